@@ -13,12 +13,15 @@ const deliveries = numberIn('PO_SYNC_DELIVERIES', 0);
 function numberIn(variable, usual) {
   const value = process.env[variable]?.trim() || String(usual);
   if (/^[0-9]+$/.test(value)) return Number(value);
-  throw new Error(`${variable}: "${value}" is not a number of daemons. Set it to a whole number, or unset it.`);
+  throw new Error(
+    `${variable}: "${value}" is not a number of daemons. Set it to a whole number, or unset it.`,
+  );
 }
 
 // `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
 // and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.
-const SYSTEM = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|NO_PROXY)$/i;
+const SYSTEM =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|NO_PROXY)$/i;
 const PROXY = /^HTTPS?_PROXY$/i;
 const OWN =
   /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|NAME|INSTANCES|DELIVERIES|REDIS_USERNAME)$/;
@@ -34,13 +37,16 @@ const withheld = variables.filter(isMissed).map(([name]) => name);
 if (withheld.length > 0) {
   const remedy =
     'Put each value in a file and set the variable with _FILE appended to its name. For a proxy: PO_SYNC_…_PROXY_PASSWORD_FILE.';
-  process.stderr.write(`po-sync: not passed to pm2, which would store it: ${withheld.join(', ')}. ${remedy}\n`);
+  process.stderr.write(
+    `po-sync: not passed to pm2, which would store it: ${withheld.join(', ')}. ${remedy}\n`,
+  );
 }
 
 // As in bin/po-sync: npm puts the packages of a global installation below this one, of a local one beside it.
 const machine = `node-linux-${process.arch}/bin/node`;
 const nodes = ['node_modules/.bin/node', `node_modules/${machine}`, `../${machine}`];
-const interpreter = nodes.map((one) => path.join(__dirname, one)).find((one) => existsSync(one)) ?? 'node';
+const interpreter =
+  nodes.map((one) => path.join(__dirname, one)).find((one) => existsSync(one)) ?? 'node';
 // Node.js does not strip types below `node_modules`, where an installed package is.
 const isInstalled = __dirname.split(path.sep).includes('node_modules');
 const stripTypes = `--import ${path.join(__dirname, 'bin/strip-types.mjs')} --disable-warning=ExperimentalWarning `;

@@ -3,7 +3,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // One project is one suite: `npm test` runs `fast`, `npm run test:NAME` another; docs/contributing.md says what each proves.
 
-const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'corpora', 'deploy', 'mutants'];
+const SLOW = [
+  'process',
+  'volume',
+  'worlds',
+  'faults',
+  'trouble',
+  'desktop',
+  'corpora',
+  'deploy',
+  'mutants',
+];
 
 /** Files with properties that are worth more cases than `npm test` draws. */
 const PROPERTIES = [
@@ -105,7 +115,8 @@ const FIRST = [
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const rank = ({ moduleId }: TestSpecification) =>
+      FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
     const sorted = await super.sort(files);
     const isLong = (file: TestSpecification) => rank(file) !== -1;
     const long = sorted.filter(isLong).sort((one, other) => rank(one) - rank(other));
@@ -164,7 +175,10 @@ const SUITES = [
       name: 'worlds',
       include: ['test/worlds/**/*.test.ts'],
       // With fewer worlds than usual, as in `.ci/run`, without those that show what each safeguard prevents.
-      exclude: Number(process.env['WORLDS'] ?? 1_000) < 1_000 ? ['test/worlds/{safeguards,assumptions}.test.ts'] : [],
+      exclude:
+        Number(process.env['WORLDS'] ?? 1_000) < 1_000
+          ? ['test/worlds/{safeguards,assumptions}.test.ts']
+          : [],
       testTimeout: 600_000,
     },
   },
@@ -204,13 +218,22 @@ const SUITES = [
       hookTimeout: 600_000,
     },
   },
-  { test: { ...common, name: 'corpora', include: ['test/corpora/**/*.corpus.ts'], testTimeout: 600_000 } },
+  {
+    test: {
+      ...common,
+      name: 'corpora',
+      include: ['test/corpora/**/*.corpus.ts'],
+      testTimeout: 600_000,
+    },
+  },
 ];
 
 export default defineConfig({
   test: {
     sequence: { sequencer: LongFilesFirst },
     // Suites with different numbers of workers run together only one after the other, as files of several mutants do.
-    projects: SUITES.map(({ test }, groupOrder) => ({ test: { ...test, sequence: { groupOrder } } })),
+    projects: SUITES.map(({ test }, groupOrder) => ({
+      test: { ...test, sequence: { groupOrder } },
+    })),
   },
 });

@@ -7,23 +7,38 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The root of the project; another folder for tests. */
-const ROOT = pathToFileURL(`${process.env.PO_SYNC_SUPPLY_ROOT ?? fileURLToPath(new URL('..', import.meta.url))}/`);
+const ROOT = pathToFileURL(
+  `${process.env.PO_SYNC_SUPPLY_ROOT ?? fileURLToPath(new URL('..', import.meta.url))}/`,
+);
 const SBOM = new URL('docs/sbom.json', ROOT);
 const LOCK = new URL('package-lock.json', ROOT);
-const PERMISSIVE = ['MIT', 'ISC', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
-const npm = (...args) => spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+const PERMISSIVE = [
+  'MIT',
+  'ISC',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+];
+const npm = (...args) =>
+  spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
 
 /** The parts list of what is shipped, as CycloneDX 1.5. `npm sbom --omit dev` leaves out packages that tools use too. */
 function sbomOf({ packages }) {
   const { name, version, license } = packages[''];
   const shipped = Object.entries(packages).filter(([place, one]) => place !== '' && !one.dev);
-  const components = shipped.map(([place, one]) => componentOf(place.split('node_modules/').at(-1), one));
+  const components = shipped.map(([place, one]) =>
+    componentOf(place.split('node_modules/').at(-1), one),
+  );
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
-    metadata: { component: { type: 'application', name, version, licenses: [{ license: { id: license } }] } },
+    metadata: {
+      component: { type: 'application', name, version, licenses: [{ license: { id: license } }] },
+    },
     components: components.sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
   };
 }
@@ -79,11 +94,21 @@ function problemsOf({ packages }) {
 
 /** The advisories of high and critical severity; undefined when the registry cannot be asked. */
 function advisories() {
-  const { stdout } = npm('audit', '--json', '--omit', 'dev', '--package-lock-only', '--fetch-retries', '0');
+  const { stdout } = npm(
+    'audit',
+    '--json',
+    '--omit',
+    'dev',
+    '--package-lock-only',
+    '--fetch-retries',
+    '0',
+  );
   try {
     const { vulnerabilities } = JSON.parse(stdout);
     if (vulnerabilities === undefined) return undefined;
-    return Object.values(vulnerabilities).filter(({ severity }) => severity === 'high' || severity === 'critical');
+    return Object.values(vulnerabilities).filter(
+      ({ severity }) => severity === 'high' || severity === 'critical',
+    );
   } catch {
     return undefined;
   }
@@ -92,16 +117,20 @@ function advisories() {
 const lock = JSON.parse(readFileSync(LOCK, 'utf8'));
 const problems = problemsOf(lock);
 for (const problem of problems) console.log(problem);
-if (problems.length === 0) console.log('lock file, licenses and install scripts: as they should be');
+if (problems.length === 0)
+  console.log('lock file, licenses and install scripts: as they should be');
 const sbom = `${JSON.stringify(sbomOf(lock), undefined, 2)}\n`;
 if (process.argv.includes('--write')) writeFileSync(SBOM, sbom);
 const isSame = readFileSync(SBOM, 'utf8') === sbom;
 console.log(
-  isSame ? 'docs/sbom.json agrees with the lock file' : 'docs/sbom.json is old: npm run check:supply -- --write',
+  isSame
+    ? 'docs/sbom.json agrees with the lock file'
+    : 'docs/sbom.json is old: npm run check:supply -- --write',
 );
 const isSound = problems.length === 0 && isSame;
 const known = isSound ? advisories() : [];
 if (known === undefined) console.log('advisories: not checked, the registry does not answer');
-for (const { name, severity, range } of known ?? []) console.log(`advisory: ${name} ${range} (${severity})`);
+for (const { name, severity, range } of known ?? [])
+  console.log(`advisory: ${name} ${range} (${severity})`);
 if (isSound && known?.length === 0) console.log('advisories: none of high severity');
 process.exitCode = isSound && (known ?? []).length === 0 ? 0 : 1;

@@ -25,7 +25,10 @@ const WARM = 10_000;
  * Delivers the same files with this checkout and with the one in `folder`, in alternating pairs, and gives a table of
  * ratios: ours divided by theirs, the median of all pairs with the lowest and the highest.
  */
-export async function compareWith(folder: string, { quick, only }: Pick<Options, 'quick' | 'only'>): Promise<string> {
+export async function compareWith(
+  folder: string,
+  { quick, only }: Pick<Options, 'quick' | 'only'>,
+): Promise<string> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'po-sync-against-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
@@ -34,16 +37,21 @@ export async function compareWith(folder: string, { quick, only }: Pick<Options,
     stack.use(await openPoSync(await mkdtemp(path.join(root, 'place-')), api, launcher));
   const ours = await open();
   const theirs = await open(path.resolve(folder, 'bin/po-sync'));
-  const deliver = (poSync: PoSync, orders: number, latency: number) => sampleOf(root, api, poSync, orders, latency);
+  const deliver = (poSync: PoSync, orders: number, latency: number) =>
+    sampleOf(root, api, poSync, orders, latency);
   for (const poSync of [ours, theirs]) await deliver(poSync, WARM, 0);
 
   const lines: string[] = [];
-  for (const { title, orders, latency, pairs } of LOADS.filter((load) => only?.includes(load.name) ?? true)) {
+  for (const { title, orders, latency, pairs } of LOADS.filter(
+    (load) => only?.includes(load.name) ?? true,
+  )) {
     const all: Pair[] = [];
     for (let nth = 0; nth < (quick ? 2 : pairs); nth += 1) {
       const size = quick ? orders / 4 : orders;
       all.push(await alternate(nth, (poSync) => deliver(poSync, size, latency), ours, theirs));
-      process.stderr.write(`${title}, pair ${nth + 1}: ${ratioText(all.slice(-1), 'pace')} × the pace\n`);
+      process.stderr.write(
+        `${title}, pair ${nth + 1}: ${ratioText(all.slice(-1), 'pace')} × the pace\n`,
+      );
     }
     lines.push(
       `${title}: ${ratioText(all, 'pace')} × the pace, ${ratioText(all, 'cpu')} × the processor time per order`,
@@ -64,10 +72,19 @@ async function alternate(
   return { ours: await deliver(ours), theirs: second };
 }
 
-async function sampleOf(root: string, api: Api, poSync: PoSync, orders: number, latency: number): Promise<Sample> {
+async function sampleOf(
+  root: string,
+  api: Api,
+  poSync: PoSync,
+  orders: number,
+  latency: number,
+): Promise<Sample> {
   const file = await writeOrderFile(root, orders);
   const { result } = await api.judge(file, latency, () => poSync.deliver(file));
-  return { pace: (orders / result.milliseconds) * 1000, cpu: (result.cpu + (result.redis?.cpu ?? 0)) / orders };
+  return {
+    pace: (orders / result.milliseconds) * 1000,
+    cpu: (result.cpu + (result.redis?.cpu ?? 0)) / orders,
+  };
 }
 
 /** `0.97 (0.93–1.02)`: the median of ours divided by theirs, and its range. */

@@ -59,10 +59,17 @@ async function measureAll(): Promise<Result> {
   const [at, ground] = [new Date().toISOString(), await lookAround()];
   const parts: Part[] = [];
   if (ground.load > BUSY)
-    process.stderr.write(`load is ${ground.load.toFixed(1)}: throughput figures are not reliable\n`);
+    process.stderr.write(
+      `load is ${ground.load.toFixed(1)}: throughput figures are not reliable\n`,
+    );
   {
-    await using stage = await openStage({ quick: options.quick, nodeRed: process.env['BENCH_NODE_RED'] });
-    for (const { name, title, measure } of ROWS.filter((row) => options.only?.includes(row.name) ?? true)) {
+    await using stage = await openStage({
+      quick: options.quick,
+      nodeRed: process.env['BENCH_NODE_RED'],
+    });
+    for (const { name, title, measure } of ROWS.filter(
+      (row) => options.only?.includes(row.name) ?? true,
+    )) {
       stage.say(title);
       try {
         parts.push({ name, title, lines: await Promise.race([measure(stage), stop.promise]) });
@@ -92,6 +99,7 @@ function onStop(): { signal: AbortSignal; promise: Promise<never> } {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined);
   controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => controller.abort(new Error(`ended by ${name}`)));
+  for (const name of ['SIGINT', 'SIGTERM'])
+    process.once(name, () => controller.abort(new Error(`ended by ${name}`)));
   return { signal: controller.signal, promise };
 }

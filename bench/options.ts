@@ -30,7 +30,9 @@ export function readOptions(args: readonly string[], rows: readonly string[]): O
   });
   const { quick, only, from, results, against, 'write-docs': writeDocs } = values;
   const unknown = only?.find((name) => !rows.includes(name));
-  if (unknown !== undefined) throw new Error(`row ${unknown} not found; the rows are ${rows.join(', ')}`);
-  if (writeDocs && from === undefined && (quick || only)) throw new Error('--write-docs wants the whole run');
+  if (unknown !== undefined)
+    throw new Error(`row ${unknown} not found; the rows are ${rows.join(', ')}`);
+  if (writeDocs && from === undefined && (quick || only))
+    throw new Error('--write-docs wants the whole run');
   return { quick, only, from, results, writeDocs, against };
 }

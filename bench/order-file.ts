@@ -15,7 +15,11 @@ const COLUMNS = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity']
 let files = 0;
 
 /** Writes a file with order numbers that are unique in this run. */
-export async function writeOrderFile(folder: string, orders: number, kind: FileKind = 'adjacent'): Promise<OrderFile> {
+export async function writeOrderFile(
+  folder: string,
+  orders: number,
+  kind: FileKind = 'adjacent',
+): Promise<OrderFile> {
   files += 1;
   const stem = path.join(folder, `orders-${files}`);
   const rows = rowsOf(`PO-${files}`, orders, kind === 'apart');

@@ -15,6 +15,8 @@ export function cpuOf(pid: number): number {
 /** Memory of a process in MB: its peak or its current value. */
 export function memoryOf(pid: number, which: 'peak' | 'now'): number {
   const name = which === 'peak' ? 'VmHWM' : 'VmRSS';
-  const kilobytes = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const kilobytes = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(
+    readFileSync(`/proc/${pid}/status`, 'utf8'),
+  )?.[1];
   return Number(kilobytes) / 1024;
 }

@@ -58,7 +58,10 @@ export async function keepResult(result: Result, folder: string): Promise<string
   const file = path.join(folder, `${stamp}-${commit}${form === 'whole' ? '' : `-${form}`}.json`);
   const text = JSON.stringify({ ...result, parts: result.parts.map(withMedians) }, null, 2);
   // Samples are on one line each, for short diffs.
-  const compact = text.replace(/\[\s+([\d.,\s-]+?)\s+\]/g, (_, numbers: string) => `[${numbers.replace(/\s+/g, ' ')}]`);
+  const compact = text.replace(
+    /\[\s+([\d.,\s-]+?)\s+\]/g,
+    (_, numbers: string) => `[${numbers.replace(/\s+/g, ' ')}]`,
+  );
   await writeFile(file, `${compact}\n`);
   return file;
 }
@@ -68,14 +71,24 @@ function withMedians(part: Part) {
 }
 
 function withMedian(line: Line) {
-  const medians = Object.fromEntries(Object.entries(line.samples).map(([name, values]) => [name, median(values)]));
-  return { ...line, medians, targets: line.targets?.map((target) => ({ ...target, met: isMet(target) })) };
+  const medians = Object.fromEntries(
+    Object.entries(line.samples).map(([name, values]) => [name, median(values)]),
+  );
+  return {
+    ...line,
+    medians,
+    targets: line.targets?.map((target) => ({ ...target, met: isMet(target) })),
+  };
 }
 
 async function commitNow(): Promise<string> {
-  const git = (...args: string[]) => run('git', ['-C', ROOT, ...args]).then(({ stdout }) => stdout.trim());
+  const git = (...args: string[]) =>
+    run('git', ['-C', ROOT, ...args]).then(({ stdout }) => stdout.trim());
   try {
-    const [commit, changes] = [await git('rev-parse', '--short', 'HEAD'), await git('status', '--porcelain', 'src')];
+    const [commit, changes] = [
+      await git('rev-parse', '--short', 'HEAD'),
+      await git('status', '--porcelain', 'src'),
+    ];
     return changes === '' ? commit : `${commit}+`;
   } catch {
     return 'unknown';

@@ -29,7 +29,13 @@ export type RivalName = 'undici' | 'fetch' | 'bullmq' | 'node-red';
 
 const RIVALS: readonly RivalName[] = ['undici', 'fetch', 'bullmq'];
 
-export async function openStage({ quick, nodeRed }: { quick: boolean; nodeRed: string | undefined }): Promise<Stage> {
+export async function openStage({
+  quick,
+  nodeRed,
+}: {
+  quick: boolean;
+  nodeRed: string | undefined;
+}): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'po-sync-bench-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
@@ -52,7 +58,8 @@ export async function openStage({ quick, nodeRed }: { quick: boolean; nodeRed: s
   }
 
   async function openRival(name: RivalName): Promise<Contender> {
-    if (name === 'node-red') return kept.use(await startNodeRed(nodeRed ?? '', await makeFolder(), api));
+    if (name === 'node-red')
+      return kept.use(await startNodeRed(nodeRed ?? '', await makeFolder(), api));
     if (name !== 'bullmq') return kept.use(await forkContender(`${name}.program.ts`, api.origin));
     const { url, redis } = kept.use(await openRedis(await makeFolder()));
     return kept.use(await forkContender('bullmq.program.ts', api.origin, { url, redis }));
@@ -67,7 +74,10 @@ export async function openStage({ quick, nodeRed }: { quick: boolean; nodeRed: s
     rival,
     makeFolder,
     writeFile: (orders, kind) => writeOrderFile(root, orders, kind),
-    say: (text) => void process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${text}\n`),
+    say: (text) =>
+      void process.stderr.write(
+        `${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${text}\n`,
+      ),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

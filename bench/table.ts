@@ -34,7 +34,9 @@ function markdown(columns: readonly ContenderName[], rows: readonly (readonly st
 
 function columnsOf(parts: readonly Part[]): ContenderName[] {
   const names = Object.keys(SHOWN) as ContenderName[];
-  return names.filter((name) => parts.some(({ lines }) => lines.some(({ samples }) => samples[name] !== undefined)));
+  return names.filter((name) =>
+    parts.some(({ lines }) => lines.some(({ samples }) => samples[name] !== undefined)),
+  );
 }
 
 function rowOf(line: Line, columns: readonly ContenderName[]): string[] {

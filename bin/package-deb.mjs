@@ -2,16 +2,28 @@
 // that both contain the same tested libraries, with Node.js. Needs dpkg-deb.
 // Plain JavaScript, like the rest of bin/. An argument names another folder for the result.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = path.resolve(process.argv[2] ?? '.');
-const { name, version, description } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+const { name, version, description } = JSON.parse(
+  readFileSync(path.join(root, 'package.json'), 'utf8'),
+);
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch];
-const run = (file, ...args) => execFileSync(file, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+const run = (file, ...args) =>
+  execFileSync(file, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 
 /** `size`: of the installed files in KiB. */
 const controlOf = (size) => `Package: ${name}
@@ -77,7 +89,10 @@ const folder = mkdtempSync(path.join(tmpdir(), 'po-sync-deb-'));
 try {
   const tree = path.join(folder, 'tree');
   const home = path.join(tree, 'opt/po-sync');
-  for (const place of [home, ...['DEBIAN', 'usr/bin', 'usr/sbin', 'etc/po-sync', 'lib/systemd/system'].map(inTree)]) {
+  for (const place of [
+    home,
+    ...['DEBIAN', 'usr/bin', 'usr/sbin', 'etc/po-sync', 'lib/systemd/system'].map(inTree),
+  ]) {
     mkdirSync(place, { recursive: true });
   }
   run('npm', 'pack', '--pack-destination', folder);
@@ -95,12 +110,19 @@ try {
     cpSync(path.join(root, node, part), path.join(home, node, part), { recursive: true });
   }
   symlinkSync('../../opt/po-sync/bin/po-sync', inTree('usr/bin/po-sync'));
-  cpSync(path.join(root, 'docs/deploy/po-sync.service'), inTree('lib/systemd/system/po-sync.service'));
+  cpSync(
+    path.join(root, 'docs/deploy/po-sync.service'),
+    inTree('lib/systemd/system/po-sync.service'),
+  );
   cpSync(path.join(root, 'docs/deploy/po-sync-service'), inTree('usr/sbin/po-sync-service'));
   chmodSync(inTree('usr/sbin/po-sync-service'), 0o755);
   write('etc/po-sync/po-sync.yaml', CONFIG, 0o640);
   write('DEBIAN/conffiles', '/etc/po-sync/po-sync.yaml\n', 0o644);
-  for (const [script, text] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM })) {
+  for (const [script, text] of Object.entries({
+    postinst: POSTINST,
+    prerm: PRERM,
+    postrm: POSTRM,
+  })) {
     write(`DEBIAN/${script}`, text, 0o755);
   }
   run('chmod', '-R', 'u+rwX,go+rX,go-w', home);

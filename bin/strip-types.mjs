@@ -9,7 +9,9 @@ const own = new URL('../src/', import.meta.url).href;
 registerHooks({
   load(url, context, next) {
     if (!url.startsWith(own) || !url.endsWith('.ts')) return next(url, context);
-    const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'), { mode: 'strip' });
+    const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'), {
+      mode: 'strip',
+    });
     return { format: 'module', source, shortCircuit: true };
   },
 });

@@ -30,20 +30,29 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const stop = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const folders = resources.use(await openOwnFolders(input));
-  const store = resources.use(await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }));
+  const store = resources.use(
+    await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }),
+  );
   const { log, pace, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
-  const { sources, delivery, queue, breaker, book, partner, reconciliation, notices, heart } = parts;
+  const { sources, delivery, queue, breaker, book, partner, reconciliation, notices, heart } =
+    parts;
   const adminInput = { input, context, parts, pace, routes: [metricsRoute(parts)] };
   const admin = input.admin ? resources.use(await openAdmin(adminInput)) : undefined;
-  heart.says({ adminPort: admin?.port, notices: notices.troubles, notTaken: sources.notTaken, gone: folders.gone });
+  heart.says({
+    adminPort: admin?.port,
+    notices: notices.troubles,
+    notTaken: sources.notTaken,
+    gone: folders.gone,
+  });
   // What this machine lacks is noticed before the API is asked for anything.
   const hasToken = self.role !== 'intake' && (await partner.tokens.first());
   await reconciliation.establish(sources.ledgerBefore);
   if (self.role !== 'delivery') await parts.settlement.recall();
-  if (self.role !== 'intake') await reconciliation.rebuild.first(stopping).then(() => breaker.start(hasToken));
+  if (self.role !== 'intake')
+    await reconciliation.rebuild.first(stopping).then(() => breaker.start(hasToken));
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
   const progress = watchProgress(clock, () => store.redis.status !== 'ready');
@@ -72,10 +81,16 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const queue = resources.use(openQueue(context));
   const partner = resources.use(openPartner(context, input));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = resources.use(createReconciliation({ context, book, partner, breaker }, 'reports'));
+  const reconciliation = resources.use(
+    createReconciliation({ context, book, partner, breaker }, 'reports'),
+  );
   const inspections = new Map<string, Inspection>();
   const admission = createFileAdmission({ context, book, queue, inspections });
-  const on = { accepted: reconciliation.remember, outcome: admission.delivered, rolledBack: reconciliation.establish };
+  const on = {
+    accepted: reconciliation.remember,
+    outcome: admission.delivered,
+    rolledBack: reconciliation.establish,
+  };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const side = { ledger: book.ledger, batches: book.batches, breaker, notTaken: heart.notTaken };
@@ -84,20 +99,46 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     notices.settled(batch, needPerson);
     input.onSettled?.(batch, needPerson, nameless);
   };
-  const settlement = resources.use(openSettlement({ ...input, ...context, inspections, side, onSettled }));
+  const settlement = resources.use(
+    openSettlement({ ...input, ...context, inspections, side, onSettled }),
+  );
   const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
   const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
-  const ingest: SourcesDeps['ingest'] = (file, at, isNew) => admission.ingest(file, { at, isNew }, settling);
-  const sources = resources.use(await openSources({ ...context, ...store, ...side, notices, input, ingest }));
-  return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
+  const ingest: SourcesDeps['ingest'] = (file, at, isNew) =>
+    admission.ingest(file, { at, isNew }, settling);
+  const sources = resources.use(
+    await openSources({ ...context, ...store, ...side, notices, input, ingest }),
+  );
+  return {
+    book,
+    queue,
+    partner,
+    breaker,
+    reconciliation,
+    delivery,
+    notices,
+    settlement,
+    admission,
+    heart,
+    sources,
+  };
 }
 
 /** Of each round: the role that needs it, its name, the pause between two in milliseconds, and what it does. */
 type Round = [side: Role | 'both', name: string, pause: number, tick: () => Promise<unknown>];
 
-function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock, log }: Context): Round[] {
+function roundsOf(
+  parts: Awaited<ReturnType<typeof openParts>>,
+  { config, clock, log }: Context,
+): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
-  const housekeeping = { config, batches: parts.book.batches, retention: admission.retention, clock, log };
+  const housekeeping = {
+    config,
+    batches: parts.book.batches,
+    retention: admission.retention,
+    clock,
+    log,
+  };
   return [
     ['both', 'circuit breaker', 500, breaker.refresh],
     ['delivery', 'held batches', 500, delivery.held.refresh],
@@ -105,7 +146,12 @@ function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, { config, clock,
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     ['both', 'checkpoint', 1_000, reconciliation.establish],
     ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],
-    ['delivery', 'verification', Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
+    [
+      'delivery',
+      'verification',
+      Math.min(1_000, config.delivery.settle / 10),
+      reconciliation.verify,
+    ],
     ['delivery', 'lists for files', 250, reconciliation.readForFiles],
     ['intake', 'throughput', 250, admission.measure],
     ['intake', 'admission', 1_000, admission.tick],

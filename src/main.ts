@@ -11,7 +11,8 @@ function untilSignal(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       // Shell and kernel each send SIGHUP when a terminal closes, so a second one means nothing.
-      if (controller.signal.aborted && name !== 'SIGHUP') process.exit(name === 'SIGINT' ? 130 : 143);
+      if (controller.signal.aborted && name !== 'SIGHUP')
+        process.exit(name === 'SIGINT' ? 130 : 143);
       controller.abort(name);
     });
   }

@@ -7,11 +7,18 @@ import { expect, test } from 'vitest';
 import { loadSetupPart } from './support/setup-part.ts';
 import { makeTempFolder } from './support/temp-folder.ts';
 
-type Manifest = Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Record<string, string>>;
+type Manifest = Record<
+  'dependencies' | 'optionalDependencies' | 'devDependencies',
+  Record<string, string>
+>;
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 const manifest: Manifest = JSON.parse(read('package.json'));
-const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies };
+const direct = {
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.devDependencies,
+};
 
 test('every chosen package is explained, and no other', () => {
   const rows = read('docs/dependencies.md')
@@ -24,7 +31,11 @@ test('every chosen package is explained, and no other', () => {
 });
 
 test('versions are exact', () => {
-  expect(Object.entries(direct).filter(([, version]) => !/^(?:npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  expect(
+    Object.entries(direct).filter(
+      ([, version]) => !/^(?:npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version),
+    ),
+  ).toEqual([]);
 });
 
 test('no package runs a script when it is installed, with any npm', () => {
@@ -33,8 +44,12 @@ test('no package runs a script when it is installed, with any npm', () => {
 
 test('`npm run check` says at once that it needs a complete checkout, where the tests are missing', async () => {
   await using folder = await makeTempFolder();
-  for (const name of ['package.json', '.npmrc']) await writeFile(path.join(folder.path, name), read(name));
-  const { status, stderr } = spawnSync('npm', ['run', 'check'], { cwd: folder.path, encoding: 'utf8' });
+  for (const name of ['package.json', '.npmrc'])
+    await writeFile(path.join(folder.path, name), read(name));
+  const { status, stderr } = spawnSync('npm', ['run', 'check'], {
+    cwd: folder.path,
+    encoding: 'utf8',
+  });
   expect([status, stderr]).toEqual([
     1,
     expect.stringMatching(/^npm run check needs a complete checkout .*test\/ or \.ci\/ is missing/),
@@ -46,20 +61,30 @@ test.each(['bench', 'soak', 'fuzz', 'test:mutants'])(
   async (name) => {
     await using folder = await makeTempFolder();
     await writeFile(path.join(folder.path, 'package.json'), read('package.json'));
-    const { status, stderr } = spawnSync('npm', ['run', '--silent', name], { cwd: folder.path, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(`^npm run ${name} needs a complete checkout .*test/`)]);
+    const { status, stderr } = spawnSync('npm', ['run', '--silent', name], {
+      cwd: folder.path,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(`^npm run ${name} needs a complete checkout .*test/`),
+    ]);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   },
 );
 
 test('`npm test` says that it needs a complete checkout, where the tests are missing', async () => {
   await using folder = await makeTempFolder();
-  const { runTests } = await loadSetupPart<{ runTests(root: string, args: string[]): Promise<number> }>('tests.mjs');
+  const { runTests } = await loadSetupPart<{
+    runTests(root: string, args: string[]): Promise<number>;
+  }>('tests.mjs');
   await expect(runTests(folder.path, [])).rejects.toThrow('`npm test` needs a complete checkout');
 });
 
 /** `npm run check:supply` on a copy of the files that it reads, with one of them changed. Nothing answers as the registry. */
-async function checkSupply(change: { file: string; from: string | RegExp; to: string } | undefined) {
+async function checkSupply(
+  change: { file: string; from: string | RegExp; to: string } | undefined,
+) {
   await using folder = await makeTempFolder();
   await mkdir(path.join(folder.path, 'docs'));
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'docs/sbom.json']) {
@@ -68,7 +93,11 @@ async function checkSupply(change: { file: string; from: string | RegExp; to: st
     await writeFile(path.join(folder.path, name), text);
   }
   const program = fileURLToPath(new URL('../.ci/supply.mjs', import.meta.url));
-  const env = { ...process.env, PO_SYNC_SUPPLY_ROOT: folder.path, npm_config_registry: 'http://127.0.0.1:9/' };
+  const env = {
+    ...process.env,
+    PO_SYNC_SUPPLY_ROOT: folder.path,
+    npm_config_registry: 'http://127.0.0.1:9/',
+  };
   const { status, stdout } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
   return { status, stdout };
 }
@@ -83,13 +112,43 @@ const HASH = /"integrity": "sha512-[^"]*"/;
 
 test.each([
   ['a hash is missing', 'package-lock.json', HASH, '"integrity": ""', 'no SHA-512'],
-  ['a hash is of another kind', 'package-lock.json', HASH, '"integrity": "sha1-aaaa"', 'no SHA-512'],
-  ['a hash is not in the parts list', 'docs/sbom.json', /"content": "../, '"content": "xx', 'sbom.json is old'],
+  [
+    'a hash is of another kind',
+    'package-lock.json',
+    HASH,
+    '"integrity": "sha1-aaaa"',
+    'no SHA-512',
+  ],
+  [
+    'a hash is not in the parts list',
+    'docs/sbom.json',
+    /"content": "../,
+    '"content": "xx',
+    'sbom.json is old',
+  ],
   ['there is an address', 'package-lock.json', HASH, '$&, "resolved": "http://x/"', 'an address'],
   ['the lock file is older', 'package.json', '"bullmq": "', '"bullmq": "9', 'dependencies differ'],
-  ['a license changes', 'package-lock.json', /"license": "MIT"/g, '"license": "AGPL-3.0"', 'license AGPL-3.0'],
-  ['a script would run', 'package.json', '"msgpackr-extract": false', '"msgpackr-extract": true', 'runs a script'],
-  ['npm 10 would run scripts', '.npmrc', 'ignore-scripts=true', 'ignore-scripts=false', 'ignore-scripts'],
+  [
+    'a license changes',
+    'package-lock.json',
+    /"license": "MIT"/g,
+    '"license": "AGPL-3.0"',
+    'license AGPL-3.0',
+  ],
+  [
+    'a script would run',
+    'package.json',
+    '"msgpackr-extract": false',
+    '"msgpackr-extract": true',
+    'runs a script',
+  ],
+  [
+    'npm 10 would run scripts',
+    '.npmrc',
+    'ignore-scripts=true',
+    'ignore-scripts=false',
+    'ignore-scripts',
+  ],
 ])('`npm run check:supply` fails when %s', async (_, file, from, to, says) => {
   const { status, stdout } = await checkSupply({ file, from, to });
   expect([status, stdout]).toEqual([1, expect.stringContaining(says)]);

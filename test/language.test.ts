@@ -8,14 +8,20 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 /** Words that a reader of plain technical English would stumble over, and what to write instead. */
 const WORDS: [RegExp, string][] = [
   [/\bmend(?:s|ed|ing)?\b/i, 'fix, fixed, remedy'],
-  [/(?<!\b(?:can|cannot|could|not|to|would) )\b(?:told|tells?)\b(?! apart)/i, 'reports, shows, logs, says'],
+  [
+    /(?<!\b(?:can|cannot|could|not|to|would) )\b(?:told|tells?)\b(?! apart)/i,
+    'reports, shows, logs, says',
+  ],
   [/\bl(?:ies|ie|ain)\b/i, 'is'],
   [/\bstands?\b(?! for)/i, 'is'],
   [/\bg(?:ive|ives|iven|ave|iving) up\b/i, 'discard, fail, stop'],
   [/\bg(?:o|oes|oing) on\b/i, 'continues, resumes, running'],
   [/(?<!not-)\bwhole\b(?! numbers?\b)/i, 'complete, all'],
   [/\bbelongs? into\b/i, 'belongs in'],
-  [/\b(?:by|of) it(?:self|s own)\b|\bby themselves\b|\bof (?:their|our) own\b/i, 'automatically, separate, private'],
+  [
+    /\b(?:by|of) it(?:self|s own)\b|\bby themselves\b|\bof (?:their|our) own\b/i,
+    'automatically, separate, private',
+  ],
   [/\bfor ever\b/i, 'forever'],
   [/\bso long (?:a|as)\b/i, 'as long as'],
   [/\bspec(?:ification)? part\b|\bproduct\.md\b/i, 'API part N, docs/contract.md'],
@@ -28,7 +34,10 @@ const WORDS: [RegExp, string][] = [
   [/\bcalled off\b/i, 'cancelled'],
   [/\bpower cuts?\b/i, 'power failure'],
   [/\bRedis (?:is|was) away\b/i, 'Redis is not reachable'],
-  [/\bpo-sync (?!completion )[\w -]*\w\|\w/, 'one command that can be pasted: a shell reads | as a pipe'],
+  [
+    /\bpo-sync (?!completion )[\w -]*\w\|\w/,
+    'one command that can be pasted: a shell reads | as a pipe',
+  ],
   [/\btake-over\b|\btook over the ledger\b/i, 'ledger rebuild'],
 ];
 
@@ -40,7 +49,8 @@ function filesBelow(folder: string, ending: RegExp): string[] {
 }
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
-const linesOf = (text: string): Text[] => text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
+const linesOf = (text: string): Text[] =>
+  text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
 
 function found(file: string, texts: readonly Text[]): string[] {
   return texts.flatMap(({ line, text }) =>
@@ -59,10 +69,12 @@ const findings = [
       linesOf(read(file)).filter(({ text }) => /--/.test(text)),
     ),
   ),
-  ...filesBelow('test', /\.(?:test|corpus)\.ts$/).flatMap((file) => found(file, titlesIn(read(file)))),
+  ...filesBelow('test', /\.(?:test|corpus)\.ts$/).flatMap((file) =>
+    found(file, titlesIn(read(file))),
+  ),
   ...filesBelow('test', /\.ts$/).flatMap((file) => found(file, commentsIn(file, read(file)))),
-  ...[...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].flatMap((file) =>
-    found(file, linesOf(read(file))),
+  ...[...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].flatMap(
+    (file) => found(file, linesOf(read(file))),
   ),
   ...[...filesBelow('config', /\.ya?ml$/), ...filesBelow('bin', /\.mjs$/)].flatMap((file) =>
     found(file, linesOf(read(file))),
@@ -76,7 +88,9 @@ it('nothing that people read uses a word with a plainer one', () => {
 const WITHOUT_REMEDY = new Set(
   `body-wrong parameter-wrong method-not-allowed body-type asset-unknown
   redis-master-unknown token-unavailable timeout list-too-large file-trouble export-trouble
-  ledger-rolled-back intent-late delivery-paused file-changed not-a-file environment-unknown`.split(/\s+/),
+  ledger-rolled-back intent-late delivery-paused file-changed not-a-file environment-unknown`.split(
+    /\s+/,
+  ),
 );
 
 /** The code of each `new PoSyncError(…)` without a remedy; of a call whose arguments are variables, nothing. */
@@ -102,7 +116,9 @@ function endOfCall(text: string): number {
 
 it('an error says what to do', () => {
   const found = filesBelow('src', /\.ts$/).flatMap((file) =>
-    withoutRemedy(read(file)).flatMap((code) => (WITHOUT_REMEDY.has(code) ? [] : [`${file}: ${code}`])),
+    withoutRemedy(read(file)).flatMap((code) =>
+      WITHOUT_REMEDY.has(code) ? [] : [`${file}: ${code}`],
+    ),
   );
   expect(found).toEqual([]);
 });

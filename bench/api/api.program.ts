@@ -2,7 +2,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ApiOrder, ApiSeen } from './api-messages.ts';
 
-const TOKEN = JSON.stringify({ access_token: 'bench-token', token_type: 'Bearer', expires_in: 3600 });
+const TOKEN = JSON.stringify({
+  access_token: 'bench-token',
+  token_type: 'Bearer',
+  expires_in: 3600,
+});
 
 let seen = new Map<string, number>();
 let latency = 0;
@@ -47,12 +51,18 @@ function created(response: ServerResponse, said: string): void {
 }
 
 function answer(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
   response.end(body);
 }
 
 function listOf(): string {
-  const orders = Array.from(seen.keys(), (purchaseOrderNumber) => ({ purchaseOrderNumber, orderState: 'NEW' }));
+  const orders = Array.from(seen.keys(), (purchaseOrderNumber) => ({
+    purchaseOrderNumber,
+    orderState: 'NEW',
+  }));
   return JSON.stringify({ status: 'success', data: orders, error: null });
 }
 

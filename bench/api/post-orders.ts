@@ -11,7 +11,12 @@ export type Target = { host: string; port: number; token: string };
  * directly over sockets: cheaper than any HTTP client, so that the server is the bottleneck.
  * Throws if an answer is not 201.
  */
-export async function postOrders(target: Target, prefix: string, orders: number, connections: number): Promise<Burst> {
+export async function postOrders(
+  target: Target,
+  prefix: string,
+  orders: number,
+  connections: number,
+): Promise<Burst> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(target)));
   let next = 0;
   const take = () => (next < orders ? requestText(target, `${prefix}-${next++}`) : undefined);

@@ -14,7 +14,11 @@ const PATIENCE_PER_ORDER = 10;
 export type Api = AsyncDisposable & {
   origin: string;
   /** Runs `work`, which delivers `file`; throws unless the API received each order exactly once before the timeout. */
-  judge<T>(file: OrderFile, latency: number, work: () => Promise<T>): Promise<{ result: T; seen: ApiSeen }>;
+  judge<T>(
+    file: OrderFile,
+    latency: number,
+    work: () => Promise<T>,
+  ): Promise<{ result: T; seen: ApiSeen }>;
   /** Resets the counters. */
   begin(latency: number, expected: number): Promise<void>;
   /** Changes the latency. */
@@ -70,7 +74,10 @@ export async function startApi(): Promise<Api> {
 
 async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not finished after ${milliseconds / 1000} s`)), milliseconds);
+  const timer = setTimeout(
+    () => late.reject(new Error(`not finished after ${milliseconds / 1000} s`)),
+    milliseconds,
+  );
   try {
     return await Promise.race([work, late.promise]);
   } finally {

@@ -33,9 +33,15 @@ serveRuns(async ({ file, orders, origin, concurrency, redis = '' }) => {
 
 async function open(url: string, origin: string, concurrency: number) {
   const connection = new Redis(url, { maxRetriesPerRequest: null });
-  const post = postWith(new Pool(origin, { connections: concurrency, pipelining: 1 }), 'bench-token');
+  const post = postWith(
+    new Pool(origin, { connections: concurrency, pipelining: 1 }),
+    'bench-token',
+  );
   const queue = new Queue('bench', { connection, defaultJobOptions: { removeOnComplete: true } });
-  const worker = new Worker<{ body: string }>('bench', ({ data }) => post(data.body), { connection, concurrency });
+  const worker = new Worker<{ body: string }>('bench', ({ data }) => post(data.body), {
+    connection,
+    concurrency,
+  });
   let done: () => void = () => undefined;
   worker.on('completed', () => done());
   worker.on('failed', (_, error) => process.stderr.write(`${error.message}\n`));

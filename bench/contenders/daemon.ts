@@ -27,7 +27,12 @@ export type Daemon = AsyncDisposable & {
   readyAfter: number;
 };
 
-export async function makePlace(folder: string, origin: string, stable: Stable, launcher = LAUNCHER): Promise<Place> {
+export async function makePlace(
+  folder: string,
+  origin: string,
+  stable: Stable,
+  launcher = LAUNCHER,
+): Promise<Place> {
   const at = (name: string) => path.join(folder, name);
   const place = {
     folder,
@@ -43,7 +48,10 @@ export async function makePlace(folder: string, origin: string, stable: Stable, 
 }
 
 /** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
-export async function startDaemon({ folder, config, launcher }: Place, ...more: string[]): Promise<Daemon> {
+export async function startDaemon(
+  { folder, config, launcher }: Place,
+  ...more: string[]
+): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
   const begun = performance.now();
   const child = spawn(launcher, ['--config', config, 'start', ...more], {
@@ -63,7 +71,10 @@ async function failed(folder: string): Promise<never> {
 }
 
 /** Runs a command of po-sync until it exits. */
-export async function runPoSync({ folder, config, launcher }: Place, args: readonly string[]): Promise<string> {
+export async function runPoSync(
+  { folder, config, launcher }: Place,
+  args: readonly string[],
+): Promise<string> {
   const child = spawn(launcher, ['--config', config, ...args], {
     cwd: folder,
     env: environment(),
@@ -81,7 +92,12 @@ export async function runPoSync({ folder, config, launcher }: Place, args: reado
 /** `BENCH_NODE_OPTIONS` applies to the daemon only, so that it can be profiled. */
 function environment(): Record<string, string> {
   const { PATH = '', BENCH_NODE_OPTIONS: NODE_OPTIONS = '' } = process.env;
-  return { PATH, NODE_OPTIONS, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
+  return {
+    PATH,
+    NODE_OPTIONS,
+    PO_SYNC_STAGING_CLIENT_ID: 'bench',
+    PO_SYNC_STAGING_CLIENT_SECRET: 'bench',
+  };
 }
 
 async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {

@@ -36,13 +36,21 @@ export async function startNodeRed(home: string, folder: string, api: Api): Prom
 async function launch(home: string, folder: string): Promise<ChildProcess> {
   await using log = await open(path.join(folder, 'node-red.log'), 'a');
   const red = path.join(home, 'node_modules/node-red/red.js');
-  const args = [red, '--userDir', folder, '--settings', path.join(folder, 'settings.js'), 'flows.json'];
+  const args = [
+    red,
+    '--userDir',
+    folder,
+    '--settings',
+    path.join(folder, 'settings.js'),
+    'flows.json',
+  ];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', log.fd] });
   const { stdout } = child;
   if (stdout === null) throw new Error('no standard output');
   for await (const line of createInterface(stdout)) if (line.includes('Started flows')) break;
   stdout.resume();
-  if (child.exitCode !== null) throw new Error(`Node-RED of ${home} ended; see ${folder}/node-red.log`);
+  if (child.exitCode !== null)
+    throw new Error(`Node-RED of ${home} ended; see ${folder}/node-red.log`);
   return child;
 }
 

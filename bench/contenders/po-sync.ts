@@ -29,7 +29,9 @@ export async function openPoSync(folder: string, api: Api, launcher?: string): P
   await using stack = new AsyncDisposableStack();
   const place = await makePlace(folder, api.origin, `${STABLE}ms`, launcher);
   // Another checkout starts its Redis itself: how a daemon reaches it may differ.
-  const { openRedis }: typeof import('./open-redis.ts') = await import(path.join(place.launcher, '../..', OPEN_REDIS));
+  const { openRedis }: typeof import('./open-redis.ts') = await import(
+    path.join(place.launcher, '../..', OPEN_REDIS)
+  );
   const { redis } = stack.use(await openRedis(place.data));
   const { pid } = stack.use(await startDaemon(place));
   const kept = stack.move();
@@ -40,7 +42,8 @@ export async function openPoSync(folder: string, api: Api, launcher?: string): P
     await api.reached();
     const report = await reportOf(file);
     const { counts, finishedAt } = report;
-    if (counts.accepted !== file.orders) throw new Error(`not all accepted: ${JSON.stringify(counts)}`);
+    if (counts.accepted !== file.orders)
+      throw new Error(`not all accepted: ${JSON.stringify(counts)}`);
     return {
       milliseconds: Date.parse(finishedAt ?? '') - dropped - STABLE,
       cpu: cpuOf(pid) - cpu,

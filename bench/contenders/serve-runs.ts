@@ -1,7 +1,13 @@
 import type { Delivered } from './contender.ts';
 
 /** A request to a program. `redis`: the address of a Redis for programs that need one. */
-export type Task = { file: string; orders: number; origin: string; concurrency: number; redis?: string };
+export type Task = {
+  file: string;
+  orders: number;
+  origin: string;
+  concurrency: number;
+  redis?: string;
+};
 
 /**
  * Serves the bench's requests: `prepare` sets up and returns the work to be timed.

@@ -26,22 +26,36 @@ export const dashboard: Row = {
       await using _ = isWatched ? watch(origin) : undefined;
       const lap = await runLap(stage, 'po-sync', file, 0);
       (isWatched ? watched : alone).push(lap);
-      stage.say(`  ${isWatched ? 'watched' : 'alone'}: ${(lap.cpu / orders).toFixed(1)} µs an order`);
+      stage.say(
+        `  ${isWatched ? 'watched' : 'alone'}: ${(lap.cpu / orders).toFixed(1)} µs an order`,
+      );
     }
     const cpu = (laps: readonly Lap[]) => laps.map((lap) => lap.cpu / lap.orders);
     const redis = (laps: readonly Lap[]) => laps.map((lap) => (lap.redis?.cpu ?? 0) / lap.orders);
     const ratio = medianRatio(cpu(watched), cpu(alone));
     return [
-      { what: 'processor time an order, nobody watching', unit: 'µs', samples: { 'po-sync': cpu(alone) } },
+      {
+        what: 'processor time an order, nobody watching',
+        unit: 'µs',
+        samples: { 'po-sync': cpu(alone) },
+      },
       {
         what: 'the same, watched',
         unit: 'µs',
         samples: { 'po-sync': cpu(watched) },
         targets: [{ text: '× nobody watching', value: ratio, limit: 1.03, sense: 'at most' }],
       },
-      { what: 'processor time of Redis an order, nobody watching', unit: 'µs', samples: { 'po-sync': redis(alone) } },
+      {
+        what: 'processor time of Redis an order, nobody watching',
+        unit: 'µs',
+        samples: { 'po-sync': redis(alone) },
+      },
       { what: 'the same, watched', unit: 'µs', samples: { 'po-sync': redis(watched) } },
-      { what: 'file to accepted, watched', unit: 'orders/s', samples: { 'po-sync': watched.map(pace) } },
+      {
+        what: 'file to accepted, watched',
+        unit: 'orders/s',
+        samples: { 'po-sync': watched.map(pace) },
+      },
     ];
   },
 };
@@ -70,7 +84,9 @@ function watch(origin: string): AsyncDisposable {
 
 async function ask(address: string, pause: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const after = address.endsWith('/pace') ? `?after=${new Date(Date.now() - 20_000).toISOString()}` : '';
+    const after = address.endsWith('/pace')
+      ? `?after=${new Date(Date.now() - 20_000).toISOString()}`
+      : '';
     const answer = await fetch(`${address}${after}`);
     await answer.arrayBuffer();
     if (!answer.ok) throw new Error(`${address} answers ${answer.status}`);

@@ -28,9 +28,21 @@ export const idle: Row = {
         samples: { 'po-sync': [ours] },
         targets: [{ text: '%', value: ours, limit: 1, sense: 'at most' }],
       },
-      { what: 'processor time of its Redis', unit: '%', samples: { 'po-sync': [share(redis.cpu)] } },
-      { what: 'Redis commands a second', unit: '', samples: { 'po-sync': [redis.commands / seconds] } },
-      { what: 'memory of the daemon', unit: 'MB', samples: { 'po-sync': [memoryOf(daemon.pid, 'now')] } },
+      {
+        what: 'processor time of its Redis',
+        unit: '%',
+        samples: { 'po-sync': [share(redis.cpu)] },
+      },
+      {
+        what: 'Redis commands a second',
+        unit: '',
+        samples: { 'po-sync': [redis.commands / seconds] },
+      },
+      {
+        what: 'memory of the daemon',
+        unit: 'MB',
+        samples: { 'po-sync': [memoryOf(daemon.pid, 'now')] },
+      },
     ];
   },
 };

@@ -18,8 +18,16 @@ export const intake: Row = {
       stage.say(`  ${ours.at(-1)?.toFixed(1)} µs, bare ${bare.at(-1)?.toFixed(1)} µs an order`);
     }
     return [
-      { what: 'processor time an order of two rows', unit: 'µs', samples: { 'po-sync': ours, bare } },
-      { what: 'as a multiple of bare csv-parse', unit: '', samples: { 'po-sync': [medianRatio(ours, bare)] } },
+      {
+        what: 'processor time an order of two rows',
+        unit: 'µs',
+        samples: { 'po-sync': ours, bare },
+      },
+      {
+        what: 'as a multiple of bare csv-parse',
+        unit: '',
+        samples: { 'po-sync': [medianRatio(ours, bare)] },
+      },
     ];
   },
 };

@@ -7,7 +7,11 @@ import type { Row } from './row.ts';
 
 /** An ordinary CSV is measured with the file sizes. */
 const FILES: readonly { kind: FileKind; orders: number; what: (orders: string) => string }[] = [
-  { kind: 'apart', orders: 100_000, what: (orders) => `a CSV of ${orders} orders with non-contiguous rows` },
+  {
+    kind: 'apart',
+    orders: 100_000,
+    what: (orders) => `a CSV of ${orders} orders with non-contiguous rows`,
+  },
   { kind: 'workbook', orders: 10_000, what: (orders) => `a workbook of ${orders} orders` },
 ];
 

@@ -28,14 +28,18 @@ export const pages: Row = {
     const origin = `http://127.0.0.1:${await adminPort(place.folder)}`;
     const began = performance.now();
     while ((await load(`${origin}/dead-letters`)).status === 503) await delay(100);
-    const { total } = (await (await fetch(`${origin}/api/v1/dead-letters?limit=1`)).json()) as { total: number };
+    const { total } = (await (await fetch(`${origin}/api/v1/dead-letters?limit=1`)).json()) as {
+      total: number;
+    };
     if (total !== batches * LETTERS) throw new Error(`the lists have ${total} dead letters`);
     const lines: Line[] = [ms('until the lists are built', [performance.now() - began])];
     for (const [title, route] of pagesOf(batch)) {
       const samples: number[] = [];
       for (let i = 0; i < times; i += 1) samples.push((await load(`${origin}${route(i)}`, 200)).ms);
       const p95 = samples.toSorted((a, b) => a - b)[Math.ceil(times * 0.95) - 1] ?? Number.NaN;
-      const targets = [{ text: `ms, 95th percentile`, value: p95, limit: WITHIN, sense: 'at most' as const }];
+      const targets = [
+        { text: `ms, 95th percentile`, value: p95, limit: WITHIN, sense: 'at most' as const },
+      ];
       lines.push({ ...ms(title, samples), targets });
     }
     return lines;
@@ -56,7 +60,10 @@ function pagesOf(batch: string): [title: string, route: (i: number) => string][]
     ['one batch', () => `/batches/${batch}`],
     ['dead letters', () => '/dead-letters'],
     ['dead letters, by text', (i) => `/dead-letters?q=po-${i}7-`],
-    ['dead letters, by a text in all', (i) => `/dead-letters?q=not+a+number&since=${new Date(1e12 + i).toISOString()}`],
+    [
+      'dead letters, by a text in all',
+      (i) => `/dead-letters?q=not+a+number&since=${new Date(1e12 + i).toISOString()}`,
+    ],
     ['one dead letter', () => `/dead-letters/${id}`],
     ['corrections', () => '/corrections'],
     ['corrections, by text', (i) => `/corrections?q=none-${i}`],
@@ -71,7 +78,8 @@ async function load(address: string, expected?: number): Promise<{ status: numbe
   const began = performance.now();
   const answer = await fetch(address);
   await answer.arrayBuffer();
-  if (expected !== undefined && answer.status !== expected) throw new Error(`${address} answers ${answer.status}`);
+  if (expected !== undefined && answer.status !== expected)
+    throw new Error(`${address} answers ${answer.status}`);
   return { status: answer.status, ms: performance.now() - began };
 }
 
@@ -81,22 +89,33 @@ async function settleOne({ inbox, reports }: Place): Promise<string> {
   await writeFile(path.join(inbox, 'orders-0.csv'), `${[HEAD, ...rows].join('\n')}\n`);
   for (;;) {
     const [batch] = await readdir(reports).catch((): string[] => []);
-    const report = await readFile(path.join(reports, batch ?? '', 'report.json'), 'utf8').catch(() => '');
+    const report = await readFile(path.join(reports, batch ?? '', 'report.json'), 'utf8').catch(
+      () => '',
+    );
     if (batch !== undefined && report.includes('"finished"')) return batch;
     await delay(50);
   }
 }
 
 /** Copies a settled batch, its report and its dead letters, under other names and order numbers. */
-async function copyBatch({ reports }: Place, redis: Redis, batch: string, batches: number): Promise<void> {
+async function copyBatch(
+  { reports }: Place,
+  redis: Redis,
+  batch: string,
+  batches: number,
+): Promise<void> {
   const [key = ''] = await redis.keys(`*:b:${batch}`);
   const prefix = key.slice(0, key.indexOf(':b:'));
   // The report is written before the ledger says that the batch is done.
   while ((await redis.hget(key, 'state')) !== 'done') await delay(50);
   const hash = await redis.hgetall(key);
-  const names = (await readdir(path.join(reports, batch))).filter((name) => /\.(?:json|jsonl|csv)$/.test(name));
+  const names = (await readdir(path.join(reports, batch))).filter((name) =>
+    /\.(?:json|jsonl|csv)$/.test(name),
+  );
   const files = await Promise.all(
-    names.map(async (name) => [name, await readFile(path.join(reports, batch, name), 'utf8')] as const),
+    names.map(
+      async (name) => [name, await readFile(path.join(reports, batch, name), 'utf8')] as const,
+    ),
   );
   for (let i = 1; i < batches; i += 1) {
     const name = batch.replace(/[0-9a-f]{8}$/, i.toString(16).padStart(8, '0'));

@@ -27,7 +27,10 @@ export async function race(
 }
 
 /** One figure of every lap, for every racer that has it. */
-export function figureOf(laps: Laps, figure: (lap: Lap) => number | undefined): Partial<Record<Racer, number[]>> {
+export function figureOf(
+  laps: Laps,
+  figure: (lap: Lap) => number | undefined,
+): Partial<Record<Racer, number[]>> {
   const found: Partial<Record<Racer, number[]>> = {};
   for (const racer of Object.keys(laps) as Racer[]) {
     const values = (laps[racer] ?? []).map(figure).filter((value) => value !== undefined);

@@ -21,7 +21,11 @@ export const redisMemory: Row = {
     const bytes = await settledBytes(store.redis, settled);
     return [
       { what: 'waiting, queue job included', unit: 'B', samples: { 'po-sync': [waiting] } },
-      { what: `settled, of ${settled.toLocaleString('en')}`, unit: 'B', samples: { 'po-sync': [bytes] } },
+      {
+        what: `settled, of ${settled.toLocaleString('en')}`,
+        unit: 'B',
+        samples: { 'po-sync': [bytes] },
+      },
     ];
   },
 };
@@ -54,7 +58,12 @@ async function settledBytes(redis: Redis, orders: number): Promise<number> {
     for (let i = first; i < first + 10_000; i += 1) {
       const number = `PO-2026-${String(i).padStart(8, '0')}`;
       const digest = digestOf({ items: [{ articleCode: 'ART-1', quantity: (i % 97) + 1 }] });
-      const compact = encodeCompact({ digest, attempts: 1, at: Date.now(), batchNo: (i % 5000) + 1 });
+      const compact = encodeCompact({
+        digest,
+        attempts: 1,
+        at: Date.now(),
+        batchNo: (i % 5000) + 1,
+      });
       pipeline.hset(keys.settled(number), number, compact);
     }
     await pipeline.exec();

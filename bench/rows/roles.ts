@@ -29,7 +29,9 @@ export const roles: Row = {
         what: `with ${processes}`,
         unit: 'orders/s',
         samples: { 'po-sync': samples },
-        ...(processes > 1 && { targets: [{ text: '× linear', value, limit: 0.9, sense: 'at least' as const }] }),
+        ...(processes > 1 && {
+          targets: [{ text: '× linear', value, limit: 0.9, sense: 'at least' as const }],
+        }),
       };
     });
   },
@@ -43,7 +45,8 @@ async function rateOf(stage: Stage, processes: number): Promise<number> {
   await writeFile(place.config, text.replace(/concurrency: \d+/, `concurrency: ${CONCURRENCY}`));
   stack.use(await openRedis(place.data));
   stack.use(await startDaemon(place, '--role', 'intake'));
-  for (let nth = 0; nth < processes; nth += 1) stack.use(await startDaemon(place, '--role', 'delivery'));
+  for (let nth = 0; nth < processes; nth += 1)
+    stack.use(await startDaemon(place, '--role', 'delivery'));
   const file = await stage.writeFile((stage.quick ? 1_000 : 3_000) * processes);
   const { seen } = await stage.api.judge(file, LATENCY, async () => {
     await dropInto(place, file);

@@ -13,7 +13,12 @@ const WARM = 10_000;
 const warm = new WeakMap<Stage, Set<Racer>>();
 
 /** Lets a contender deliver a file with `latency` milliseconds per answer, after a warm-up the first time. */
-export async function runLap(stage: Stage, racer: Racer, file: OrderFile, latency: number): Promise<Lap> {
+export async function runLap(
+  stage: Stage,
+  racer: Racer,
+  file: OrderFile,
+  latency: number,
+): Promise<Lap> {
   const warmed = warm.get(stage) ?? new Set();
   warm.set(stage, warmed);
   if (!warmed.has(racer)) await deliver(stage, racer, await stage.writeFile(WARM), 0);

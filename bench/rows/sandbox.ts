@@ -23,7 +23,12 @@ export const sandbox: Row = {
     await using ours = await startSandbox();
     const lines: Line[] = [];
     for (const connections of CROWDS) {
-      const { fast, slow } = await takeTurns(constant.target, ours.target, connections, stage.quick);
+      const { fast, slow } = await takeTurns(
+        constant.target,
+        ours.target,
+        connections,
+        stage.quick,
+      );
       const share = medianRatio(slow, fast);
       lines.push({
         what: `orders taken from ${connections} connections`,
@@ -63,7 +68,11 @@ async function startConstant(): Promise<Server> {
 /** `po-sync sandbox` as users start it. */
 async function startSandbox(): Promise<Server> {
   const data = await mkdtemp(path.join(tmpdir(), 'po-sync-bench-'));
-  const env = { ...process.env, PO_SYNC_STAGING_CLIENT_ID: 'bench', PO_SYNC_STAGING_CLIENT_SECRET: 'bench' };
+  const env = {
+    ...process.env,
+    PO_SYNC_STAGING_CLIENT_ID: 'bench',
+    PO_SYNC_STAGING_CLIENT_SECRET: 'bench',
+  };
   const program = path.join(import.meta.dirname, '../../bin/po-sync');
   const child = spawn(program, ['sandbox', '--environment', 'staging', '--data', data], {
     env,
@@ -72,7 +81,10 @@ async function startSandbox(): Promise<Server> {
   const [line] = await once(createInterface(child.stdout), 'line');
   const { baseUrl, authUrl } = JSON.parse(String(line)) as { baseUrl: string; authUrl: string };
   const form = { grant_type: 'client_credentials', client_id: 'bench', client_secret: 'bench' };
-  const answer = await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const answer = await fetch(`${authUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { hostname: host, port } = new URL(baseUrl);
   return {

@@ -32,8 +32,16 @@ export const saturated: Row = {
         ],
       },
       { what: 'processor time an order', unit: 'µs', samples: each(({ cpu }) => cpu) },
-      { what: 'processor time of Redis an order', unit: 'µs', samples: each(({ redis }) => redis?.cpu) },
-      { what: 'Redis commands an order, within scripts too', unit: '', samples: each(({ redis }) => redis?.commands) },
+      {
+        what: 'processor time of Redis an order',
+        unit: 'µs',
+        samples: each(({ redis }) => redis?.cpu),
+      },
+      {
+        what: 'Redis commands an order, within scripts too',
+        unit: '',
+        samples: each(({ redis }) => redis?.commands),
+      },
       { what: 'Redis scripts an order', unit: '', samples: each(({ redis }) => redis?.scripts) },
       {
         what: 'round trips to Redis an order',

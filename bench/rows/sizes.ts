@@ -30,7 +30,10 @@ export const sizes: Row = {
   title: 'File sizes',
   measure: async (stage) => {
     const measured = await measureSizes(stage, stage.quick ? QUICK : SIZES);
-    const small = medianOf(measured.find(({ orders }) => orders === SMALLEST.orders)?.samples ?? [], 'cpu');
+    const small = medianOf(
+      measured.find(({ orders }) => orders === SMALLEST.orders)?.samples ?? [],
+      'cpu',
+    );
     const peak = memoryOf((await stage.poSync()).pid, 'peak');
     return [
       ...measured.flatMap((size) => linesOf(size, small)),
@@ -57,16 +60,23 @@ async function measureSizes(stage: Stage, all: readonly Size[]): Promise<Measure
       const sample = await sampleOf(stage, size);
       size.left -= 1;
       size.samples.push(sample);
-      stage.say(`  ${size.orders} orders: ${sample.cpu.toFixed(0)} µs, ${sample.milliseconds.toFixed(3)} ms an order`);
+      stage.say(
+        `  ${size.orders} orders: ${sample.cpu.toFixed(0)} µs, ${sample.milliseconds.toFixed(3)} ms an order`,
+      );
     }
   }
   return measured;
 }
 
-async function sampleOf(stage: Stage, { orders, files }: { orders: number; files: number }): Promise<Sample> {
+async function sampleOf(
+  stage: Stage,
+  { orders, files }: { orders: number; files: number },
+): Promise<Sample> {
   const laps: Lap[] = [];
-  for (let i = 0; i < files; i += 1) laps.push(await runLap(stage, 'po-sync', await stage.writeFile(orders), 0));
-  const each = (figure: (lap: Lap) => number) => laps.reduce((sum, lap) => sum + figure(lap), 0) / files / orders;
+  for (let i = 0; i < files; i += 1)
+    laps.push(await runLap(stage, 'po-sync', await stage.writeFile(orders), 0));
+  const each = (figure: (lap: Lap) => number) =>
+    laps.reduce((sum, lap) => sum + figure(lap), 0) / files / orders;
   return {
     cpu: each(({ cpu, redis }) => cpu + (redis?.cpu ?? 0)),
     milliseconds: each(({ milliseconds }) => milliseconds),

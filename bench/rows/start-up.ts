@@ -14,7 +14,12 @@ export const startUp: Row = {
       all.push(await startOnce(stage, false));
       daemonAlone.push(await startOnce(stage, true));
     }
-    const target = (value: number) => ({ text: 'ms', value, limit: 1_500, sense: 'at most' as const });
+    const target = (value: number) => ({
+      text: 'ms',
+      value,
+      limit: 1_500,
+      sense: 'at most' as const,
+    });
     return [
       {
         what: 'ready, with a private Redis to start',

@@ -10,8 +10,18 @@ import path from 'node:path';
 export async function sandboxCredentials(folder, env = process.env) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return {
-    ...(await kept('PO_SYNC_SANDBOX_CLIENT_ID', path.join(folder, 'client-id'), () => 'sandbox-client', env)),
-    ...(await kept('PO_SYNC_SANDBOX_CLIENT_SECRET', path.join(folder, 'client-secret'), drawSecret, env)),
+    ...(await kept(
+      'PO_SYNC_SANDBOX_CLIENT_ID',
+      path.join(folder, 'client-id'),
+      () => 'sandbox-client',
+      env,
+    )),
+    ...(await kept(
+      'PO_SYNC_SANDBOX_CLIENT_SECRET',
+      path.join(folder, 'client-secret'),
+      drawSecret,
+      env,
+    )),
   };
 }
 

@@ -15,8 +15,14 @@ const PATIENCE = 45_000;
 export async function endLeftovers(root, state, say) {
   const left = await readState(state);
   if (!left) return undefined;
-  if (left.setup && left.setup !== process.pid && (await commandLineOf(left.setup)).includes('setup.mjs')) {
-    throw new SetupFailure(`\`npm start\` is already running here (process ${left.setup}); stop it first`);
+  if (
+    left.setup &&
+    left.setup !== process.pid &&
+    (await commandLineOf(left.setup)).includes('setup.mjs')
+  ) {
+    throw new SetupFailure(
+      `\`npm start\` is already running here (process ${left.setup}); stop it first`,
+    );
   }
   for (const pid of [left.daemon, left.sandbox]) {
     if (!pid || !(await runsFrom(root, pid))) continue;

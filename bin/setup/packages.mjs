@@ -16,7 +16,9 @@ export async function ensurePackages(root, say) {
     const running = await findProgramsOf(root);
     if (running.length > 0) {
       const which = running.map((one) => `process ${one.pid}: ${one.what}`).join(', ');
-      throw new SetupFailure(`packages must be reinstalled, but po-sync is running (${which}); stop it first`);
+      throw new SetupFailure(
+        `packages must be reinstalled, but po-sync is running (${which}); stop it first`,
+      );
     }
     say('installing packages (npm ci)');
     await install(root);
@@ -27,7 +29,8 @@ export async function ensurePackages(root, say) {
 export async function arePackagesInStep(root) {
   const wanted = await packagesIn(path.join(root, 'package-lock.json'));
   const installed = await packagesIn(path.join(root, 'node_modules', '.package-lock.json'));
-  if (!wanted) throw new SetupFailure(`${root} has no package-lock.json, so it is not a checkout of po-sync`);
+  if (!wanted)
+    throw new SetupFailure(`${root} has no package-lock.json, so it is not a checkout of po-sync`);
   if (!installed) return false;
   return Object.entries(wanted).every(([place, { version, integrity, optional }]) => {
     if (place === '') return true;
@@ -53,6 +56,7 @@ async function install(root) {
   // Development packages too, even with NODE_ENV=production: setup includes the tests and their tools.
   const args = [...before, 'ci', '--include=dev', '--include=optional', '--no-progress'];
   const { code, output } = await runQuietly(file, args, { cwd: root });
-  if (code === 127) throw new SetupFailure('npm not found in PATH; install Node.js 18 or later with npm');
+  if (code === 127)
+    throw new SetupFailure('npm not found in PATH; install Node.js 18 or later with npm');
   if (code !== 0) throw new SetupFailure(`npm ci failed with:\n${lastLines(output)}`);
 }

@@ -49,7 +49,8 @@ async function runsUnderPm2(pid, main) {
 }
 
 async function allProcesses() {
-  if (await hasProc()) return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  if (await hasProc())
+    return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const { output } = await runQuietly('ps', ['-A', '-o', 'pid=']);
   return output.trim().split(/\s+/).map(Number);
 }

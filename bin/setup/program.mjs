@@ -14,7 +14,8 @@ export function startProgram(root, args, { env, onLine }) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  for (const stream of [program.stdout, program.stderr]) createInterface({ input: stream }).on('line', onLine);
+  for (const stream of [program.stdout, program.stderr])
+    createInterface({ input: stream }).on('line', onLine);
   let over = false;
   const ended = once(program, 'close').then(([code, signal]) => {
     over = true;

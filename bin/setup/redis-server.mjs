@@ -17,12 +17,26 @@ const managers = [
     // Wait for the lock: on a new machine another installation may be running.
     install: ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'],
   },
-  { program: 'dnf', byHand: 'dnf install redis', packages: ['redis', 'valkey'], install: ['install', '-y', '-q'] },
-  { program: 'apk', byHand: 'apk add redis', packages: ['redis', 'valkey'], install: ['add', '-q', '--no-cache'] },
+  {
+    program: 'dnf',
+    byHand: 'dnf install redis',
+    packages: ['redis', 'valkey'],
+    install: ['install', '-y', '-q'],
+  },
+  {
+    program: 'apk',
+    byHand: 'apk add redis',
+    packages: ['redis', 'valkey'],
+    install: ['add', '-q', '--no-cache'],
+  },
 ];
 
 /** The relevant properties of this machine; tests pass others. */
-const thisMachine = { path: process.env.PATH ?? '', otherNames: underAnotherName, isRoot: process.getuid?.() === 0 };
+const thisMachine = {
+  path: process.env.PATH ?? '',
+  otherNames: underAnotherName,
+  isRoot: process.getuid?.() === 0,
+};
 
 /** Installs a Redis server if there is none, and announces it first; requires root, or sudo without a password. */
 export async function ensureRedisServer(say, machine = thisMachine) {
@@ -46,7 +60,8 @@ export async function ensureRedisServer(say, machine = thisMachine) {
 
 /** Whether `redis-server` or `valkey-server` is in PATH, or Debian's other name for it exists. */
 async function hasRedisServer(machine) {
-  if ((await inPath('redis-server', machine)) || (await inPath('valkey-server', machine))) return true;
+  if ((await inPath('redis-server', machine)) || (await inPath('valkey-server', machine)))
+    return true;
   return (await firstOf(machine.otherNames, isExecutable)) !== undefined;
 }
 
@@ -76,7 +91,8 @@ async function hasPackageLists() {
 /** The prefix for a command that requires root; undefined if there is no permission. */
 async function rightToInstall({ path: PATH, isRoot }) {
   if (isRoot) return [];
-  if ((await runQuietly('sudo', ['-n', 'true'], { env: { ...process.env, PATH } })).code === 0) return ['sudo', '-n'];
+  if ((await runQuietly('sudo', ['-n', 'true'], { env: { ...process.env, PATH } })).code === 0)
+    return ['sudo', '-n'];
   return undefined;
 }
 

@@ -2,7 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const OUTCOMES = ['accepted', 'duplicate', 'conflict', 'invalid', 'refused', 'failed', 'inDoubt', 'cancelled'];
+const OUTCOMES = [
+  'accepted',
+  'duplicate',
+  'conflict',
+  'invalid',
+  'refused',
+  'failed',
+  'inDoubt',
+  'cancelled',
+];
 
 /** Milliseconds until the first line about a file that is still being delivered, and between two such lines. */
 const PROGRESS = 5_000;
@@ -22,10 +31,18 @@ export async function reportBatches(
   folder,
   signal,
   report,
-  { progress = () => undefined, every = PROGRESS, since, waits = async () => [], columns = COLUMNS } = {},
+  {
+    progress = () => undefined,
+    every = PROGRESS,
+    since,
+    waits = async () => [],
+    columns = COLUMNS,
+  } = {},
 ) {
   const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
-  const reported = new Set(await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)));
+  const reported = new Set(
+    await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)),
+  );
   const shown = new Map();
   let head = '';
   const reason = oncePer(4 * every, async () => waitsText(await waits(), columns - PREFIX));
@@ -45,7 +62,10 @@ export async function reportBatches(
         // The same line again would say nothing; below it, only the reason is new.
         if (isNews) progress(next === head ? why : text);
         if (isNews) head = next;
-        shown.set(batch.batch, isDue ? { at: Date.now(), was: next, line: isNews ? text : line } : { at, was, line });
+        shown.set(
+          batch.batch,
+          isDue ? { at: Date.now(), was: next, line: isNews ? text : line } : { at, was, line },
+        );
       }
     }
     await delay(300, undefined, { signal }).catch(() => undefined);
@@ -57,7 +77,10 @@ export async function waitingReports(folder, since) {
   const isWaiting = (batch) => batch.open > 0 && isOfSandbox(batch) && !(batch.finishedAt > since);
   const waiting = (await batchesIn(folder, isWaiting)).map((batch) => {
     const open = `${count(batch.open)} ${batch.open === 1 ? 'needs' : 'need'} a person`;
-    return { sentence: `${batch.file}: ${open}`, page: path.join(folder, batch.batch, 'report.html') };
+    return {
+      sentence: `${batch.file}: ${open}`,
+      page: path.join(folder, batch.batch, 'report.html'),
+    };
   });
   return { shown: waiting.slice(-5), more: Math.max(0, waiting.length - 5) };
 }
@@ -82,7 +105,8 @@ const FRESH = 1_000;
 function oncePer(time, ask) {
   let last;
   return async () => {
-    if (last === undefined || Date.now() - last.at >= time) last = { answer: await ask(), at: Date.now() };
+    if (last === undefined || Date.now() - last.at >= time)
+      last = { answer: await ask(), at: Date.now() };
     return Date.now() - last.at < FRESH ? last.answer : '';
   };
 }
@@ -116,8 +140,12 @@ function wrapped(text, width) {
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
 export function sentenceOf(report) {
   const { counts, open, file, state, error } = report;
-  const sent = counts.orders === 0 ? 'no order was sent' : `${count(counts.orders)} orders were admitted before`;
-  if (state === 'unreadable') return `${file}: cannot be read, ${sent}. ${error?.message ?? ''}`.trimEnd();
+  const sent =
+    counts.orders === 0
+      ? 'no order was sent'
+      : `${count(counts.orders)} orders were admitted before`;
+  if (state === 'unreadable')
+    return `${file}: cannot be read, ${sent}. ${error?.message ?? ''}`.trimEnd();
   const parts = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
     (outcome) => `${count(counts[outcome])} ${outcome === 'inDoubt' ? 'in doubt' : outcome}`,
   );
@@ -145,7 +173,9 @@ function isOfSandbox({ environment }) {
 /** The reports of a folder that match, oldest first. */
 async function batchesIn(folder, matches, except = new Set()) {
   const names = (await readdir(folder).catch(() => [])).filter((name) => !except.has(name)).sort();
-  const reports = await Promise.all(names.map((name) => readReport(path.join(folder, name, 'report.json'))));
+  const reports = await Promise.all(
+    names.map((name) => readReport(path.join(folder, name, 'report.json'))),
+  );
   return reports.filter((report) => report !== undefined && matches(report));
 }
 

@@ -33,7 +33,10 @@ export async function startEverything(root, say, args = []) {
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const calls = await openLog(path.join(root, 'data', 'sandbox.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
-  await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
+  await writeShellFile(path.join(root, SHELL_FILE), {
+    PO_SYNC_CONFIG: path.join(root, CONFIGURATION),
+    ...env,
+  });
   const linesTo = (file) => (line) => {
     (isForLog(line) ? file : process.stderr).write(`${line}\n`);
     const left = leftInInbox(line);
@@ -48,8 +51,15 @@ export async function startEverything(root, say, args = []) {
     const sandbox = startProgram(root, args, { env, onLine: (line) => onCall(withoutFlags(line)) });
     running.unshift(sandbox);
     await remember(state, shown, { sandbox: sandbox.pid });
-    await started(sandbox, `the sandbox did not start; its addresses are in ${CONFIGURATION}`, stop);
-    const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine: linesTo(log) });
+    await started(
+      sandbox,
+      `the sandbox did not start; its addresses are in ${CONFIGURATION}`,
+      stop,
+    );
+    const daemon = startProgram(root, ['start', '--config', CONFIGURATION], {
+      env,
+      onLine: linesTo(log),
+    });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, shown, { sandbox: sandbox.pid, daemon: daemon.pid });
@@ -58,7 +68,13 @@ export async function startEverything(root, say, args = []) {
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const pids = { sandbox: sandbox.pid, daemon: daemon.pid };
-    await watch(root, say, stop, { daemon, sandbox, env, shown, note: () => remember(state, shown, pids) });
+    await watch(root, say, stop, {
+      daemon,
+      sandbox,
+      env,
+      shown,
+      note: () => remember(state, shown, pids),
+    });
     say('stopping: finishing calls in progress; remaining orders are kept');
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
@@ -66,7 +82,11 @@ export async function startEverything(root, say, args = []) {
     for (const stream of [log, calls]) await new Promise((resolve) => stream.end(resolve));
   }
   const isClean = codes.every((code) => code === 0);
-  say(isClean ? 'stopped' : `stopped before all work was handed back (exit codes ${codes.join(', ')})`);
+  say(
+    isClean
+      ? 'stopped'
+      : `stopped before all work was handed back (exit codes ${codes.join(', ')})`,
+  );
   return isClean ? 0 : 1;
 }
 
@@ -150,7 +170,8 @@ async function sandboxArguments(root) {
   const text = await readFile(path.join(root, CONFIGURATION), 'utf8');
   const baseUrl = /^\s*baseUrl:\s*(\S+)/m.exec(text)?.[1];
   const authUrl = /^\s*authUrl:\s*(\S+)/m.exec(text)?.[1];
-  if (!baseUrl || !authUrl) throw new SetupFailure(`${CONFIGURATION} does not set baseUrl and authUrl`);
+  if (!baseUrl || !authUrl)
+    throw new SetupFailure(`${CONFIGURATION} does not set baseUrl and authUrl`);
   const ports = ['--port', new URL(baseUrl).port, '--auth-port', new URL(authUrl).port];
   const data = ['--data', path.join('data', 'sandbox')];
   const args = ['sandbox', '--environment', 'sandbox', ...ports, ...data, '--faults', REHEARSAL];
@@ -159,7 +180,10 @@ async function sandboxArguments(root) {
 
 /** What the next start must know: which processes to stop, none after a clean stop, and when the last result was shown. */
 async function remember(state, shown, pids) {
-  await writeFile(state, JSON.stringify({ shown: shown.at, ...(pids && { setup: process.pid, ...pids }) }));
+  await writeFile(
+    state,
+    JSON.stringify({ shown: shown.at, ...(pids && { setup: process.pid, ...pids }) }),
+  );
 }
 
 async function openLog(file) {

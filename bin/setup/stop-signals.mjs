@@ -20,7 +20,9 @@ export function listenForStop() {
     /** Aborts at the first signal. */
     signal,
     /** Resolves at the first signal. */
-    asked: new Promise((resolve) => signal.addEventListener('abort', () => resolve(true), { once: true })),
+    asked: new Promise((resolve) =>
+      signal.addEventListener('abort', () => resolve(true), { once: true }),
+    ),
     onForce(act) {
       force = act;
     },

@@ -16,7 +16,9 @@ export async function runTests(root, args, say) {
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const isChosen = args.some((arg) => arg.startsWith('--project') || arg.startsWith('test/'));
   const chosen = isChosen ? args : ['--project', 'fast', ...args];
-  say(`running ${isChosen ? args.join(' ') : 'the fast tests; docs/contributing.md lists the longer suites'}`);
+  say(
+    `running ${isChosen ? args.join(' ') : 'the fast tests; docs/contributing.md lists the longer suites'}`,
+  );
   const tests = spawn(nodeOf(root), [vitest, 'run', ...chosen], { cwd: root, stdio: 'inherit' });
   // Ctrl-C reaches the tests too: they clean up, and this process waits for them.
   process.on('SIGINT', () => undefined);

@@ -48,12 +48,24 @@ type AdminInput = {
 };
 
 /** Opens the admin port of a daemon: health, metrics, login, control API and dashboard. Throws like `startAdmin`. */
-export async function openAdmin({ input, context, parts, pace, routes }: AdminInput): Promise<Admin> {
+export async function openAdmin({
+  input,
+  context,
+  parts,
+  pace,
+  routes,
+}: AdminInput): Promise<Admin> {
   const { config, store, log } = context;
   const { host, port, publicUrl } = config.admin;
   const tokens = input.adminTokens ?? new Map();
   const sessions = createSessions(store, tokens);
-  const guard = createGuard({ host, publicUrl, tokens, sessions, onFailure: () => signInFailed(log) });
+  const guard = createGuard({
+    host,
+    publicUrl,
+    tokens,
+    sessions,
+    onFailure: () => signInFailed(log),
+  });
   const { queue, breaker, book, sources } = parts;
   const { ledger, batches } = book;
   await using resources = new AsyncDisposableStack();
@@ -63,7 +75,10 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       { ...parts, takesFiles: input.self.role !== 'delivery' },
     ),
   );
-  const folders = { data: config.data, ...(input.self.role !== 'delivery' && { reports: config.reports.path }) };
+  const folders = {
+    data: config.data,
+    ...(input.self.role !== 'delivery' && { reports: config.reports.path }),
+  };
   const admin = await startAdmin({
     host,
     port,
@@ -97,7 +112,9 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
     throw await withHolder(error, context);
   });
   resources.use(admin);
-  resources.use(pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message })));
+  resources.use(
+    pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message })),
+  );
   const kept = resources.move();
   return { port: admin.port, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
@@ -105,7 +122,8 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
 /** Names the process of po-sync that has the port, if one has it. */
 async function withHolder(thrown: unknown, { config, store }: Context): Promise<unknown> {
   const { host, port } = config.admin;
-  const holder = codeOf(thrown) === 'port-occupied' ? await holderOf(port, store, config) : undefined;
+  const holder =
+    codeOf(thrown) === 'port-occupied' ? await holderOf(port, store, config) : undefined;
   if (holder === undefined) return thrown;
   const { pid } = holder;
   const message = `The admin port ${host}:${port} is occupied: po-sync already runs here (process ${pid}).`;

@@ -8,7 +8,14 @@ import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
-import { type AdminRequest, matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
+import {
+  type AdminRequest,
+  matchPath,
+  problemReply,
+  type Reply,
+  type Route,
+  readBody,
+} from './http/route.ts';
 import { refusedPage, signedOutPage } from './http/sign-in.ts';
 
 export type AdminOptions = {
@@ -42,7 +49,11 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
   if (tokens.size === 0 && !isLoopback(host)) throw unguarded(host);
   const guard = options.guard ?? createGuard({ host, tokens });
   const answer = answering([...healthRoutes(checks), ...routes], guard, missing);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: UPLOAD_TAKES, keepAliveTimeout: 5_000 });
+  const server = createServer({
+    headersTimeout: 5_000,
+    requestTimeout: UPLOAD_TAKES,
+    keepAliveTimeout: 5_000,
+  });
   keepRoom(server);
   const isAlone = oneRequestAtATime();
   server.on('request', (request, response) => {
@@ -98,7 +109,9 @@ function answering(
   return async (request) => {
     const foreign = guard.refuseForeign(request);
     if (foreign) return foreign;
-    const url = new URL(request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/');
+    const url = new URL(
+      request.url?.startsWith('/') ? `http://admin${request.url}` : 'http://admin/',
+    );
     const here = routes.flatMap((route) => {
       const params = matchPath(route.path, url.pathname);
       return params === undefined ? [] : [{ route, params }];
@@ -111,13 +124,19 @@ function answering(
     if (refusal?.status === 401 && asksForPage(request, url)) return toLogin(url);
     // What a person entered survives the end of their session. On loopback they are a reader then.
     if (refusal !== undefined && found?.route.body === 'sheet') {
-      return signedOutPage(url, (await readBody(request, 'sheet')) as Record<string, string>, refusal.status);
+      return signedOutPage(
+        url,
+        (await readBody(request, 'sheet')) as Record<string, string>,
+        refusal.status,
+      );
     }
-    if (refusal && readsPages(request, url)) return refusedPage(principal, guard.hasTokens, refusal.status);
+    if (refusal && readsPages(request, url))
+      return refusedPage(principal, guard.hasTokens, refusal.status);
     if (refusal) return refusal;
     if (found === undefined && here.length > 0) return wrongMethod(here.map(({ route }) => route));
     const asked = { url, principal, cookie: cookieOf(request.headers) };
-    if (found === undefined && asksForPage(request, url) && missing) return missing({ ...asked, params: {}, body: '' });
+    if (found === undefined && asksForPage(request, url) && missing)
+      return missing({ ...asked, params: {}, body: '' });
     if (found === undefined) return notFound();
     const body = await readBody(request, found.route.body);
     return found.route.handle({ ...asked, params: found.params, body });
@@ -177,7 +196,11 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-async function send(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+): Promise<void> {
   const { body } = reply;
   const headers = { ...HEADERS, 'content-type': reply.type, ...reply.headers };
   if (body instanceof Readable) {
@@ -206,19 +229,31 @@ async function listen(server: Server, { host, port, file }: AdminOptions): Promi
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-function unavailable(facts: { host: string; port: number }, file: string, cause: unknown): PoSyncError {
+function unavailable(
+  facts: { host: string; port: number },
+  file: string,
+  cause: unknown,
+): PoSyncError {
   const { host, port } = facts;
   if (codeOf(cause) === 'EADDRINUSE') {
     const remedy = `Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port in ${file}, or PO_SYNC_ADMIN_PORT=0 for any free port. Where PO_SYNC_ADMIN_PORT is set, admin.port has no effect.`;
-    return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
+    return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, {
+      remedy,
+      facts,
+      cause,
+    });
   }
   const reason = codeOf(cause) ?? toError(cause).message;
   const remedy = `Correct admin.host and admin.port in ${file}.`;
-  return new PoSyncError('admin-unavailable', `The admin port cannot be opened at ${host}:${port} (${reason}).`, {
-    remedy,
-    facts,
-    cause,
-  });
+  return new PoSyncError(
+    'admin-unavailable',
+    `The admin port cannot be opened at ${host}:${port} (${reason}).`,
+    {
+      remedy,
+      facts,
+      cause,
+    },
+  );
 }
 
 function unguarded(host: string): PoSyncError {

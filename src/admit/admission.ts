@@ -1,4 +1,10 @@
-import { type Entry, isSameContent, type Known, type Listed, type StoredResult } from '../ledger/entry.ts';
+import {
+  type Entry,
+  isSameContent,
+  type Known,
+  type Listed,
+  type StoredResult,
+} from '../ledger/entry.ts';
 
 /** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
 export type Candidate = {
@@ -53,7 +59,8 @@ function against(known: Known, candidate: Candidate): Admission {
 }
 
 function againstOpen(entry: Entry, candidate: Candidate): Admission {
-  if (entry.batch === candidate.batch && entry.ordinal === candidate.ordinal) return { kind: 'mine' };
+  if (entry.batch === candidate.batch && entry.ordinal === candidate.ordinal)
+    return { kind: 'mine' };
   const same = entry.digest === candidate.digest;
   switch (entry.state) {
     case 'queued':
@@ -64,9 +71,13 @@ function againstOpen(entry: Entry, candidate: Candidate): Admission {
     case 'inDoubt':
       return same ? { kind: 'repeat', entry } : underWay(entry);
     case 'failed':
-      return same && candidate.fromExport ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };
+      return same && candidate.fromExport
+        ? { kind: 'repeat', entry }
+        : { kind: 'queue', before: entry };
     case 'refused':
-      return same && !candidate.again ? { kind: 'repeat', entry } : { kind: 'queue', before: entry };
+      return same && !candidate.again
+        ? { kind: 'repeat', entry }
+        : { kind: 'queue', before: entry };
     case 'conflict':
       return againstConflict(entry, candidate, same);
   }
@@ -77,7 +88,12 @@ function againstConflict(entry: Entry, { digest }: Candidate, same: boolean): Ad
   const { known } = entry;
   if (known?.digest === digest) return { kind: 'corrected', entry, digest };
   if (same) return { kind: 'repeat', entry };
-  return { kind: 'conflict', batchNo: 0, underWay: false, ...(known === undefined ? {} : { known }) };
+  return {
+    kind: 'conflict',
+    batchNo: 0,
+    underWay: false,
+    ...(known === undefined ? {} : { known }),
+  };
 }
 
 function underWay({ batchNo, digest, order }: Entry): Admission {

@@ -2,7 +2,12 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
-import { createKnownInvalid, type KnownInvalid, resultsShownBefore, wereCorrected } from '../ledger/known-invalid.ts';
+import {
+  createKnownInvalid,
+  type KnownInvalid,
+  resultsShownBefore,
+  wereCorrected,
+} from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
@@ -32,7 +37,11 @@ export type AdmitPageDeps = {
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
 
 /** What the steps of admission share. */
-type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters; guard: OrderGuard };
+type Admitting = AdmitPageDeps & {
+  knownInvalid: KnownInvalid;
+  deadLetters: DeadLetters;
+  guard: OrderGuard;
+};
 
 type OrderGuard = ReturnType<typeof createOrderGuard>;
 
@@ -44,7 +53,12 @@ export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
   const { redis, keys } = store;
   const guard = createOrderGuard({ redis, keys, ledger, batches });
-  const line = { ...deps, guard, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
+  const line = {
+    ...deps,
+    guard,
+    knownInvalid: createKnownInvalid(store),
+    deadLetters: createDeadLetters(store),
+  };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
@@ -58,13 +72,19 @@ export function createAdmitPage(deps: AdmitPageDeps) {
   };
 }
 
-async function countInvalid(line: Admitting, batch: Batch, invalid: readonly InvalidOrder[]): Promise<void> {
+async function countInvalid(
+  line: Admitting,
+  batch: Batch,
+  invalid: readonly InvalidOrder[],
+): Promise<void> {
   if (invalid.length === 0) return;
   const at = line.store.time.now();
   const left = planning.REASONS_KEPT - (await line.batches.resultsKept(batch.batch));
   const done = await sentAndDone(line, batch, invalid);
   const ended = invalid.map((order, i) => {
-    const result = done.has(order) ? planning.sentAndDoneResult(at) : planning.invalidResult(order, at, i < left);
+    const result = done.has(order)
+      ? planning.sentAndDoneResult(at)
+      : planning.invalidResult(order, at, i < left);
     return planning.endedInvalid(order, result);
   });
   await count(line, batch, ended);
@@ -95,8 +115,13 @@ async function admitRound(
   let [batch, rest] = [found, orders];
   while (rest.length > 0) {
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
-    const planned = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
-    const plans = batch.kind === 'export' && !file.isFixFile ? await holdCorrected(line, batch, planned) : planned;
+    const planned = rest.map((order, i) =>
+      planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file),
+    );
+    const plans =
+      batch.kind === 'export' && !file.isFixFile
+        ? await holdCorrected(line, batch, planned)
+        : planned;
     const isShown = batch.kind === 'export' || file.isFixFile;
     // Closed before they are counted, because a step that a crash interrupts is repeated.
     if (isShown) await deadLetters.closeCorrected(batch, planning.acceptedIn(plans), time.now());
@@ -104,7 +129,10 @@ async function admitRound(
     await count(line, batch, await endedIn(line, batch, plans));
     if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
     await retention.shown(planning.settledIn(plans, known), time.now());
-    const late = [...(await follow(line, batch, plans)), ...(await enqueue(line, batch, plans, file))];
+    const late = [
+      ...(await follow(line, batch, plans)),
+      ...(await enqueue(line, batch, plans, file)),
+    ];
     if (late.length === 0) return;
     batch = { ...batch, cancelled: await line.batches.isCancelled(batch.batch) };
     rest = await withoutOutcome(line, batch, late);
@@ -112,9 +140,16 @@ async function admitRound(
 }
 
 /** An order of an export is not sent as it was while a person's correction of it waits, or has another number. */
-async function holdCorrected(line: Admitting, { source }: Batch, plans: readonly Plan[]): Promise<readonly Plan[]> {
+async function holdCorrected(
+  line: Admitting,
+  { source }: Batch,
+  plans: readonly Plan[],
+): Promise<readonly Plan[]> {
   const fresh = plans.filter(({ admission }) => admission.kind === 'queue');
-  const shown = fresh.map(({ order: { number }, digest: fingerprint }) => ({ number, fingerprint }));
+  const shown = fresh.map(({ order: { number }, digest: fingerprint }) => ({
+    number,
+    fingerprint,
+  }));
   const isHeld = await wereCorrected(source, shown, line);
   const held = shown.filter((_, i) => isHeld[i]);
   const results = await resultsShownBefore(held, line.store.time.now(), line);
@@ -123,15 +158,27 @@ async function holdCorrected(line: Admitting, { source }: Batch, plans: readonly
 }
 
 /** While this process was suspended, another may have read the same file, and a person may have canceled the batch. */
-async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: readonly ValidOrder[]) {
+async function withoutOutcome(
+  { batches }: Admitting,
+  { batch }: Batch,
+  orders: readonly ValidOrder[],
+) {
   if ((await batches.find(batch))?.state === 'done') return [];
   const isCounted = await batches.counted(batch);
   return orders.filter(({ ordinal }) => !isCounted(ordinal));
 }
 
-async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<planning.Ended[]> {
-  const numbers = new Set(plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])));
-  const titles = new Map(await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)));
+async function endedIn(
+  { batches, store }: Admitting,
+  batch: Batch,
+  plans: readonly Plan[],
+): Promise<planning.Ended[]> {
+  const numbers = new Set(
+    plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])),
+  );
+  const titles = new Map(
+    await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)),
+  );
   const origin = (batchNo: number) => planning.originOf(batchNo, batch, titles);
   return plans.flatMap((one) => {
     const { order, digest: fingerprint } = one;
@@ -143,7 +190,11 @@ async function endedIn({ batches, store }: Admitting, batch: Batch, plans: reado
 }
 
 /** An order that an export showed before with the same fault is a duplicate, so a person sees it once. */
-async function count(line: Admitting, batch: Batch, ended: readonly planning.Ended[]): Promise<void> {
+async function count(
+  line: Admitting,
+  batch: Batch,
+  ended: readonly planning.Ended[],
+): Promise<void> {
   const { store, ledger, knownInvalid } = line;
   const at = store.time.now();
   const bad = ended.filter(({ result }) => needsPerson(result.outcome));
@@ -164,13 +215,22 @@ async function count(line: Admitting, batch: Batch, ended: readonly planning.End
 /** Every order that needs a person has a line in the log. */
 function logDead({ log }: Admitting, { batch }: Batch, dead: readonly planning.Ended[]): void {
   for (const { number: order, line, result, reason } of dead) {
-    orderNotAdmitted(log, { batch, order, line, outcome: result.outcome, code: result.code, reason });
+    orderNotAdmitted(log, {
+      batch,
+      order,
+      line,
+      outcome: result.outcome,
+      code: result.code,
+      reason,
+    });
   }
 }
 
 /** The API has the content of these files, so the conflict ends and the ledger keeps that content. */
 async function dropCorrected({ ledger, store }: Admitting, plans: readonly Plan[]): Promise<void> {
-  const entries = plans.flatMap(({ admission: one }) => (one.kind === 'corrected' ? [one.entry] : []));
+  const entries = plans.flatMap(({ admission: one }) =>
+    one.kind === 'corrected' ? [one.entry] : [],
+  );
   // An entry that changed meanwhile is newer.
   await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
 }
@@ -211,14 +271,16 @@ async function enqueue(
     const rows = guarded.get(plan.order) ?? [];
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
-  if (batch.kind === 'export') await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
+  if (batch.kind === 'export')
+    await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
   if (isFixFile) await line.guard.entering(batch, entering, corrects);
   if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
   // The report of the corrected file says that they are being corrected.
-  if (corrects && jobs.length > 0) await line.store.redis.sadd(line.store.keys.refresh, corrects.batch);
+  if (corrects && jobs.length > 0)
+    await line.store.redis.sadd(line.store.keys.refresh, corrects.batch);
   return jobs.flatMap(({ late }) => late);
 }
 
@@ -244,7 +306,10 @@ async function enterGroup(
   return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }
 
-async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): Promise<string | undefined> {
+async function titleOf(
+  no: number,
+  batches: Pick<Batches, 'nameOf' | 'find'>,
+): Promise<string | undefined> {
   const batch = await batches.nameOf(no);
   return batch && batchTitle(batch, (await batches.find(batch))?.name);
 }

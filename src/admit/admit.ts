@@ -58,13 +58,18 @@ export function createAdmission(deps: AdmissionDeps) {
     const held = await batches.held();
     let found = 0;
     if (held.length > 0) {
-      for await (const entries of ordersUnderWay(held, { ...store, ledger })) found += entries.length;
+      for await (const entries of ordersUnderWay(held, { ...store, ledger }))
+        found += entries.length;
     }
     heldOrders = found;
   }
 
   /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
-  async function countInvalid(batch: Batch, page: readonly CheckedOrder[], file: FileFacts): Promise<void> {
+  async function countInvalid(
+    batch: Batch,
+    page: readonly CheckedOrder[],
+    file: FileFacts,
+  ): Promise<void> {
     const invalid = page.filter(({ valid }) => !valid);
     if (invalid.length > 0) await admitPage(batch, invalid, file);
   }
@@ -90,9 +95,19 @@ export function createAdmission(deps: AdmissionDeps) {
   };
 
   /** Builds what looks at the rest of a file while a page of it waits. `read`: how many of its orders are admitted. */
-  const lookAhead = (batch: Batch, file: FileFacts, read: () => number, pages: LookAheadDeps['pages']) => {
+  const lookAhead = (
+    batch: Batch,
+    file: FileFacts,
+    read: () => number,
+    pages: LookAheadDeps['pages'],
+  ) => {
     const begin = () => batches.readingWaits(batch.batch, read());
-    return createLookAhead({ clock, pages, begin, count: (orders) => countInvalid(batch, orders, file) });
+    return createLookAhead({
+      clock,
+      pages,
+      begin,
+      count: (orders) => countInvalid(batch, orders, file),
+    });
   };
 
   function portion(): number {
@@ -102,15 +117,23 @@ export function createAdmission(deps: AdmissionDeps) {
 }
 
 /** What a page waits for. `heldOrders`: orders of held batches. */
-function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps, heldOrders: () => number) {
+function createGate(
+  { ledger, batches, store, clock, throughput }: AdmissionDeps,
+  heldOrders: () => number,
+) {
   async function room(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && !(await hasRoom())) await clock.sleep(LOOK_AGAIN, signal);
     return !signal.aborted;
   }
 
   async function hasRoom(): Promise<boolean> {
-    const [sendable, unsettled] = await Promise.all([ledger.sendable(store.time.now()), ledger.unsettled()]);
-    return sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders();
+    const [sendable, unsettled] = await Promise.all([
+      ledger.sendable(store.time.now()),
+      ledger.unsettled(),
+    ]);
+    return (
+      sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders()
+    );
   }
 
   /** Waits while the batch is held, or cancelled and the ledger incomplete; false: the signal aborted. */

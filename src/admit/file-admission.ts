@@ -30,7 +30,11 @@ type FileAdmissionDeps = {
 
 type FileAdmission = {
   /** Reads a claimed file and admits its orders. */
-  ingest(file: ClaimedFile, claim: Claim, on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>): Promise<Ingested>;
+  ingest(
+    file: ClaimedFile,
+    claim: Claim,
+    on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>,
+  ): Promise<Ingested>;
   /** Counts the orders of held batches again; call about once a second. */
   tick(): Promise<void>;
   retention: Retention;
@@ -44,22 +48,46 @@ type FileAdmission = {
 type Claim = { at: number; isNew: boolean };
 
 /** Builds the step from a claimed file to orders in the ledger and the queue. */
-export function createFileAdmission({ context, book, queue, inspections }: FileAdmissionDeps): FileAdmission {
+export function createFileAdmission({
+  context,
+  book,
+  queue,
+  inspections,
+}: FileAdmissionDeps): FileAdmission {
   const { config, store, clock, log, stopping } = context;
   const { ledger, batches, identity } = book;
   const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
   const retention = createRetention({ ...store, keep: config.ledger.keep });
-  const { tick, ...inTurn } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
+  const { tick, ...inTurn } = createAdmission({
+    store,
+    ledger,
+    batches,
+    queue,
+    clock,
+    throughput,
+    retention,
+    log,
+  });
   const admission = { ...inTurn, listWait: createListWait({ config, store, batches, clock }) };
   const how = async (path: string, source: string): Promise<HowToRead> => {
     const found = await howToRead(path, source, { config, batches });
     const { unknownBatch: batch } = found;
-    return batch === undefined ? found : { ...found, refusal: foreignBatch(batch, config.environment) };
+    return batch === undefined
+      ? found
+      : { ...found, refusal: foreignBatch(batch, config.environment) };
   };
 
   return {
     ingest: (file, claim, on) =>
-      ingest(file, claim, { batches, admission, howToRead: how, log, inspections, stopping, ...on }),
+      ingest(file, claim, {
+        batches,
+        admission,
+        howToRead: how,
+        log,
+        inspections,
+        stopping,
+        ...on,
+      }),
     tick,
     retention,
     delivered: throughput.count,
@@ -101,7 +129,11 @@ type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: s
  * Processes a claimed file until its orders are in the ledger and the queue. Repeated after a crash, it recognizes its
  * own orders and counts none twice.
  */
-async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps): Promise<Ingested> {
+async function ingest(
+  file: ClaimedFile,
+  { at, isNew }: Claim,
+  deps: IngestDeps,
+): Promise<Ingested> {
   const { batches, stopping } = deps;
   const lease = await batches.lease(file.batch);
   if (lease === undefined) return { end: 'theirs' };
@@ -111,13 +143,15 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    return await readClaimed(file, batch, since, signal, deps).catch(async (error: unknown): Promise<Ingested> => {
-      if (codeOf(error) !== 'file-missing') throw error;
-      // Where po-sync moved it, it is not missing.
-      const sha256 = await deps.onUnreadable(batch, fileGone(file), since);
-      if (sha256 === undefined) throw forgotten(file);
-      return batch.turnedAway === undefined ? { end: 'admitted' } : { end: 'unreadable', sha256 };
-    });
+    return await readClaimed(file, batch, since, signal, deps).catch(
+      async (error: unknown): Promise<Ingested> => {
+        if (codeOf(error) !== 'file-missing') throw error;
+        // Where po-sync moved it, it is not missing.
+        const sha256 = await deps.onUnreadable(batch, fileGone(file), since);
+        if (sha256 === undefined) throw forgotten(file);
+        return batch.turnedAway === undefined ? { end: 'admitted' } : { end: 'unreadable', sha256 };
+      },
+    );
   } catch (error) {
     if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
     throw error;
@@ -135,14 +169,19 @@ async function readClaimed(
   deps: IngestDeps,
 ): Promise<Ingested> {
   const { batches, log } = deps;
-  if (batch.waitsAfter !== undefined || batch.waitsForList) await batches.readingWaits(file.batch, undefined);
+  if (batch.waitsAfter !== undefined || batch.waitsForList)
+    await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
   const how = await deps.howToRead(opened.path, file.source);
   const inspection = await inspect(opened, batch, how, signal);
   if (inspection instanceof PoSyncError) {
     const someAdmitted = batch.begunWith !== undefined;
-    batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
+    batchUnreadable(
+      log,
+      { ...named(file), code: inspection.code, reason: inspection.message },
+      { someAdmitted },
+    );
     const sha256 = await deps.onUnreadable(batch, inspection, since);
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };
@@ -151,7 +190,8 @@ async function readClaimed(
   const warnings = inspection.warnings.filter((one) => !(batch.isForm && leftOpenIn(one)));
   keepInspection(deps.inspections, file.batch, inspection);
   // An export shows its orders again on purpose.
-  const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
+  const earlier =
+    file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
   await batches.inspected(file.batch, {
     sha256,
     bytes,
@@ -165,7 +205,13 @@ async function readClaimed(
   });
   fileInspected(log, { ...named(file), records, bytes });
   await deps.onProgress(file.batch);
-  const total = await admitAll(opened, { ...batch, ...(earlier && { repeats: earlier }) }, inspection, signal, deps);
+  const total = await admitAll(
+    opened,
+    { ...batch, ...(earlier && { repeats: earlier }) },
+    inspection,
+    signal,
+    deps,
+  );
   if (total === undefined) return { end: 'left' };
   if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
   batchAdmitted(log, { ...named(file), orders: total });
@@ -173,7 +219,11 @@ async function readClaimed(
 }
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
-function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
+function keepInspection(
+  inspections: Map<string, Inspection>,
+  batch: string,
+  inspection: Inspection,
+): void {
   inspections.set(batch, inspection);
   const [oldest] = inspections.keys();
   if (inspections.size > PROOFS && oldest !== undefined) inspections.delete(oldest);
@@ -210,10 +260,18 @@ async function admitAll(
   const pager = createPager(PAGE);
   const { records, isFixFile, reading, mapping } = inspection;
   const isAsRead = mapping.otherReadings === 'allow';
-  const facts = { records, isFixFile, isAsRead, corrects: 'originals' in reading ? reading.originals : undefined };
+  const facts = {
+    records,
+    isFixFile,
+    isAsRead,
+    corrects: 'originals' in reading ? reading.originals : undefined,
+  };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
-  const on = { mayBegin: admission.listWait(file, signal), portion: (ordinal: number) => (read = ordinal + 1) };
+  const on = {
+    mayBegin: admission.listWait(file, signal),
+    portion: (ordinal: number) => (read = ordinal + 1),
+  };
   await using ahead = admission.lookAhead(batch, facts, () => read, pages);
   const admitPage = async (page: readonly CheckedOrder[]): Promise<boolean> => {
     const left = page.filter(({ ordinal }) => !isCounted(ordinal));
@@ -239,7 +297,9 @@ async function admitAll(
 /** The batch is still being read, so that it is found and read again. */
 function forgotten({ batch }: ClaimedFile): PoSyncError {
   const message = `Redis lost part of the ledger while ${batch} was read.`;
-  return new PoSyncError(ROLLED_BACK, message, { remedy: 'No action needed: the file is read again.' });
+  return new PoSyncError(ROLLED_BACK, message, {
+    remedy: 'No action needed: the file is read again.',
+  });
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -11,11 +11,27 @@ import { type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.t
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 
 /** `place`: that of the row that is meant. */
-export function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
+export function heldBack(
+  valid: ValidOrder,
+  code: string,
+  message: string,
+  place = valid.place,
+): InvalidOrder {
   const { ordinal, number, records, order } = valid;
   const problem = { ...place, field: '', code, value: number, message };
-  const read = order.items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
-  return { ordinal, number, place, records, valid: false, problems: [problem], ...keptAsRead(read) };
+  const read = order.items.map(({ articleCode, quantity }) => ({
+    articleCode,
+    quantity: String(quantity),
+  }));
+  return {
+    ordinal,
+    number,
+    place,
+    records,
+    valid: false,
+    problems: [problem],
+    ...keptAsRead(read),
+  };
 }
 
 /** Holds an order at the row that is another one; of an order whose rows are all taken, nothing is left to send. */
@@ -28,9 +44,13 @@ export async function heldAsTaken(
   const { number, records } = order;
   const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
   const others = records.filter(({ fixTarget }) => fixTarget !== target);
-  const isFree = async ({ fixTarget }: SourceRecord) => fixTarget === undefined || !(await isTaken(fixTarget));
-  const isWhole = (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
-  const wrong = isWhole ? `if ${number} is the same order, discard it` : 'leave this row out of this order';
+  const isFree = async ({ fixTarget }: SourceRecord) =>
+    fixTarget === undefined || !(await isTaken(fixTarget));
+  const isWhole =
+    (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
+  const wrong = isWhole
+    ? `if ${number} is the same order, discard it`
+    : 'leave this row out of this order';
   const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
   const message = `${sent}: ${wrong}. ${ON_PURPOSE}`;
   const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
@@ -66,15 +86,22 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
   const { renumbered } = createNumberClaims(deps);
 
   async function held(order: ValidOrder, by: RowOwner): Promise<InvalidOrder> {
-    const [[known], from] = await Promise.all([deps.ledger.lookup([by.number]), deps.batches.find(by.batch)]);
-    const digest = known?.kind === 'accepted' ? known.compact.digest : known?.kind === 'open' && known.entry.digest;
+    const [[known], from] = await Promise.all([
+      deps.ledger.lookup([by.number]),
+      deps.batches.find(by.batch),
+    ]);
+    const digest =
+      known?.kind === 'accepted'
+        ? known.compact.digest
+        : known?.kind === 'open' && known.entry.digest;
     const isSame = digest && isSameContent(digest, digestOf(order.order));
     const sent = `${order.number} was already sent as ${by.number}, from ${batchTitle(by.batch, from?.name)}`;
     const items = isSame || !digest ? '' : ', and this version of the export has other items';
     const agree = isSame ? '' : `agree on ${digest ? 'the' : 'any'} change with the supplier and `;
     const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, write ${CONFIRMED} into _error_check in each row of this order`;
     // It may still be refused or cancelled, and nothing would be sent then.
-    const wait = known?.kind === 'open' ? `. ${by.number} is not accepted yet: decide when it is` : '';
+    const wait =
+      known?.kind === 'open' ? `. ${by.number} is not accepted yet: decide when it is` : '';
     return heldBack(order, ALREADY_CORRECTED, `${message}${wait}`);
   }
 
@@ -123,8 +150,14 @@ export function createNumberGuard({ unchanged }: Claims, batches: Pick<Batches, 
       if (!('number' in by)) return [...held, ...by];
       const from = batchTitle(by.batch, (await batches.find(by.batch))?.name);
       const sent = `${order.number} with these items was already sent as ${by.number}, from ${from}`;
-      return heldBack(order, ALREADY_CORRECTED, `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`);
+      return heldBack(
+        order,
+        ALREADY_CORRECTED,
+        `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`,
+      );
     };
-    return new Map(await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)));
+    return new Map(
+      await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)),
+    );
   };
 }

@@ -8,7 +8,10 @@ import type { Store } from '../redis/store.ts';
 
 type Deps = { batches: Pick<Batches, 'isCancelled' | 'waitsForList'>; clock: Clock };
 
-type ListWaitDeps = Deps & { config: Pick<Config, 'delivery'>; store: Pick<Store, 'redis' | 'keys'> };
+type ListWaitDeps = Deps & {
+  config: Pick<Config, 'delivery'>;
+  store: Pick<Store, 'redis' | 'keys'>;
+};
 
 /**
  * Builds the wait of one file: it ends when its orders may be admitted; false when the signal aborted first. Throws PoSyncError
@@ -43,7 +46,10 @@ async function waitForList(
   let number = await requests.ask();
   await batches.waitsForList(batch, true);
   while (!signal.aborted) {
-    const [{ asked, served }, isCancelled] = await Promise.all([requests.state(), batches.isCancelled(batch)]);
+    const [{ asked, served }, isCancelled] = await Promise.all([
+      requests.state(),
+      batches.isCancelled(batch),
+    ]);
     // None of its orders is sent, so they need not wait.
     if (served >= number || isCancelled) {
       await batches.waitsForList(batch, false);

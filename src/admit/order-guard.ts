@@ -46,14 +46,25 @@ export function createOrderGuard(deps: Deps) {
   const renumbering = createRenumbering(deps);
   return {
     /** Checks the numbers of a page. Of a fix file, it keeps which rows its records were first. */
-    async page(batch: Batch, page: readonly CheckedOrder[], file: PageFacts): Promise<readonly CheckedOrder[]> {
+    async page(
+      batch: Batch,
+      page: readonly CheckedOrder[],
+      file: PageFacts,
+    ): Promise<readonly CheckedOrder[]> {
       const formerOf = formerIn(file.corrects);
-      if (file.isFixFile) await Promise.all(page.map(({ records }) => remember(batch.batch, records, formerOf)));
+      if (file.isFixFile)
+        await Promise.all(page.map(({ records }) => remember(batch.batch, records, formerOf)));
       const orders = file.isFixFile ? await Promise.all(page.map(withoutZeros)) : page;
-      return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders, file.isFixFile);
+      return file.isAsRead || batch.cancelled
+        ? orders
+        : withoutOtherSpelling(batch, orders, file.isFixFile);
     },
     rows: createRowGuard(deps),
-    async entering({ batch, no }: Batch, orders: readonly { order: ValidOrder }[], corrects?: Corrects): Promise<void> {
+    async entering(
+      { batch, no }: Batch,
+      orders: readonly { order: ValidOrder }[],
+      corrects?: Corrects,
+    ): Promise<void> {
       const ofRows = orders.map(({ order }) => ({
         owner: { number: order.number, batch, no },
         rows: targetsOf(order),
@@ -72,9 +83,14 @@ type PageFacts = { isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects |
  */
 export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
   async function checked(order: ValidOrder, one: OtherSpelling): Promise<CheckedOrder> {
-    const digest = one.known.kind === 'accepted' ? one.known.compact.digest : one.known.entry.digest;
+    const digest =
+      one.known.kind === 'accepted' ? one.known.compact.digest : one.known.entry.digest;
     const isSame = isSameContent(digest, digestOf(order.order));
-    return heldBack(order, OTHER_SPELLING, await otherSpellingMessage(order.number, one, batches, isSame));
+    return heldBack(
+      order,
+      OTHER_SPELLING,
+      await otherSpellingMessage(order.number, one, batches, isSame),
+    );
   }
 
   return async (
@@ -87,10 +103,19 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
       page.map(async (order, i) => {
         if (!order.valid || isMeant(order) || broughtBefore(all[i]) === undefined) return order;
         const [mine = { kind: 'nothing' }] = await ledger.lookup([order.number]);
-        const one = broughtBefore(all[i], [no, ...(mine.kind === 'open' ? [mine.entry.batchNo] : [])]);
+        const one = broughtBefore(all[i], [
+          no,
+          ...(mine.kind === 'open' ? [mine.entry.batchNo] : []),
+        ]);
         if (one === undefined) return order;
         const { ordinal } = order;
-        const candidate = { digest: digestOf(order.order), batch, ordinal, again, fromExport: kind === 'export' };
+        const candidate = {
+          digest: digestOf(order.order),
+          batch,
+          ordinal,
+          again,
+          fromExport: kind === 'export',
+        };
         return admit(mine, candidate).kind === 'queue' ? checked(order, one) : order;
       }),
     );
@@ -106,18 +131,21 @@ export async function otherSpellingMessage(
 ): Promise<string> {
   const isAccepted = known.kind === 'accepted';
   const batch = await batches.nameOf(isAccepted ? known.compact.batchNo : known.entry.batchNo);
-  const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
+  const from =
+    batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
   const items = isSame === undefined ? ', ' : isSame ? ' with the same items, ' : OTHER_ITEMS;
   const how = `${otherSpellingText(number, other)}${isAccepted ? 'accepted' : 'in progress'}${from}${items}only in case, spaces or leading zeros`;
   const same = `discard it${isAccepted ? '' : ` once ${other} is accepted`}`;
   const differs = `enter ${other} to see both contents, and agree on the change with the supplier`;
   const either = `If it is the same order with the same items, ${same}. With other items, ${differs}`;
-  const then = isSame === undefined ? either : `If it is the same order, ${isSame ? same : differs}`;
+  const then =
+    isSame === undefined ? either : `If it is the same order, ${isSame ? same : differs}`;
   return `${how}. ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
 }
 
 /** A person confirmed it as it is written. */
-const isMeant = ({ records }: CheckedOrder): boolean => records.some(({ isConfirmed }) => isConfirmed);
+const isMeant = ({ records }: CheckedOrder): boolean =>
+  records.some(({ isConfirmed }) => isConfirmed);
 
 /** Maximum length of numbers with leading zeros that are searched. */
 const LONGEST = 40;
@@ -129,7 +157,10 @@ const LONGEST = 40;
 function createZeroGuard({ ledger, redis, keys }: Deps) {
   return async (order: CheckedOrder): Promise<CheckedOrder> => {
     if (!order.valid || !isBare(order.number) || isMeant(order)) return order;
-    const padded = Array.from({ length: LONGEST - order.number.length }, (_, i) => '0'.repeat(i + 1) + order.number);
+    const padded = Array.from(
+      { length: LONGEST - order.number.length },
+      (_, i) => '0'.repeat(i + 1) + order.number,
+    );
     const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
     const was = padded[others.findIndex((marks) => marks !== null)];
     if (was === undefined || own !== null) return order;
@@ -141,7 +172,8 @@ function createZeroGuard({ ledger, redis, keys }: Deps) {
 }
 
 /** A number as a spreadsheet writes it. */
-const isBare = (number: string): boolean => /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
+const isBare = (number: string): boolean =>
+  /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 
 /**
  * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where
@@ -152,11 +184,15 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   const claims = createNumberClaims({ redis, keys, ledger });
   const repeated = createRepeatGuard(claims, batches);
   const sentSince = createSentSince(claims, { ledger, batches });
-  const [notFixed, old] = [createNumberGuard(claims, batches), createOldNumberGuard({ redis, keys, ledger, batches })];
+  const [notFixed, old] = [
+    createNumberGuard(claims, batches),
+    createOldNumberGuard({ redis, keys, ledger, batches }),
+  ];
 
   /** The batch in which the number of an order waits for a person, with other rows than those of this order. */
   async function replaced({ number, records }: ValidOrder, corrects: Corrects | undefined) {
-    if (corrects === undefined || records.some((record) => mayBeRowOf(number, record, corrects))) return undefined;
+    if (corrects === undefined || records.some((record) => mayBeRowOf(number, record, corrects)))
+      return undefined;
     const [waits] = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
     return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
   }
@@ -167,7 +203,8 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
     const also = repeats && ((order: ValidOrder) => repeated(order, batch));
-    if (!isFixFile) return await old.among(batch, { kind, source }, await notFixed({ batch, no }, orders, also));
+    if (!isFixFile)
+      return await old.among(batch, { kind, source }, await notFixed({ batch, no }, orders, also));
     const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
       const rows = targetsOf(order);
@@ -179,19 +216,25 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
       const taken = 'by' in found ? found : await firstFound(rows, since);
       if (taken !== undefined) {
         const claim = (row: FixTarget) => claims.claim(owner, [row], { formerOf });
-        const isTaken = async (row: FixTarget) => 'by' in (await claim(row)) || !!(await since(row));
+        const isTaken = async (row: FixTarget) =>
+          'by' in (await claim(row)) || !!(await since(row));
         return await heldAsTaken(order, taken, isTaken, batches);
       }
       const other = await replaced(order, corrects);
       if (other !== undefined) return heldBack(order, ROWS_LEFT_OUT, sentAlone(order, other));
       return (await old.ofFix(order, rows)) ?? ('by' in found ? [] : found);
     };
-    return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
+    return new Map(
+      await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)),
+    );
   };
 }
 
 /** Builds what gives the order of the dead letter that a row comes from, or of one before, if it came with that batch or later and has not ended. */
-function createSentSince({ formersOf }: Claims, { ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
+function createSentSince(
+  { formersOf }: Claims,
+  { ledger, batches }: Pick<Deps, 'ledger' | 'batches'>,
+) {
   return async (
     { number }: ValidOrder,
     target: FixTarget,
@@ -207,7 +250,12 @@ function createSentSince({ formersOf }: Claims, { ledger, batches }: Pick<Deps, 
     if (from === undefined) return undefined;
     return await firstFound(others, async (was) => {
       const [known = { kind: 'nothing' }] = await ledger.lookup([was]);
-      const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : -1;
+      const no =
+        known.kind === 'accepted'
+          ? known.compact.batchNo
+          : isUnderWay(known)
+            ? known.entry.batchNo
+            : -1;
       if (no < from.no) return undefined;
       const name = (await batches.nameOf(no)) ?? batch;
       // Rows of one order that a person gives two numbers are two orders.
@@ -221,7 +269,10 @@ function createSentSince({ formersOf }: Claims, { ledger, batches }: Pick<Deps, 
 function createRepeatGuard({ ownerOf }: Claims, batches: Deps['batches']) {
   return async (given: ValidOrder, batch: string): Promise<readonly RowClaim[] | InvalidOrder> => {
     // The row of the first file with this content is meant.
-    const records = given.records.map((one) => ({ ...one, fixTarget: { batch, place: placeText(one.place) } }));
+    const records = given.records.map((one) => ({
+      ...one,
+      fixTarget: { batch, place: placeText(one.place) },
+    }));
     const takenAt = async (row: FixTarget): Promise<TakenRow | undefined> => {
       const by = await ownerOf(row);
       return by === undefined || by.number === given.number ? undefined : { row, target: row, by };
@@ -238,7 +289,9 @@ export function createNumberHold(deps: Deps) {
   const rows = createRowGuard(deps);
   return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
     const known = await deps.ledger.lookup(page.map(({ number }) => number));
-    const fresh = page.filter((one, i): one is ValidOrder => one.valid && known[i]?.kind === 'nothing');
+    const fresh = page.filter(
+      (one, i): one is ValidOrder => one.valid && known[i]?.kind === 'nothing',
+    );
     const all = await rows({ batch: '', no: -1 }, fresh, { isFixFile: false });
     return page.map((one) => {
       const held = one.valid ? all.get(one) : undefined;

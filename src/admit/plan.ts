@@ -1,9 +1,20 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import { cancelledResult, type Entry, isSameContent, type Known, type StoredResult } from '../ledger/entry.ts';
+import {
+  cancelledResult,
+  type Entry,
+  isSameContent,
+  type Known,
+  type StoredResult,
+} from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import {
+  ALREADY_CORRECTED,
+  LEADING_ZEROS_LOST,
+  OTHER_SPELLING,
+  ROWS_LEFT_OUT,
+} from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
 import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
@@ -21,13 +32,22 @@ export function formerIn(corrects: Corrects | undefined) {
 }
 
 /** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
-export function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, formers }: Corrects): boolean {
+export function mayBeRowOf(
+  number: string,
+  { fixTarget }: SourceRecord,
+  { batch, formers }: Corrects,
+): boolean {
   if (fixTarget === undefined) return false;
   return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
 }
 
 /** How a page of a file is admitted: its size decides about jobs, a fix file is sent deliberately, and `otherReadings` may be allowed. */
-export type FileFacts = { records: number; isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };
+export type FileFacts = {
+  records: number;
+  isFixFile: boolean;
+  isAsRead?: boolean;
+  corrects?: Corrects | undefined;
+};
 
 /** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
 export type Ended = Counted & { fingerprint: string; line: number; reason: string };
@@ -36,11 +56,23 @@ export type Ended = Counted & { fingerprint: string; line: number; reason: strin
 export type Plan = { order: ValidOrder; digest: string; admission: Admission };
 
 /** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
-export function planOrder(batch: Batch, order: ValidOrder, known: Known, { isFixFile }: FileFacts): Plan {
+export function planOrder(
+  batch: Batch,
+  order: ValidOrder,
+  known: Known,
+  { isFixFile }: FileFacts,
+): Plan {
   const digest = digestOf(order.order);
   const fromExport = batch.kind === 'export';
   const { batch: name, cancelled } = batch;
-  const candidate = { digest, batch: name, ordinal: order.ordinal, again: isFixFile, fromExport, cancelled };
+  const candidate = {
+    digest,
+    batch: name,
+    ordinal: order.ordinal,
+    again: isFixFile,
+    fromExport,
+    cancelled,
+  };
   return { order, digest, admission: admit(known, candidate) };
 }
 
@@ -84,7 +116,8 @@ export function resultOf(
 /** Repeats the answer of the dead letter with this content. */
 function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number): StoredResult {
   const { state, attempt: attempts, answer, batch, lastAt: at = now, firstAt, known } = entry;
-  const outcome = state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
+  const outcome =
+    state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
   const words = answer ?? { code: outcome, message: `waits for a person since batch ${batch}` };
   const items = outcome === 'conflict' ? known?.items : undefined;
   const times = firstAt === undefined ? { at } : { at, firstAt };
@@ -92,7 +125,12 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT]);
+const HELD_HERE: ReadonlySet<string> = new Set([
+  ALREADY_CORRECTED,
+  LEADING_ZEROS_LOST,
+  OTHER_SPELLING,
+  ROWS_LEFT_OUT,
+]);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;
@@ -107,16 +145,28 @@ const ITEMS_KEPT = 6;
 export function invalidResult(order: InvalidOrder, at: number, isKept: boolean): StoredResult {
   const { place, problems } = order;
   const { code = 'invalid', message = '' } = problems[0] ?? {};
-  const failed = { place, problems: problems.slice(0, PROBLEMS_KEPT).map(shortened), ...firstRead(order) };
+  const failed = {
+    place,
+    problems: problems.slice(0, PROBLEMS_KEPT).map(shortened),
+    ...firstRead(order),
+  };
   const isHeld = HELD_HERE.has(code);
-  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: isHeld ? message : '' };
+  const result = {
+    outcome: 'invalid' as const,
+    attempts: 0,
+    at,
+    code,
+    message: isHeld ? message : '',
+  };
   return isKept || isHeld ? { ...result, failed } : result;
 }
 
 /** An order that is done, and that was sent before with the same items: nobody has to settle it. */
 export function isSentAndDone({ ifWanted }: InvalidOrder, known: Known | undefined): boolean {
   return (
-    known?.kind === 'accepted' && ifWanted !== undefined && isSameContent(known.compact.digest, digestOf(ifWanted))
+    known?.kind === 'accepted' &&
+    ifWanted !== undefined &&
+    isSameContent(known.compact.digest, digestOf(ifWanted))
   );
 }
 
@@ -126,7 +176,10 @@ export function sentAndDoneResult(at: number): StoredResult {
 }
 
 /** An order that failed a check, as it ends at admission. */
-export function endedInvalid({ ordinal, number, records, place, problems }: InvalidOrder, result: StoredResult): Ended {
+export function endedInvalid(
+  { ordinal, number, records, place, problems }: InvalidOrder,
+  result: StoredResult,
+): Ended {
   const reason = problems.slice(0, 1).map(problemText).join('');
   return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
 }
@@ -170,7 +223,9 @@ export function wellIn(plans: readonly Plan[]): string[] {
 
 /** Numbers that the API has with exactly this content: their dead letters are corrected. */
 export function acceptedIn(plans: readonly Plan[]): string[] {
-  return numbersOf(plans.filter(({ admission: { kind } }) => kind === 'duplicate' || kind === 'corrected'));
+  return numbersOf(
+    plans.filter(({ admission: { kind } }) => kind === 'duplicate' || kind === 'corrected'),
+  );
 }
 
 /** Numbers that are settled, whatever their content. */
@@ -228,5 +283,7 @@ export function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]
 
 /** Consecutive groups of at most this size. */
 export function inGroups<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
+    all.slice(i * size, (i + 1) * size),
+  );
 }

@@ -25,7 +25,10 @@ const CHANGES = 3;
  * Measures outcomes a second. Rises quickly, so that a fast API does not wait, and falls slowly. `byOthers`: how many changes
  * of the ledger other daemons made.
  */
-export function measureThroughput(clock: Clock, byOthers: () => Promise<number> = async () => 0): Throughput {
+export function measureThroughput(
+  clock: Clock,
+  byOthers: () => Promise<number> = async () => 0,
+): Throughput {
   let perSecond = 0;
   let count = 0;
   let since = clock.monotonic();

@@ -36,7 +36,12 @@ const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
  * The outcome table, first row that fits (docs/guarantees.md). It decides by what was sent and what came back complete,
  * never by error codes of the network and never by message text.
  */
-export function classify(end: HttpEnd, purchaseOrderNumber: string, now: Date, kind = PURCHASE_ORDER): Seen {
+export function classify(
+  end: HttpEnd,
+  purchaseOrderNumber: string,
+  now: Date,
+  kind = PURCHASE_ORDER,
+): Seen {
   switch (end.kind) {
     case 'unsent':
       return { kind: 'unsent', said: notSent(end.error) };
@@ -66,13 +71,18 @@ function classifyAnswer(answer: HttpAnswer, number: string, now: Date, kind: Rec
 
 /** The number of the order in a success envelope; undefined in every other body. */
 function namedIn(envelope: Envelope, kind: RecordKind): unknown {
-  return envelope.kind === 'success' && isRecord(envelope.data) ? envelope.data[kind.fields.number] : undefined;
+  return envelope.kind === 'success' && isRecord(envelope.data)
+    ? envelope.data[kind.fields.number]
+    : undefined;
 }
 
 /** A success envelope with an order in it is final, also when it names another number than was sent. */
 function unclearSuccess(named: unknown, number: string, said: Said): Seen {
   if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
-  const other = plainWords(typeof named === 'object' ? 'an order without a number' : JSON.stringify(named), 100);
+  const other = plainWords(
+    typeof named === 'object' ? 'an order without a number' : JSON.stringify(named),
+    100,
+  );
   const message = `the API answered that it created ${other}, not "${number}"`;
   return { kind: 'misnamed', said: { ...said, code: 'other-number', message } };
 }
@@ -91,12 +101,19 @@ export function withStatus({ message, httpStatus }: Pick<Said, 'message' | 'http
 
 /** A 2xx that does not say whether the order was created. */
 export function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): boolean {
-  return said.httpStatus !== undefined && said.httpStatus >= 200 && said.httpStatus < 300 && said.code !== 'no-answer';
+  return (
+    said.httpStatus !== undefined &&
+    said.httpStatus >= 200 &&
+    said.httpStatus < 300 &&
+    said.code !== 'no-answer'
+  );
 }
 
 /** A reason with the wait that the API asks for, in milliseconds; 0: none. */
 export function withWait(reason: string, asked = 0): string {
-  return asked === 0 ? reason : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
+  return asked === 0
+    ? reason
+    : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
 }
 
 /**
@@ -147,7 +164,10 @@ function pageText(body: Buffer): string | undefined {
 /** Failures of a proxy and of TLS keep their codes: the API never heard of the order. */
 function notSent(error: Error): Said {
   const code = codeOf(error) ?? '';
-  return { code: isNetworkCode(code) ? code : 'not-sent', message: `could not be sent: ${reasonOf(error)}` };
+  return {
+    code: isNetworkCode(code) ? code : 'not-sent',
+    message: `could not be sent: ${reasonOf(error)}`,
+  };
 }
 
 const NO_ANSWER = 'no complete answer';
@@ -155,7 +175,9 @@ const NO_ANSWER = 'no complete answer';
 function brokenOff(error: Error, status: number | undefined): Said {
   const reason = reasonOf(error);
   const message = reason.startsWith(NO_ANSWER) ? reason : `${NO_ANSWER}: ${reason}`;
-  return status === undefined ? { code: 'no-answer', message } : { code: 'no-answer', message, httpStatus: status };
+  return status === undefined
+    ? { code: 'no-answer', message }
+    : { code: 'no-answer', message, httpStatus: status };
 }
 
 /** Text of a server without control and bidirectional characters, cut to `most` characters. */
@@ -174,7 +196,8 @@ export function readEnvelope(body: Buffer): Envelope {
   const value = jsonOf(body);
   if (!isRecord(value)) return { kind: 'none' };
   const { status, data, error } = value;
-  if (status === 'success') return error === null || error === undefined ? { kind: 'success', data } : { kind: 'none' };
+  if (status === 'success')
+    return error === null || error === undefined ? { kind: 'success', data } : { kind: 'none' };
   if (status !== 'error' || !isRecord(error)) return { kind: 'none' };
   const { code, message } = error;
   if (typeof code !== 'number' || !Number.isInteger(code)) return { kind: 'none' };

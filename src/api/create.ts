@@ -36,12 +36,14 @@ export function createOrders(http: Http, endpoint: Endpoint): CreateOrder {
 
   /** Built once for each token. */
   function headersFor(token: BearerToken): Record<string, string> {
-    if (last === undefined || !isSame(last.token, token)) last = { token, headers: apiHeaders(endpoint, token) };
+    if (last === undefined || !isSame(last.token, token))
+      last = { token, headers: apiHeaders(endpoint, token) };
     return last.headers;
   }
 
   return async (token, order, prepare, trace) => {
-    const headers = trace === undefined ? headersFor(token) : { ...headersFor(token), ...trace.headers };
+    const headers =
+      trace === undefined ? headersFor(token) : { ...headersFor(token), ...trace.headers };
     const traced = trace === undefined ? {} : { onEnd: trace.request };
     const end = await http.call({
       method: 'POST',
@@ -62,13 +64,19 @@ export function secretsOf({ secrets = [] }: Endpoint, token: BearerToken): reado
 }
 
 function isSame(one: BearerToken, other: BearerToken): boolean {
-  return one.value === other.value && one.environment === other.environment && one.baseUrl === other.baseUrl;
+  return (
+    one.value === other.value &&
+    one.environment === other.environment &&
+    one.baseUrl === other.baseUrl
+  );
 }
 
 /** The headers that every request carries (API part 5, rule 4). */
 export function apiHeaders(endpoint: Endpoint, token: BearerToken): Record<string, string> {
   if (token.environment !== endpoint.environment || token.baseUrl !== endpoint.baseUrl) {
-    throw new Error(`a token of ${token.environment} was about to be sent to ${endpoint.environment}`);
+    throw new Error(
+      `a token of ${token.environment} was about to be sent to ${endpoint.environment}`,
+    );
   }
   return {
     authorization: `Bearer ${token.value}`,

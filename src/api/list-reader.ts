@@ -9,7 +9,14 @@ type Role = 'envelope' | 'wrapper' | 'list' | 'row' | 'items' | 'item' | 'other'
 type Frame = { role: Role; isArray: boolean; key: string };
 
 /** What may come next, so that only well-formed JSON counts. */
-type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+type Expected =
+  | 'value'
+  | 'value or end'
+  | 'key'
+  | 'key or end'
+  | 'colon'
+  | 'comma or end'
+  | 'nothing';
 
 /** An array that may be the list: whether it has its name, how many orders it contains, and whether anything else. */
 type Candidate = { isNamed: boolean; orders: number; hasOthers: boolean };
@@ -51,7 +58,10 @@ export class ListReader {
   #rowLength = 0;
   #trouble: Error | undefined;
 
-  constructor({ fields, listName }: Pick<RecordKind, 'fields' | 'listName'>, onOrder: (order: ShownRecord) => void) {
+  constructor(
+    { fields, listName }: Pick<RecordKind, 'fields' | 'listName'>,
+    onOrder: (order: ShownRecord) => void,
+  ) {
     this.#fields = fields;
     this.#listName = listName;
     this.#onOrder = onOrder;
@@ -69,14 +79,17 @@ export class ListReader {
 
   /** How many orders the complete list holds; undefined when the answer was not a complete, valid list. */
   finish(): number | undefined {
-    const isSuccess = this.#status === 'success' && (this.#error === null || this.#error === undefined);
+    const isSuccess =
+      this.#status === 'success' && (this.#error === null || this.#error === undefined);
     if (this.#broken || this.#expected !== 'nothing' || !isSuccess) return undefined;
     const lists = this.#candidates.filter(({ orders, hasOthers }) => orders > 0 && !hasOthers);
     const orders = lists.reduce((sum, list) => sum + list.orders, 0);
     // Without any order, only empty arrays show an empty list, or an empty array with the name of the list.
     const isNamed = this.#candidates.some(({ isNamed: named, hasOthers }) => named && !hasOthers);
     const isFound = orders > 0 || isNamed;
-    const isUnderstood = this.#candidates.length > 0 && this.#candidates.every((one) => this.#isHarmless(one, isFound));
+    const isUnderstood =
+      this.#candidates.length > 0 &&
+      this.#candidates.every((one) => this.#isHarmless(one, isFound));
     return isUnderstood && !this.#hasMore && this.#total <= orders ? orders : undefined;
   }
 
@@ -189,14 +202,16 @@ export class ListReader {
   #scalar(top: Frame | undefined, value: unknown): void {
     const key = top?.key ?? '';
     this.#rowLength += typeof value === 'string' ? value.length : 0;
-    if (this.#rowLength > LONGEST_ROW && (top?.role === 'row' || top?.role === 'item')) this.#fail();
+    if (this.#rowLength > LONGEST_ROW && (top?.role === 'row' || top?.role === 'item'))
+      this.#fail();
     switch (top?.role) {
       case 'envelope':
         if (key === 'status') this.#status = value;
         else if (key === 'error') this.#error = value;
         return;
       case 'wrapper':
-        if (TOTAL.test(key) && typeof value === 'number') this.#total = Math.max(this.#total, value);
+        if (TOTAL.test(key) && typeof value === 'number')
+          this.#total = Math.max(this.#total, value);
         if (MORE.test(key) && value === true) this.#hasMore = true;
         return;
       case 'list':
@@ -209,7 +224,8 @@ export class ListReader {
         this.#row.areItemsGood = false;
         return;
       case 'item':
-        if (key === this.#fields.article && typeof value === 'string') this.#item.articleCode = value;
+        if (key === this.#fields.article && typeof value === 'string')
+          this.#item.articleCode = value;
         if (key === this.#fields.quantity && typeof value === 'number') this.#item.quantity = value;
         return;
       default:
@@ -238,7 +254,11 @@ export class ListReader {
     const candidate = this.#candidates.at(-1);
     if (typeof number === 'string' && number !== '' && candidate) {
       candidate.orders += 1;
-      this.#onOrder(items && areItemsGood ? { purchaseOrderNumber: number, items } : { purchaseOrderNumber: number });
+      this.#onOrder(
+        items && areItemsGood
+          ? { purchaseOrderNumber: number, items }
+          : { purchaseOrderNumber: number },
+      );
     } else this.#foundOther();
   }
 

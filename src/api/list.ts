@@ -51,14 +51,18 @@ export async function listOrders(
 }
 
 function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
-  if (end.kind !== 'answered') return { kind: 'failed', said: { code: 'no-answer', message: reasonOf(end.error) } };
+  if (end.kind !== 'answered')
+    return { kind: 'failed', said: { code: 'no-answer', message: reasonOf(end.error) } };
   const { status, body } = end.answer;
   if (status === 200) {
     const orders = finish();
     return orders === undefined ? { kind: 'failed', said: notAList } : { kind: 'complete', orders };
   }
   const envelope = readEnvelope(body);
-  const message = envelope.kind === 'error' ? plainWords(envelope.message, 1000) : `the list answers HTTP ${status}`;
+  const message =
+    envelope.kind === 'error'
+      ? plainWords(envelope.message, 1000)
+      : `the list answers HTTP ${status}`;
   const said = { httpStatus: status, code: `http-${status}`, message };
   if (status === 401) return { kind: 'unauthorized', said };
   return NO_LIST.has(status) ? { kind: 'unavailable', said } : { kind: 'failed', said };

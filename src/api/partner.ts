@@ -27,7 +27,10 @@ type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint };
 
 /** Builds the two calls over any HTTP client and token source. */
 export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner {
-  async function listWith(token: BearerToken, onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+  async function listWith(
+    token: BearerToken,
+    onOrder: (order: ListedOrder) => void,
+  ): Promise<ListEnd> {
     const end = await listOrders(http, endpoint, token, onOrder);
     if (end.kind === 'unauthorized') await tokens.invalidate(token.fingerprint);
     return end;
@@ -90,7 +93,12 @@ export function openPartner(
   const partner = createPartner({
     http,
     tokens,
-    endpoint: { environment, baseUrl, timeout: delivery.timeout, secrets: [credentials.clientSecret] },
+    endpoint: {
+      environment,
+      baseUrl,
+      timeout: delivery.timeout,
+      secrets: [credentials.clientSecret],
+    },
   });
   return {
     ...partner,

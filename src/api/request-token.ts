@@ -55,14 +55,26 @@ export async function requestToken(request: TokenRequest): Promise<Grant> {
   // An HTTP 401 refuses the client even when its body is not OAuth's.
   const best = known.find(({ status }) => status === 401) ?? known[0];
   if (best) throw best.error;
-  throw new PoSyncError('token-refused', `${request.authUrl} has no token endpoint at ${request.paths.join(' or ')}.`, {
-    remedy: 'Check authUrl and tokenPath of the environment.',
-  });
+  throw new PoSyncError(
+    'token-refused',
+    `${request.authUrl} has no token endpoint at ${request.paths.join(' or ')}.`,
+    {
+      remedy: 'Check authUrl and tokenPath of the environment.',
+    },
+  );
 }
 
 async function ask({ http, credentials, scope }: TokenRequest, address: string): Promise<Reply> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
-  const call = { method: 'POST', url: new URL(address), headers, body: formOf(credentials, scope) } as const;
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  };
+  const call = {
+    method: 'POST',
+    url: new URL(address),
+    headers,
+    body: formOf(credentials, scope),
+  } as const;
   const end = await http.call({ ...call, timeout: TIMEOUT, maxBytes: 64 * 1024 });
   if (end.kind === 'answered') return readReply(end.answer, address, credentials);
   const message = `the token endpoint ${address} does not answer: ${reasonOf(end.error)}`;
@@ -79,16 +91,27 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
   return form.toString();
 }
 
-function readReply({ status, body: bytes }: HttpAnswer, address: string, credentials: Credentials): Reply {
+function readReply(
+  { status, body: bytes }: HttpAnswer,
+  address: string,
+  credentials: Credentials,
+): Reply {
   const body = jsonOf(bytes);
-  const { access_token: value, token_type: type, expires_in: seconds, error, ...more } = isRecord(body) ? body : {};
+  const {
+    access_token: value,
+    token_type: type,
+    expires_in: seconds,
+    error,
+    ...more
+  } = isRecord(body) ? body : {};
   if (typeof error === 'string' && OAUTH_ERROR.test(error) && [400, 401, 403].includes(status)) {
     const { error_description: why } = more;
     const words = (text: string) => serverWords(text, credentials, value);
     const described = typeof why === 'string' ? words(why) : '';
     return { kind: 'refused', error: refusal(status, words(error), address, described) };
   }
-  if (status === 401) return { kind: 'unclear', status, error: refusal(status, undefined, address) };
+  if (status === 401)
+    return { kind: 'unclear', status, error: refusal(status, undefined, address) };
   if (status !== 200) return unclear(status, `answers HTTP ${status}`, address);
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value))
     return unclear(status, 'answers HTTP 200 without a usable access_token', address);

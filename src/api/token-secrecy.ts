@@ -4,7 +4,13 @@ import { createRedaction, type Redaction } from '../log/redaction.ts';
 import type { ShownRecord } from '../order/record-kind.ts';
 
 /** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
-export type StoredToken = { value: string; fingerprint: string; softAt: number; hardAt: number; path: string };
+export type StoredToken = {
+  value: string;
+  fingerprint: string;
+  softAt: number;
+  hardAt: number;
+  path: string;
+};
 
 /**
  * Seals tokens for Redis with AES-256-GCM. The key comes from the client secret, and where the token belongs is
@@ -58,7 +64,8 @@ export function withoutSecrets(
 ): (order: ShownRecord) => void {
   const redaction = redactionOf(secrets);
   const parts = secrets.map(plainPart);
-  const holds = (text: string) => parts.some((part) => text.includes(part)) && redaction.redact(text) !== text;
+  const holds = (text: string) =>
+    parts.some((part) => text.includes(part)) && redaction.redact(text) !== text;
   return (order) => {
     const { purchaseOrderNumber, items = [] } = order;
     if (holds(purchaseOrderNumber)) return;
@@ -74,7 +81,11 @@ function redactionOf(secrets: readonly string[]): Redaction {
 
 /** A quick check for successful answers, which are the most: looks for a part of each secret, or for escapes. */
 function mayHold({ status, body }: HttpAnswer, secrets: readonly string[]): boolean {
-  return status >= 300 || body.includes('\\') || secrets.some((secret) => body.includes(plainPart(secret)));
+  return (
+    status >= 300 ||
+    body.includes('\\') ||
+    secrets.some((secret) => body.includes(plainPart(secret)))
+  );
 }
 
 /** A part of a secret that is never escaped. */

@@ -4,11 +4,22 @@ import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import { type Credentials, type Grant, requestToken, TOKEN_PATHS, type TokenPath } from './request-token.ts';
+import {
+  type Credentials,
+  type Grant,
+  requestToken,
+  TOKEN_PATHS,
+  type TokenPath,
+} from './request-token.ts';
 import { type StoredToken, tokenSeal } from './token-secrecy.ts';
 
 /** A token with the place it belongs to; `fingerprint` identifies the grant. */
-export type BearerToken = { value: string; fingerprint: string; environment: string; baseUrl: string };
+export type BearerToken = {
+  value: string;
+  fingerprint: string;
+  environment: string;
+  baseUrl: string;
+};
 
 export type TokenSource = ReturnType<typeof createTokenSource>;
 
@@ -128,7 +139,9 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
     await rethrowRecent(deps.store);
     const asked = time.now();
     const request = { http, authUrl, paths: pathsToTry(tokenPath, known), credentials, scope };
-    const grant = await requestToken(request).catch((thrown: unknown) => rememberFailure(deps, thrown));
+    const grant = await requestToken(request).catch((thrown: unknown) =>
+      rememberFailure(deps, thrown),
+    );
     const token = storable(grant, asked);
     await redis.set(keys.token, seal(token), 'PX', Math.ceil(grant.lifetime));
     deps.on?.renewed?.(grant.lifetime);
@@ -174,7 +187,10 @@ async function rethrowRecent({ redis, keys, time }: TokenDeps['store']): Promise
   throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
 }
 
-async function rememberFailure({ store: { redis, keys, time }, on }: TokenDeps, thrown: unknown): Promise<never> {
+async function rememberFailure(
+  { store: { redis, keys, time }, on }: TokenDeps,
+  thrown: unknown,
+): Promise<never> {
   if (thrown instanceof PoSyncError) {
     const { code, message, remedy } = thrown;
     on?.failed?.(code);

@@ -23,7 +23,13 @@ export type DeadLetterArgs = CommonArgs & {
 export type ActingArgs = DeadLetterArgs & { yes: boolean; dryRun: boolean };
 
 /** Spelled as in the reports. */
-export const KINDS: readonly DeadLetterKind[] = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
+export const KINDS: readonly DeadLetterKind[] = [
+  'invalid',
+  'conflict',
+  'refused',
+  'failed',
+  'inDoubt',
+];
 
 /**
  * Reads the filters, which select open dead letters.
@@ -87,11 +93,18 @@ export function tallyOf<Verdict extends string>(): Tally<Verdict> {
 }
 
 /** Whether an open dead letter is of an earlier version of an export whose newer one is listed, too: a filter may leave that out. */
-export function olderVersions({ batch, signature }: Partial<DeadLetterFilter>, { sources }: Pick<Config, 'sources'>) {
+export function olderVersions(
+  { batch, signature }: Partial<DeadLetterFilter>,
+  { sources }: Pick<Config, 'sources'>,
+) {
   const exports = new Set(sources.flatMap(({ name, type }) => (type === 'export' ? [name] : [])));
   const isComplete = batch === undefined && signature === undefined;
   return ({ closed, newerIn, source }: FoundDeadLetter): boolean =>
-    isComplete && !closed && newerIn !== undefined && exports.has(source) && canBeOfSource(newerIn, source);
+    isComplete &&
+    !closed &&
+    newerIn !== undefined &&
+    exports.has(source) &&
+    canBeOfSource(newerIn, source);
 }
 
 export function olderText(older: number): string {

@@ -40,7 +40,12 @@ const OTHERS_WRITE = 0o002;
 export type ConfigFile = { text: string; file: string; warnings: string[] };
 
 /** Where to look: the flag, the variables, and the two folders that can contain the default file. */
-export type ConfigPlace = { flag: string | undefined; env: Variables; cwd: string; programRoot: string };
+export type ConfigPlace = {
+  flag: string | undefined;
+  env: Variables;
+  cwd: string;
+  programRoot: string;
+};
 
 /**
  * Finds and reads the configuration file: `--config`, else `PO_SYNC_CONFIG`, else `config/po-sync.yaml` below the
@@ -72,13 +77,19 @@ async function read(file: string): Promise<ConfigFile> {
   }
 }
 
-async function readHandle(handle: FileHandle, file: string): Promise<{ text: string; warnings: string[] }> {
+async function readHandle(
+  handle: FileHandle,
+  file: string,
+): Promise<{ text: string; warnings: string[] }> {
   const stat = await handle.stat();
   if (!stat.isFile()) throw new Error('it is not a file');
   if (stat.size > MOST_BYTES) throw new Error('it is larger than 1 MB');
   const open = (stat.mode & OTHERS_WRITE) !== 0;
   const warnings = open ? [`${file} can be written by every user of this machine (chmod o-w)`] : [];
-  return { text: new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile()), warnings };
+  return {
+    text: new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile()),
+    warnings,
+  };
 }
 
 function missing(file: string): PoSyncError {
@@ -123,20 +134,33 @@ export async function openConfig(
 ): Promise<{ config: Config; warnings: string[] }> {
   const { cwd } = shell;
   const { env, doubts } = await withRedisUrl(shell);
-  const { text, file, warnings } = await readConfigFile({ flag: args.config, env, cwd, programRoot: PROGRAM_ROOT });
+  const { text, file, warnings } = await readConfigFile({
+    flag: args.config,
+    env,
+    cwd,
+    programRoot: PROGRAM_ROOT,
+  });
   const chosen = args.environment === undefined ? {} : { environment: args.environment };
   const loaded = loadConfig({ text, file, env, ...chosen });
   const name = shortest(file, cwd);
   if (!loaded.ok) throw invalid(file, name, loaded.problems);
   const { environment } = loaded.config;
   const isProtected = loaded.config.environments[environment]?.protected === true;
-  shell.select?.({ place: placeOf(args), confirmation: isProtected ? ['--confirm', environment] : [] });
+  shell.select?.({
+    place: placeOf(args),
+    confirmation: isProtected ? ['--confirm', environment] : [],
+  });
   requireSameEnvironment(loaded.config, args.confirm);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   const misspelt = misspeltVariables(env, loaded.config);
   return {
     config: loaded.config,
-    warnings: [...warnings, ...misspelt, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
+    warnings: [
+      ...warnings,
+      ...misspelt,
+      ...doubts,
+      ...loaded.warnings.map((it) => sentenceOf(it, name)),
+    ],
   };
 }
 
@@ -147,16 +171,25 @@ function placeOf({ config, environment }: Omit<CommonArgs, 'json'>): string[] {
 }
 
 /** The variables, with the address of Redis from the file that `PO_SYNC_REDIS_URL_FILE` names. Throws as `readSecret`. */
-async function withRedisUrl({ env, cwd }: Pick<Shell, 'env' | 'cwd'>): Promise<{ env: Variables; doubts: string[] }> {
+async function withRedisUrl({
+  env,
+  cwd,
+}: Pick<Shell, 'env' | 'cwd'>): Promise<{ env: Variables; doubts: string[] }> {
   if (variable(env, `${REDIS_URL}_FILE`) === undefined) return { env, doubts: [] };
   const given = { ...env, [REDIS_URL]: variable(env, REDIS_URL) };
   const found = await readSecret(REDIS_URL, given, secretFilesFrom(cwd));
-  return { env: { ...env, [REDIS_URL]: found?.value }, doubts: found?.warning === undefined ? [] : [found.warning] };
+  return {
+    env: { ...env, [REDIS_URL]: found?.value },
+    doubts: found?.warning === undefined ? [] : [found.warning],
+  };
 }
 
 function invalid(file: string, name: string, problems: readonly ConfigProblem[]): PoSyncError {
   const count = counted(problems.length, 'problem');
-  const lines = [`${count} in the configuration:`, ...problems.map((problem) => sentenceOf(problem, name))];
+  const lines = [
+    `${count} in the configuration:`,
+    ...problems.map((problem) => sentenceOf(problem, name)),
+  ];
   return new PoSyncError('config-invalid', lines.join('\n'), {
     remedy: 'docs/configuration.md describes every key.',
     facts: { file, problems: problems.length },
@@ -180,11 +213,16 @@ export async function configIfAny(
   try {
     const { config, warnings } = await openConfig(args, shell, { confirm: false });
     const isDecided = args.source !== undefined || (await areFixFiles(args.files ?? [], shell.cwd));
-    const doubts = isDecided ? warnings : [...warnings, ...undecided(config, args.files, shell.cwd)];
+    const doubts = isDecided
+      ? warnings
+      : [...warnings, ...undecided(config, args.files, shell.cwd)];
     if (!args.json) for (const doubt of doubts) shell.err(`warning: ${printable(doubt)}\n`);
     return config;
   } catch (error) {
-    const isNamed = args.config !== undefined || Boolean(shell.env['PO_SYNC_CONFIG']) || args.source !== undefined;
+    const isNamed =
+      args.config !== undefined ||
+      Boolean(shell.env['PO_SYNC_CONFIG']) ||
+      args.source !== undefined;
     if (isNamed || codeOf(error) !== 'config-missing') throw error;
     if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
     return undefined;
@@ -198,13 +236,20 @@ async function areFixFiles(files: readonly string[], cwd: string): Promise<boole
 }
 
 /** Why the standard columns apply although sources have mappings: there are several, and nothing says which is meant. */
-function undecided(config: Config, files: readonly (string | undefined)[] = [undefined], cwd = ''): string[] {
+function undecided(
+  config: Config,
+  files: readonly (string | undefined)[] = [undefined],
+  cwd = '',
+): string[] {
   const { sources } = config;
   if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
-  const isKnown = (file?: string) => sourceNamed(undefined, config, file && path.resolve(cwd, file)) !== undefined;
+  const isKnown = (file?: string) =>
+    sourceNamed(undefined, config, file && path.resolve(cwd, file)) !== undefined;
   if (files.every(isKnown)) return [];
   const names = sources.map(({ name }) => name).join(', ');
-  return [`there are several sources, so the standard columns apply; choose the mapping with --source (${names})`];
+  return [
+    `there are several sources, so the standard columns apply; choose the mapping with --source (${names})`,
+  ];
 }
 
 /**
@@ -218,16 +263,33 @@ export async function openOperatorContext(
 ): Promise<OperatorContext & AsyncDisposable> {
   const { config } = await openConfig(args, shell, { confirm });
   await using resources = new AsyncDisposableStack();
-  const [clock, log] = [systemClock, createLog({ level: 'silent', pretty: false, stream: shell.streams.err })];
+  const [clock, log] = [
+    systemClock,
+    createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
+  ];
   const { credentials } = await loadRedisSecrets(config, shell.env);
   const begins = (await inboxesUsedElsewhere(config)).length === 0;
-  const deps = { clock, log, signal: shell.signal, waits: COMMAND_WAITS, credentials, reads: !confirm, begins };
+  const deps = {
+    clock,
+    log,
+    signal: shell.signal,
+    waits: COMMAND_WAITS,
+    credentials,
+    reads: !confirm,
+    begins,
+  };
   const store = resources.use(await openStore(config, deps));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;
   const onChange = () => undefined;
-  const breaker = createCircuitBreaker({ store, clock, probe, onPaused: onChange, onResumed: onChange });
+  const breaker = createCircuitBreaker({
+    store,
+    clock,
+    probe,
+    onPaused: onChange,
+    onResumed: onChange,
+  });
   const queue = resources.use(openQueue({ store, log }));
   // A command never begins an attempt, so it needs no checkpoint of the ledger.
   const identity = { known: () => ({ epoch: '', sequence: 0 }), saw: () => undefined };

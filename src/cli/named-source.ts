@@ -13,8 +13,13 @@ export function mappingForSource(name: string | undefined, config: Config): Mapp
  * The named source; without a name the one that the file belongs to, or the only source, or the only inbox. `file`: an absolute
  * path. Throws PoSyncError `source-unknown`.
  */
-export function sourceNamed(name: string | undefined, { sources }: Config, file?: string): Source | undefined {
-  const source = name === undefined ? assumed(sources, file) : sources.find((one) => one.name === name);
+export function sourceNamed(
+  name: string | undefined,
+  { sources }: Config,
+  file?: string,
+): Source | undefined {
+  const source =
+    name === undefined ? assumed(sources, file) : sources.find((one) => one.name === name);
   if (name !== undefined && source === undefined) {
     throw unknownSource(
       name,
@@ -34,13 +39,16 @@ function assumed(sources: readonly Source[], file: string | undefined): Source |
 /** Whether a file is in or below an inbox, or is the export. */
 function isOf({ type, path: place }: Source, file: string): boolean {
   const steps = path.relative(place, file).split(path.sep);
-  return type === 'inbox' ? steps[0] !== '..' && !path.isAbsolute(steps.join(path.sep)) : path.resolve(place) === file;
+  return type === 'inbox'
+    ? steps[0] !== '..' && !path.isAbsolute(steps.join(path.sep))
+    : path.resolve(place) === file;
 }
 
 function unknownSource(name: string, names: readonly string[]): PoSyncError {
   const near = nearest(name, names);
   return new PoSyncError('source-unknown', `Source ${name} not found.`, {
-    remedy: near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
+    remedy:
+      near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
     facts: { source: name },
   });
 }

@@ -3,8 +3,16 @@ import { PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
 import { explainRedisError } from '../redis/connection-end.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
-import { addCommand, addToList, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
-import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
+import {
+  addCommand,
+  addToList,
+  type CommandDefinition,
+  helpEnd,
+} from './commands/definitions/command-definition.ts';
+import {
+  DAEMON_COMMANDS,
+  ENVIRONMENT_COMMANDS,
+} from './commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
 import { type Shell, withHints } from './shell.ts';
 import { errorDocument, errorText, printJson } from './terminal/print.ts';
@@ -56,7 +64,11 @@ async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (isJson) printJson(shell, error.code === 'commander.version' ? { version: buildOf() } : { help: shown });
+    if (isJson)
+      printJson(
+        shell,
+        error.code === 'commander.version' ? { version: buildOf() } : { help: shown },
+      );
     return error.exitCode;
   }
 }
@@ -79,11 +91,16 @@ type Run = (result: Promise<number>) => Promise<void>;
 /** `out`: where help and version are written. */
 function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out']): Command {
   const program = new Command('po-sync')
-    .description('Delivers purchase orders from files to the Purchase-Order API, each exactly once.')
+    .description(
+      'Delivers purchase orders from files to the Purchase-Order API, each exactly once.',
+    )
     .version(buildOf(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
-    .option('-c, --config <file>', 'configuration file (or PO_SYNC_CONFIG; default: config/po-sync.yaml)')
+    .option(
+      '-c, --config <file>',
+      'configuration file (or PO_SYNC_CONFIG; default: config/po-sync.yaml)',
+    )
     .option('-e, --environment <name>', 'environment to work on (or PO_SYNC_ENVIRONMENT)')
     .option('--confirm <name>', 'confirm work on a protected environment (or PO_SYNC_CONFIRM)')
     .option('--json', 'print one JSON document on standard output, errors included')
@@ -95,13 +112,18 @@ function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out'
       getOutHelpWidth: () => shell.columns,
       getErrHelpWidth: () => shell.columns,
     })
-    .addHelpText('after', helpEnd(['po-sync doctor', 'po-sync check orders.csv', 'po-sync status'], EXITS));
+    .addHelpText(
+      'after',
+      helpEnd(['po-sync doctor', 'po-sync check orders.csv', 'po-sync status'], EXITS),
+    );
   for (const definition of [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS]) {
     addCommand(program, definition, GROUPS, run, shell);
   }
   addCommand(program, completion(program), GROUPS, run, shell);
   for (const [name, examples] of Object.entries(GROUP_EXAMPLES)) {
-    program.commands.find((one) => one.name() === name)?.addHelpText('after', helpEnd(examples, EXITS));
+    program.commands
+      .find((one) => one.name() === name)
+      ?.addHelpText('after', helpEnd(examples, EXITS));
   }
   inherit(program);
   throwUsageErrors(program, isJson);
@@ -138,7 +160,9 @@ function treeOf(command: Command): CommandTree {
   return {
     name: command.name(),
     summary: command.description(),
-    options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter((flag) => flag !== ''),
+    options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter(
+      (flag) => flag !== '',
+    ),
     values: Object.fromEntries(
       valued.flatMap((option) =>
         flagsOf(option).map((flag) => [flag, option.argChoices ?? listedIn(option.description)]),
@@ -174,7 +198,8 @@ function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): 
 
 /** Of an option that is given twice only the last value would count, unless it keeps all. */
 function refuseRepeated(command: Command): void {
-  const isSingle = ({ required, variadic, parseArg }: Option) => required && !variadic && parseArg !== addToList;
+  const isSingle = ({ required, variadic, parseArg }: Option) =>
+    required && !variadic && parseArg !== addToList;
   for (const option of command.options.filter(isSingle)) {
     let times = 0;
     command.on(`option:${option.name()}`, () => {
@@ -189,13 +214,22 @@ function refuseRepeated(command: Command): void {
 }
 
 /** `error: unknown option '--lmit'` and `(Did you mean --limit?)` become two sentences. */
-function usageError({ code, message }: CommanderError, path: string, { commands }: Command): PoSyncError {
+function usageError(
+  { code, message }: CommanderError,
+  path: string,
+  { commands }: Command,
+): PoSyncError {
   const facts = { command: path };
   const remedy = `Try \`${path} --help\`.`;
   if (code === 'commander.help') {
-    return new PoSyncError('usage-missing-command', `${path} needs a subcommand.`, { remedy, facts });
+    return new PoSyncError('usage-missing-command', `${path} needs a subcommand.`, {
+      remedy,
+      facts,
+    });
   }
-  const kind = code.replace(/^commander\./, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const kind = code
+    .replace(/^commander\./, '')
+    .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const [, problem = message, near = ''] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
   const typed = /^unknown (?:command|option) '-*(.+)'$/.exec(problem)?.[1] ?? '';
   const guess =
@@ -208,7 +242,10 @@ function usageError({ code, message }: CommanderError, path: string, { commands 
   const isCheck = path === 'po-sync config' && CHECKS.test(problem);
   const isNumber = code === 'commander.unknownOption' && TAKES_ORDER.test(path) && guess === '';
   const hint = isCheck ? CHECK_CONFIG : isNumber ? AFTER_HYPHENS : guess;
-  return new PoSyncError(`usage-${kind}`, hint === '' ? sentence : `${sentence} ${hint}`, { remedy, facts });
+  return new PoSyncError(`usage-${kind}`, hint === '' ? sentence : `${sentence} ${hint}`, {
+    remedy,
+    facts,
+  });
 }
 
 /** A command that begins with what was typed, if one alone does: `stat` is nearer to `status` than to `start`. */
@@ -222,7 +259,9 @@ function guessOf(near: string, typed: string): string {
   const [, names = ''] = /^Did you mean (?:one of )?(.+)\?$/.exec(near) ?? [];
   const slips = names.split(', ').filter((name) => {
     const bare = name.replace(/^-+/, '');
-    return bare !== '' && (bare[0] === typed[0] || bare.slice(1) === typed || typed.slice(1) === bare);
+    return (
+      bare !== '' && (bare[0] === typed[0] || bare.slice(1) === typed || typed.slice(1) === bare)
+    );
   });
   if (typed === '' || slips.length === 0) return typed === '' ? near : '';
   return `Did you mean ${slips.length > 1 ? 'one of ' : ''}${slips.join(', ')}?`;

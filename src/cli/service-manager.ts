@@ -22,7 +22,12 @@ export function createServiceManager(env: Variables): ServiceManager {
     if (!env['NOTIFY_SOCKET']) return;
     const { PATH, NOTIFY_SOCKET } = env;
     // A report that is lost is followed by the next one; without any, systemd restarts the service and logs why.
-    execFile('systemd-notify', [message], { env: { PATH, NOTIFY_SOCKET }, timeout: 10_000 }, () => undefined).unref();
+    execFile(
+      'systemd-notify',
+      [message],
+      { env: { PATH, NOTIFY_SOCKET }, timeout: 10_000 },
+      () => undefined,
+    ).unref();
   };
   return {
     ready: () => notify('READY=1'),

@@ -47,7 +47,11 @@ export function withHints(shell: Shell): Shell {
   let flags: SelectingFlags = { place: [], confirmation: [] };
   const shown = (text: string) =>
     text.replace(COMMANDS, (name, at: number) =>
-      [name, ...flags.place, ...(CHANGING.test(text.slice(at + name.length)) ? flags.confirmation : [])].join(' '),
+      [
+        name,
+        ...flags.place,
+        ...(CHANGING.test(text.slice(at + name.length)) ? flags.confirmation : []),
+      ].join(' '),
     );
   const own: Partial<Shell> = {
     out: (text) => shell.out(shown(text)),

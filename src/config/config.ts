@@ -25,7 +25,8 @@ export type Delivery = Config['delivery'];
 /** The chosen environment; every loaded configuration has it. */
 export function environmentOf({ environments, environment }: Config): Environment {
   const found = environments[environment];
-  if (found === undefined) throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
+  if (found === undefined)
+    throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
   return found;
 }
 

@@ -34,7 +34,10 @@ const LONGEST_SPAN = 36_500 * 86_400_000;
 export const notation = z.registry<{ write(value: unknown): unknown }>();
 
 /** Registers the inverse of a schema's transform. */
-export function written<Schema extends z.ZodType>(schema: Schema, write: (value: z.output<Schema>) => unknown): Schema {
+export function written<Schema extends z.ZodType>(
+  schema: Schema,
+  write: (value: z.output<Schema>) => unknown,
+): Schema {
   notation.add(schema, { write: (value) => write(value as z.output<Schema>) });
   return schema;
 }
@@ -77,7 +80,11 @@ export const share = written(
     .transform((text, context) => {
       const part = Number.parseFloat(text) / 100;
       if (part > 0 && part <= 1) return part;
-      context.issues.push({ code: 'custom', message: `must be above 0% and at most 100%, found ${text}`, input: text });
+      context.issues.push({
+        code: 'custom',
+        message: `must be above 0% and at most 100%, found ${text}`,
+        input: text,
+      });
       return z.NEVER;
     }),
   // Three decimals, as a file may have them; more would be rounding noise.
@@ -110,7 +117,8 @@ export const filePath = line.superRefine((text, context) => {
 });
 
 function pathFault(text: string): string | undefined {
-  if (/^~(\/|$)/.test(text)) return 'must not begin with ~, which only a shell expands: write the complete path';
+  if (/^~(\/|$)/.test(text))
+    return 'must not begin with ~, which only a shell expands: write the complete path';
   if (/^([A-Za-z]:[\\/]|\\\\)/.test(text)) {
     return 'is a Windows path: write the folder of this machine where the share is mounted, such as /mnt/orders';
   }
@@ -137,8 +145,13 @@ const tlsKeys = z
     keyFile: filePath
       .exactOptional()
       .describe('PEM file of its private key. Its passphrase is an environment variable.'),
-    minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).exactOptional().describe('The lowest TLS version. Default: TLSv1.2.'),
-    serverName: line.exactOptional().describe('The name in the certificate of the server, if it is not the host.'),
+    minVersion: z
+      .enum(['TLSv1.2', 'TLSv1.3'])
+      .exactOptional()
+      .describe('The lowest TLS version. Default: TLSv1.2.'),
+    serverName: line
+      .exactOptional()
+      .describe('The name in the certificate of the server, if it is not the host.'),
   })
   .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
     error: 'must have certFile and keyFile, or neither',
@@ -159,7 +172,8 @@ export const proxy = line.superRefine((text, context) => {
 
 function proxyFault(text: string): string | undefined {
   const fault = addressFault(text, { plainHttp: true });
-  if (fault?.startsWith('must be')) return 'must be none, or an address such as http://proxy.example.com:3128';
+  if (fault?.startsWith('must be'))
+    return 'must be none, or an address such as http://proxy.example.com:3128';
   return fault ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
 }
 
@@ -176,17 +190,23 @@ export function isPlainHttp(text: string): boolean {
 }
 
 /** What is wrong with an address that may not be http to another machine. */
-export const HTTPS_ONLY = 'must begin with https://; http:// is only for this machine: 127.0.0.1, ::1, localhost';
+export const HTTPS_ONLY =
+  'must begin with https://; http:// is only for this machine: 127.0.0.1, ::1, localhost';
 
 /**
  * What is wrong with a web address that po-sync calls, as the end of a sentence; undefined when it is valid: https, or
  * http to this machine (with `plainHttp` to any), without credentials and fragment, with a query only if `query` allows
  * it. Never repeats the address, which can contain a secret.
  */
-export function addressFault(text: string, { query = false, plainHttp = false } = {}): string | undefined {
+export function addressFault(
+  text: string,
+  { query = false, plainHttp = false } = {},
+): string | undefined {
   const url = URL.canParse(text) && !/[\s\\]/.test(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:\/\//i.test(text)) return 'must be a complete address, such as https://api.example.com/api/v1';
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials (the part before @)';
+  if (!url || !/^https?:\/\//i.test(text))
+    return 'must be a complete address, such as https://api.example.com/api/v1';
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain credentials (the part before @)';
   if (!plainHttp && isPlainHttp(text)) return HTTPS_ONLY;
   if (!query && text.includes('?')) return 'must not have a query (the part from ? on)';
   if (text.includes('#')) return 'must not have a fragment (the part from # on)';
@@ -201,13 +221,19 @@ export function normalAddress(text: string): string {
 /** `tracing` of the configuration file. */
 export const tracingSchema = z
   .strictObject({
-    enabled: z.boolean().prefault(false).describe('Sends spans to a collector. Requires the optional packages.'),
+    enabled: z
+      .boolean()
+      .prefault(false)
+      .describe('Sends spans to a collector. Requires the optional packages.'),
     endpoint: address
       .exactOptional()
       .describe(
         'The collector, without /v1/traces. Default: http://localhost:4318; OTEL_EXPORTER_OTLP_ENDPOINT takes precedence.',
       ),
-    traceparent: z.boolean().prefault(false).describe('Sends the header traceparent to the API with each order.'),
+    traceparent: z
+      .boolean()
+      .prefault(false)
+      .describe('Sends the header traceparent to the API with each order.'),
   })
   .prefault({})
   .describe('OpenTelemetry, one trace per order.');

@@ -30,14 +30,16 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
     const path = issue.path.filter((key) => typeof key !== 'symbol');
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => unknownKey(path, key, { known: keysAt(schema, path), value }));
-    if (issue.code === 'invalid_key') return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
+    if (issue.code === 'invalid_key')
+      return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
     const found = valueAt(value, path);
     if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
       const known = keysAt(schema, path.slice(0, -1));
       return [...unknownBeside(path.slice(0, -1), known, value), discriminated(path, found, issue)];
     }
     if (path.at(-1) === 'mapping' && isKeys(found)) return [{ path, ...MAPPING_INSIDE }];
-    const near = issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
+    const near =
+      issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
     return [withHint({ path, message: issue.message }, usualName(path, found) ?? near)];
   });
 }
@@ -51,7 +53,11 @@ function isKeys(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unknownKey(path: KeyPath, key: string, { known, value }: { known: string[]; value: unknown }): Finding {
+function unknownKey(
+  path: KeyPath,
+  key: string,
+  { known, value }: { known: string[]; value: unknown },
+): Finding {
   const type = valueAt(value, [...path, 'type']);
   if (known.includes(key) && typeof type === 'string')
     return {
@@ -70,14 +76,27 @@ function unknownKey(path: KeyPath, key: string, { known, value }: { known: strin
 /** The schema looks at no other key before it knows the type. */
 function unknownBeside(path: KeyPath, known: string[], value: unknown): Finding[] {
   const keys = Object.keys(valueAt(value, path) ?? {});
-  return keys.filter((key) => !known.includes(key)).map((key) => unknownKey(path, key, { known, value }));
+  return keys
+    .filter((key) => !known.includes(key))
+    .map((key) => unknownKey(path, key, { known, value }));
 }
 
 /** Describes a missing or wrong `type` like any other value that must be one of a few. */
-function discriminated(path: KeyPath, found: unknown, issue: z.core.$ZodIssueInvalidUnion): Finding {
-  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
-  const message = found === undefined ? 'is missing' : `expected one of ${options.join(', ')}; found ${shown(found)}`;
-  return withHint({ path, message }, found === undefined ? `one of ${options.join(', ')}` : meant(found, options));
+function discriminated(
+  path: KeyPath,
+  found: unknown,
+  issue: z.core.$ZodIssueInvalidUnion,
+): Finding {
+  const options =
+    'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
+  const message =
+    found === undefined
+      ? 'is missing'
+      : `expected one of ${options.join(', ')}; found ${shown(found)}`;
+  return withHint(
+    { path, message },
+    found === undefined ? `one of ${options.join(', ')}` : meant(found, options),
+  );
 }
 
 function meant(found: unknown, known: string[]): string | undefined {
@@ -155,7 +174,9 @@ function readable(value: unknown): string {
 /** YAML reads 007 and true as a number and a boolean. */
 function writtenSo(expected: string, input: unknown): string {
   if (expected === 'array') return '; begin each entry with "- "';
-  return expected === 'string' && (typeof input === 'number' || typeof input === 'boolean') ? '; put it in quotes' : '';
+  return expected === 'string' && (typeof input === 'number' || typeof input === 'boolean')
+    ? '; put it in quotes'
+    : '';
 }
 
 function valueAt(value: unknown, path: KeyPath): unknown {

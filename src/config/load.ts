@@ -4,12 +4,25 @@ import type { TlsKeys } from './fields.ts';
 import { findingsOf, wordingOf } from './issues.ts';
 import { type ConfigProblem, type Finding, pathText } from './problem.ts';
 import { deliveryRule, environmentRule, exposureRule } from './rules/environments.ts';
-import { type Readable, type Ruling, readableParts, type Surroundings, together } from './rules/ruling.ts';
+import {
+  type Readable,
+  type Ruling,
+  readableParts,
+  type Surroundings,
+  together,
+} from './rules/ruling.ts';
 import { folderRule, mappingRule, sourceRule } from './rules/sources.ts';
 import { configSchema, port, type Settings } from './schema.ts';
 import { isWebAddress, type SourceSettings } from './source-schema.ts';
 import type { Variables } from './variables.ts';
-import { ADMIN_PORT, chooseEnvironment, FIRST_INSTANCE, INSTANCE, type Overrides, readOverrides } from './variables.ts';
+import {
+  ADMIN_PORT,
+  chooseEnvironment,
+  FIRST_INSTANCE,
+  INSTANCE,
+  type Overrides,
+  readOverrides,
+} from './variables.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
 type ConfigSource = {
@@ -52,18 +65,27 @@ export function loadConfig({ text, file, env, environment }: ConfigSource): Load
     ...(settings.success ? portProblems(settings.data.admin.port, overrides) : []),
     ...chosen.problems,
   ];
-  const problems = [...faults, ...findings.map((finding) => placed(finding, file, yaml))].sort(byPlace);
-  if (problems.length > 0 || !settings.success || chosen.environment === undefined) return { ok: false, problems };
+  const problems = [...faults, ...findings.map((finding) => placed(finding, file, yaml))].sort(
+    byPlace,
+  );
+  if (problems.length > 0 || !settings.success || chosen.environment === undefined)
+    return { ok: false, problems };
   const config = resolveConfig(settings.data, { file, environment: chosen.environment, overrides });
   const warnings = ruling.warnings.map((finding) => placed(finding, file, yaml)).sort(byPlace);
   return { ok: true, config, warnings };
 }
 
 function fileChoice(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'environment' in value ? value.environment : undefined;
+  return typeof value === 'object' && value !== null && 'environment' in value
+    ? value.environment
+    : undefined;
 }
 
-function placed({ path: where, at, ...rest }: Finding, file: string, yaml: YamlFile): ConfigProblem {
+function placed(
+  { path: where, at, ...rest }: Finding,
+  file: string,
+  yaml: YamlFile,
+): ConfigProblem {
   if (typeof where === 'string') return { file, line: 0, column: 0, path: where, ...rest };
   return { file, ...yaml.positionOf(where, at), path: pathText(where), ...rest };
 }
@@ -76,7 +98,10 @@ function byPlace(one: ConfigProblem, other: ConfigProblem): number {
 type Circumstances = { file: string; environment: string; overrides: Overrides };
 
 /** Makes paths absolute from the file's folder, applies the overrides and freezes the result. */
-function resolveConfig(settings: Settings, { file, environment, overrides }: Circumstances): Config {
+function resolveConfig(
+  settings: Settings,
+  { file, environment, overrides }: Circumstances,
+): Config {
   const folder = path.dirname(file);
   const absolute = (written: string) => path.resolve(folder, written);
   return frozen({
@@ -86,7 +111,10 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
     data: absolute(settings.data),
     redis: resolveRedis(settings.redis, overrides.redisUrl, absolute),
     environments: Object.fromEntries(
-      Object.entries(settings.environments).map(([name, one]) => [name, { ...one, ...resolveTls(one, absolute) }]),
+      Object.entries(settings.environments).map(([name, one]) => [
+        name,
+        { ...one, ...resolveTls(one, absolute) },
+      ]),
     ),
     sources: settings.sources.map((source) => resolveSource(source, absolute)),
     reports: { ...settings.reports, path: absolute(settings.reports.path) },
@@ -109,14 +137,19 @@ function portProblems(inFile: number, overrides: Overrides): Finding[] {
   const sum = resolvePort(inFile, overrides);
   if (port.safeParse(sum).success) return [];
   const { adminPort, instance = 0 } = overrides;
-  const [path, name] = adminPort === undefined ? [['admin', 'port'], 'admin.port'] : [ADMIN_PORT, ADMIN_PORT];
+  const [path, name] =
+    adminPort === undefined ? [['admin', 'port'], 'admin.port'] : [ADMIN_PORT, ADMIN_PORT];
   const added = `with ${INSTANCE} and ${FIRST_INSTANCE} added it is ${sum - instance} + ${instance} = ${sum}`;
   const hint = `set ${name} lower, with a port above it for each further daemon, or to 0 for any free port`;
   return [{ path, message: `${added}, but the highest port is 65535`, hint }];
 }
 
 /** Without TLS in the address that the variable gives, the keys of TLS mean nothing. */
-function resolveRedis(redis: Settings['redis'], url: string | undefined, absolute: (written: string) => string) {
+function resolveRedis(
+  redis: Settings['redis'],
+  url: string | undefined,
+  absolute: (written: string) => string,
+) {
   const secure = resolveTls(redis, absolute);
   if (url === undefined) return { ...redis, ...secure };
   return { url, ...(url.startsWith('rediss:') && secure) };
@@ -129,7 +162,10 @@ function resolveSource(source: SourceSettings, absolute: (written: string) => st
   return resolved.type === 'export' ? { ...resolved, ...resolveTls(resolved, absolute) } : resolved;
 }
 
-function resolveTls({ tls }: { tls?: TlsKeys }, absolute: (written: string) => string): { tls?: TlsKeys } {
+function resolveTls(
+  { tls }: { tls?: TlsKeys },
+  absolute: (written: string) => string,
+): { tls?: TlsKeys } {
   if (tls === undefined) return {};
   const files = (['caFile', 'certFile', 'keyFile'] as const).flatMap((key) => {
     const written = tls[key];
@@ -139,12 +175,16 @@ function resolveTls({ tls }: { tls?: TlsKeys }, absolute: (written: string) => s
 }
 
 /** `./notify.sh` is a file next to the configuration; a bare name is searched in PATH. */
-function resolveCommand([program = '', ...args]: readonly string[], absolute: (written: string) => string): string[] {
+function resolveCommand(
+  [program = '', ...args]: readonly string[],
+  absolute: (written: string) => string,
+): string[] {
   return [program.includes('/') ? absolute(program) : program, ...args];
 }
 
 function frozen<Value extends object>(value: Value): Value {
-  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && inner !== null) frozen(inner);
   return Object.freeze(value);
 }
 

@@ -74,7 +74,9 @@ function pattern(like: string) {
   return line.superRefine((text, context) => {
     const fault = patternFault(text);
     if (fault !== undefined)
-      context.addIssue(`expected a regular expression, such as "${like}"; "${text}" is none: ${fault}`);
+      context.addIssue(
+        `expected a regular expression, such as "${like}"; "${text}" is none: ${fault}`,
+      );
   });
 }
 
@@ -110,7 +112,9 @@ const NO_QUANTITY = { error: 'expected a number above zero' };
 function defaultsOf({ state }: RecordKind) {
   return z.strictObject({
     orderState: z
-      .literal(state, { error: `must be ${state}, the only state in which an order can be created (API part 3)` })
+      .literal(state, {
+        error: `must be ${state}, the only state in which an order can be created (API part 3)`,
+      })
       .prefault(state),
     articleCode: line.exactOptional(),
     quantity: z
@@ -142,10 +146,14 @@ function rowPatterns() {
     skipRows: z
       .array(pattern('^Total'))
       .prefault([])
-      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
+      .describe(
+        'Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.',
+      ),
     lastRow: pattern('^END')
       .exactOptional()
-      .describe('Tables only: the row that ends each file; a file without it is unreadable. A pattern as in skipRows.'),
+      .describe(
+        'Tables only: the row that ends each file; a file without it is unreadable. A pattern as in skipRows.',
+      ),
   };
 }
 
@@ -167,7 +175,10 @@ function rulesByValue() {
 /** The mapping of files with records of a kind. */
 export function mappingSchemaOf(kind: RecordKind) {
   return z.strictObject({
-    format: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'xml', 'auto']).prefault('auto').describe('csv includes TSV.'),
+    format: z
+      .enum(['csv', 'json', 'ndjson', 'xlsx', 'xml', 'auto'])
+      .prefault('auto')
+      .describe('csv includes TSV.'),
     delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
     encoding: z
       .enum([...ENCODINGS, 'auto'])
@@ -180,7 +191,9 @@ export function mappingSchemaOf(kind: RecordKind) {
     quote: z
       .enum(['auto', '"', 'none'])
       .prefault('auto')
-      .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
+      .describe(
+        'none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.',
+      ),
     headerRow: z
       .union([z.literal('auto'), z.number().int(HEADER_LINE).min(1, HEADER_LINE)], HEADER_LINE)
       .prefault('auto')
@@ -190,7 +203,9 @@ export function mappingSchemaOf(kind: RecordKind) {
     fillDown: z
       .boolean()
       .prefault(false)
-      .describe('Rows only: a blank order number repeats the one above (merged cells, grouped lists).'),
+      .describe(
+        'Rows only: a blank order number repeats the one above (merged cells, grouped lists).',
+      ),
     finalNewline: z
       .enum(['required', 'optional'])
       .prefault('required')
@@ -205,14 +220,24 @@ export function mappingSchemaOf(kind: RecordKind) {
       'allow sends numbers and articles as they are written although they can be read otherwise, such as "A–1".',
     ),
     records: line
-      .regex(/^[^.]+(?:\.[^.]+)*$/, { error: 'expected a path such as data.orders or data.*.orders' })
+      .regex(/^[^.]+(?:\.[^.]+)*$/, {
+        error: 'expected a path such as data.orders or data.*.orders',
+      })
       .exactOptional()
-      .describe('JSON and XML: the path to the list of orders, such as data.orders; * for each element of an array.'),
+      .describe(
+        'JSON and XML: the path to the list of orders, such as data.orders; * for each element of an array.',
+      ),
     sheet: line
       .exactOptional()
-      .describe('XLSX only: the name of the sheet; without it, the only visible sheet with data is read.'),
-    fields: fieldsOf(kind).prefault({}).describe('The column of each field: one name, or several accepted names.'),
-    defaults: defaultsOf(kind).prefault({}).describe('Used where the file has no such column or the cell is empty.'),
+      .describe(
+        'XLSX only: the name of the sheet; without it, the only visible sheet with data is read.',
+      ),
+    fields: fieldsOf(kind)
+      .prefault({})
+      .describe('The column of each field: one name, or several accepted names.'),
+    defaults: defaultsOf(kind)
+      .prefault({})
+      .describe('Used where the file has no such column or the cell is empty.'),
     quantity: z
       .enum(['integer', 'number'])
       .prefault('integer')

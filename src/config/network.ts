@@ -53,9 +53,17 @@ export async function loadNetwork(
     settings && openTls(settings as TlsSettings, await secretOf(`${prefix}_TLS_PASSPHRASE`));
 
   const prefix = variablePrefix(config.environment);
-  const [user, password] = [await secretOf(`${prefix}_PROXY_USER`), await secretOf(`${prefix}_PROXY_PASSWORD`)];
-  if ((user === undefined) !== (password === undefined)) throw half(prefix, user === undefined ? 'USER' : 'PASSWORD');
-  const proxies = proxiesOf(environmentOf(config).proxy, env, user === undefined ? undefined : `${user}:${password}`);
+  const [user, password] = [
+    await secretOf(`${prefix}_PROXY_USER`),
+    await secretOf(`${prefix}_PROXY_PASSWORD`),
+  ];
+  if ((user === undefined) !== (password === undefined))
+    throw half(prefix, user === undefined ? 'USER' : 'PASSWORD');
+  const proxies = proxiesOf(
+    environmentOf(config).proxy,
+    env,
+    user === undefined ? undefined : `${user}:${password}`,
+  );
   secrets.push(...proxies.secrets.map((text) => new Secret(text)));
   const { proxyTo } = proxies;
   const sources = new Map<string, Tls | undefined>();
@@ -64,7 +72,8 @@ export async function loadNetwork(
     if (tls) sources.set(source.name, await tlsOf(tls, variablePrefix(`SOURCE_${source.name}`)));
   }
   const notices = new Map<TlsKeys, Tls | undefined>();
-  for (const { tls } of config.notify) if (tls) notices.set(tls, await tlsOf(tls, 'PO_SYNC_NOTIFY'));
+  for (const { tls } of config.notify)
+    if (tls) notices.set(tls, await tlsOf(tls, 'PO_SYNC_NOTIFY'));
   return {
     api: { proxyTo, tls: await tlsOf(environmentOf(config).tls, prefix) },
     toSource: ({ name }) => ({ proxyTo, tls: sources.get(name) }),
@@ -92,8 +101,14 @@ function proxiesOf(setting: string | undefined, env: Variables, credentials: str
     secrets.push(authorization.slice('Basic '.length));
     return { url, authorization };
   };
-  const https = server(setting ?? given('HTTPS_PROXY'), setting === undefined ? 'HTTPS_PROXY' : 'proxy');
-  const http = server(setting ?? given('HTTP_PROXY'), setting === undefined ? 'HTTP_PROXY' : 'proxy');
+  const https = server(
+    setting ?? given('HTTPS_PROXY'),
+    setting === undefined ? 'HTTPS_PROXY' : 'proxy',
+  );
+  const http = server(
+    setting ?? given('HTTP_PROXY'),
+    setting === undefined ? 'HTTP_PROXY' : 'proxy',
+  );
   const isDirect = exemption(given('NO_PROXY') ?? '');
   const proxyTo = (origin: URL) => {
     if (isLoopback(origin.hostname) || isDirect(origin)) return undefined;
@@ -116,7 +131,8 @@ function proxyUrl(text: string, from: string): URL {
   const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw new PoSyncError('proxy-invalid', `${from} is not the address of an HTTP proxy.`, {
-    remedy: 'Set it to an address such as http://proxy.example.com:3128, or set proxy: none for the environment.',
+    remedy:
+      'Set it to an address such as http://proxy.example.com:3128, or set proxy: none for the environment.',
   });
 }
 

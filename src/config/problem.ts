@@ -17,7 +17,12 @@ export type ConfigProblem = {
 export type KeyPath = readonly (string | number)[];
 
 /** A problem before its place is looked up: at the value, or at the key. */
-export type Finding = { path: KeyPath | string; at?: 'key' | 'value'; message: string; hint?: string };
+export type Finding = {
+  path: KeyPath | string;
+  at?: 'key' | 'value';
+  message: string;
+  hint?: string;
+};
 
 /** `file:line:column path: message (hint)`, like a compiler message; `file` as shown to the reader. */
 export function sentenceOf(problem: ConfigProblem, file = problem.file): string {
@@ -39,18 +44,27 @@ export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'keys and values';
-  return typeof value === 'string' ? JSON.stringify(shortened(withoutCredentials(value))) : `${JSON.stringify(value)}`;
+  return typeof value === 'string'
+    ? JSON.stringify(shortened(withoutCredentials(value)))
+    : `${JSON.stringify(value)}`;
 }
 
 /** An address without the part between `//` and `@`, and without a password among its options; other text unchanged. */
 export function withoutCredentials(text: string): string {
-  return text.replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@').replace(/([?&]password=)[^&\s]*/g, '$1[redacted]');
+  return text
+    .replace(/:\/\/[^/?#\s]*@/g, '://[redacted]@')
+    .replace(/([?&]password=)[^&\s]*/g, '$1[redacted]');
 }
 
 /** The password in an address of Redis, as it is written there and decoded; none for another text. */
 export function passwordsIn(address: string): string[] {
-  const written = [/:\/\/[^/?#\s:]*:([^/?#\s]*)@/.exec(address)?.[1], /[?&]password=([^&\s]*)/.exec(address)?.[1]];
-  return written.flatMap((text) => (text === undefined || text === '' ? [] : [text, decoded(text)]));
+  const written = [
+    /:\/\/[^/?#\s:]*:([^/?#\s]*)@/.exec(address)?.[1],
+    /[?&]password=([^&\s]*)/.exec(address)?.[1],
+  ];
+  return written.flatMap((text) =>
+    text === undefined || text === '' ? [] : [text, decoded(text)],
+  );
 }
 
 function decoded(text: string): string {
@@ -75,7 +89,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const distance = edits(typed, candidate.toLowerCase());
-    if (distance < least && distance <= Math.max(1, Math.floor(Math.max(typed.length, candidate.length) / 3))) {
+    if (
+      distance < least &&
+      distance <= Math.max(1, Math.floor(Math.max(typed.length, candidate.length) / 3))
+    ) {
       best = candidate;
       least = distance;
     }

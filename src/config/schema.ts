@@ -35,12 +35,16 @@ export const environmentSchema = z.strictObject({
     .boolean()
     .prefault(false)
     .describe('Requires --confirm NAME or PO_SYNC_CONFIRM=NAME before anything is sent.'),
-  baseUrl: baseUrl.describe('API address with its path prefix. https, or http to this machine; see plainHttp.'),
+  baseUrl: baseUrl.describe(
+    'API address with its path prefix. https, or http to this machine; see plainHttp.',
+  ),
   authUrl: authUrl.describe('Address of the authentication host, without the token path.'),
   plainHttp: z
     .boolean()
     .exactOptional()
-    .describe('Allows http to another host, such as the sandbox in another container. Never for a real environment.'),
+    .describe(
+      'Allows http to another host, such as the sandbox in another container. Never for a real environment.',
+    ),
   tokenPath: z
     .enum(['/oauth2/token', '/oauth/token', 'auto'])
     .prefault('auto')
@@ -55,14 +59,19 @@ export const environmentSchema = z.strictObject({
     .describe('Shared by all daemons.'),
   proxy: proxy
     .exactOptional()
-    .describe('An HTTP proxy for everything outside this machine, or none. Default: HTTPS_PROXY, HTTP_PROXY.'),
+    .describe(
+      'An HTTP proxy for everything outside this machine, or none. Default: HTTPS_PROXY, HTTP_PROXY.',
+    ),
   tls,
 });
 
 /** A Redis address. Messages never repeat it, because it can contain a password. */
-export const redisUrl = z.string().refine((text) => URL.canParse(text) && REDIS_URL_FORM.test(text), {
-  error: 'must be an address such as redis://127.0.0.1:6379/0, rediss:// for TLS, or unix:///run/redis.sock',
-});
+export const redisUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && REDIS_URL_FORM.test(text), {
+    error:
+      'must be an address such as redis://127.0.0.1:6379/0, rediss:// for TLS, or unix:///run/redis.sock',
+  });
 
 const REDIS_URL_FORM = /^(rediss?:\/\/[^\s/?#]+(\/[0-9]*)?|unix:\/\/\/[^\s?#]+(\?db=[0-9]+)?)$/;
 
@@ -70,7 +79,9 @@ const REDIS_URL_FORM = /^(rediss?:\/\/[^\s/?#]+(\/[0-9]*)?|unix:\/\/\/[^\s?#]+(\
 const redisNode = z.string().regex(/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/, {
   error: 'must be host:port, such as redis-1.example.com:26379',
 });
-const redisNodes = z.array(redisNode).min(1, { error: 'must name at least one server, as host:port' });
+const redisNodes = z
+  .array(redisNode)
+  .min(1, { error: 'must name at least one server, as host:port' });
 
 const redisSchema = z
   .strictObject({
@@ -81,14 +92,22 @@ const redisSchema = z
       ),
     sentinels: redisNodes.exactOptional().describe('Sentinels as host:port, instead of url.'),
     master: line.exactOptional().describe('The name of the primary that the Sentinels monitor.'),
-    cluster: redisNodes.exactOptional().describe('Some nodes of a Redis Cluster as host:port, instead of url.'),
+    cluster: redisNodes
+      .exactOptional()
+      .describe('Some nodes of a Redis Cluster as host:port, instead of url.'),
     tls,
   })
   .superRefine(({ url, sentinels, master, cluster, tls: keys }, context) => {
     if (keys && url !== undefined && !url.startsWith('rediss:')) {
-      context.addIssue({ code: 'custom', message: 'needs an address that begins with rediss://', path: ['tls'] });
+      context.addIssue({
+        code: 'custom',
+        message: 'needs an address that begins with rediss://',
+        path: ['tls'],
+      });
     }
-    const given = Object.entries({ url, sentinels, cluster }).filter(([, value]) => value !== undefined);
+    const given = Object.entries({ url, sentinels, cluster }).filter(
+      ([, value]) => value !== undefined,
+    );
     if (given.length > 1) {
       const message = `${given.map(([key]) => key).join(' and ')} exclude each other: keep one of them`;
       context.addIssue({ code: 'custom', message, path: [given[1]?.[0] ?? 'url'] });
@@ -108,7 +127,8 @@ export const port = whole(0, 65_535);
 /** The origin of a proxy. Browsers keep sessions only for https and for this machine. */
 const publicUrl = line
   .superRefine((text, context) => {
-    const fault = addressFault(text) ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
+    const fault =
+      addressFault(text) ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   })
   .transform(normalAddress);
@@ -123,8 +143,12 @@ const notice = z
     on: z
       .array(z.enum(['attention', 'paused', 'silent']))
       .min(1, { error: 'must name at least one of attention, paused, silent' })
-      .describe('attention: a batch needs a person. paused: delivery pauses or resumes. silent: see expectEvery.'),
-    webhook: webhook.exactOptional().describe('An https address that receives a JSON document by POST.'),
+      .describe(
+        'attention: a batch needs a person. paused: delivery pauses or resumes. silent: see expectEvery.',
+      ),
+    webhook: webhook
+      .exactOptional()
+      .describe('An https address that receives a JSON document by POST.'),
     tls,
     command: z
       .array(line)
@@ -138,7 +162,9 @@ const notice = z
 
 const delivery = z.strictObject({
   concurrency: whole(1, 1_000).prefault(8).describe('Calls in flight, of each daemon.'),
-  timeout: wait(10, 600_000).prefault('30s').describe('Timeout of one call, from the first byte to the last.'),
+  timeout: wait(10, 600_000)
+    .prefault('30s')
+    .describe('Timeout of one call, from the first byte to the last.'),
   attempts: whole(1, 1_000).prefault(12).describe('Counted attempts of one order before it fails.'),
   backoff: z
     .strictObject({ initial: wait(10).prefault('2s'), max: wait(10).prefault('10m') })
@@ -158,7 +184,9 @@ const delivery = z.strictObject({
   readList: z
     .enum(['newLedger', 'eachFile'])
     .prefault('newLedger')
-    .describe("newLedger reads the API's list into a new ledger only; eachFile also before the orders of each file."),
+    .describe(
+      "newLedger reads the API's list into a new ledger only; eachFile also before the orders of each file.",
+    ),
   refusalHold: z
     .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })
     .prefault({})
@@ -174,12 +202,18 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as
 export const configSchema = z.strictObject({
   environment: name
     .exactOptional()
-    .describe('The environment to deliver to, unless --environment or PO_SYNC_ENVIRONMENT names one.'),
-  data: filePath.prefault('../data').describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
+    .describe(
+      'The environment to deliver to, unless --environment or PO_SYNC_ENVIRONMENT names one.',
+    ),
+  data: filePath
+    .prefault('../data')
+    .describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
   redis: redisSchema.prefault({}),
   environments: z
     .record(name, environmentSchema)
-    .refine((all) => Object.keys(all).length > 0, { error: 'must contain at least one environment' }),
+    .refine((all) => Object.keys(all).length > 0, {
+      error: 'must contain at least one environment',
+    }),
   sources: z.array(sourceSchema).min(1, { error: 'must contain at least one source' }),
   mappings: z.record(name, mappingSchema).prefault({}),
   reports: z
@@ -191,7 +225,9 @@ export const configSchema = z.strictObject({
   ledger: z
     .strictObject({
       keep: z
-        .union([z.literal('forever'), span()], { error: 'expected forever, or a duration such as 730d' })
+        .union([z.literal('forever'), span()], {
+          error: 'expected forever, or a duration such as 730d',
+        })
         .prefault('forever')
         .describe('How long a settled order is kept after a source last contained its number.'),
     })
@@ -200,7 +236,9 @@ export const configSchema = z.strictObject({
   delivery: delivery.prefault({}),
   admin: z
     .strictObject({
-      host: line.prefault('127.0.0.1').describe('Addresses other than loopback require PO_SYNC_ADMIN_TOKEN.'),
+      host: line
+        .prefault('127.0.0.1')
+        .describe('Addresses other than loopback require PO_SYNC_ADMIN_TOKEN.'),
       port: port.prefault(9464).describe('0 takes any free port.'),
       publicUrl: publicUrl
         .exactOptional()
@@ -227,7 +265,13 @@ export function keysAt(schema: unknown, path: KeyPath): string[] {
     (places, segment) => places.flatMap((place) => stepInto(place, segment)),
     [schema],
   );
-  return [...new Set(found.flatMap(alternatives).flatMap((place) => Object.keys(record(record(place)['properties']))))];
+  return [
+    ...new Set(
+      found
+        .flatMap(alternatives)
+        .flatMap((place) => Object.keys(record(record(place)['properties']))),
+    ),
+  ];
 }
 
 function stepInto(place: unknown, segment: string | number): unknown[] {

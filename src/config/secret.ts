@@ -43,7 +43,10 @@ const MOST_BYTES = 64 * 1024;
 export function secretFilesFrom(folder: string): SecretReader {
   return async (file) => {
     // Without O_NONBLOCK, opening a FIFO would wait forever.
-    await using handle = await open(path.resolve(folder, file), constants.O_RDONLY | constants.O_NONBLOCK);
+    await using handle = await open(
+      path.resolve(folder, file),
+      constants.O_RDONLY | constants.O_NONBLOCK,
+    );
     const stat = await handle.stat();
     if (!stat.isFile()) throw new Error('it is not a file');
     if (stat.size > MOST_BYTES) throw new Error('it is larger than 64 KB');
@@ -66,7 +69,11 @@ const NOT_SECRET = /_(?:CLIENT_ID|USER|USERNAME)$/;
  * Throws PoSyncError `secret-ambiguous` when both are set, `secret-unreadable` when the file cannot be read,
  * `secret-invalid` when it is empty or contains control characters.
  */
-export async function readSecret(name: string, env: Variables, read: SecretReader): Promise<FoundSecret | undefined> {
+export async function readSecret(
+  name: string,
+  env: Variables,
+  read: SecretReader,
+): Promise<FoundSecret | undefined> {
   const direct = env[name];
   const file = env[`${name}_FILE`];
   if (direct !== undefined && file !== undefined) {
@@ -74,9 +81,15 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
       remedy: `Keep one of them: run unset ${name}, or unset ${name}_FILE.`,
     });
   }
-  if (direct !== undefined) return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name, name);
+  if (direct !== undefined)
+    return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name, name);
   if (file === undefined) return undefined;
-  if (file === '') throw unusable(`${name}_FILE`, 'is empty', `Set ${name}_FILE to the path of a file, or unset it.`);
+  if (file === '')
+    throw unusable(
+      `${name}_FILE`,
+      'is empty',
+      `Set ${name}_FILE to the path of a file, or unset it.`,
+    );
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
     throw new PoSyncError(
@@ -92,9 +105,18 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
     );
   });
   const where = `${name}_FILE: ${file}`;
-  const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), where, 'Write only the value into this file.');
+  const value = sound(
+    text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''),
+    where,
+    'Write only the value into this file.',
+  );
   if ((mode & OTHERS_READ) === 0) return found(value, name, where);
-  return found(value, name, where, `${where} can be read by every user of this machine (chmod 600)`);
+  return found(
+    value,
+    name,
+    where,
+    `${where} can be read by every user of this machine (chmod 600)`,
+  );
 }
 
 /** Quotes are usual in shells and YAML, but part of the value in a file and in an env file. A word occurs in texts by chance. */

@@ -2,9 +2,21 @@ import { PoSyncError } from '../core/errors.ts';
 import { openTls, type Tls } from '../core/tls-files.ts';
 import type { Config } from './config.ts';
 import { nearest } from './problem.ts';
-import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
+import {
+  type FoundSecret,
+  readSecret,
+  Secret,
+  type SecretReader,
+  secretFilesFrom,
+} from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
-import { ADMIN_TOKENS, misspeltVariables, REDIS_VARIABLES, type Variables, variablePrefix } from './variables.ts';
+import {
+  ADMIN_TOKENS,
+  misspeltVariables,
+  REDIS_VARIABLES,
+  type Variables,
+  variablePrefix,
+} from './variables.ts';
 
 /** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
@@ -19,7 +31,12 @@ export type Secrets = {
 };
 
 /** User and passwords of Redis and of its Sentinels, and its certificates. */
-export type RedisSecrets = { username?: string; password?: Secret; sentinelPassword?: Secret; tls?: Tls };
+export type RedisSecrets = {
+  username?: string;
+  password?: Secret;
+  sentinelPassword?: Secret;
+  tls?: Tls;
+};
 
 /**
  * Reads the credentials of `config.environment` from `PO_SYNC_<ENVIRONMENT>_CLIENT_ID` and `_CLIENT_SECRET`, or from
@@ -39,7 +56,9 @@ export async function loadSecrets(
   await refuseShared(config, clientId.value, env, read);
   const sources = await loadSourceSecrets(config, env, read);
   const redis = await loadRedisSecrets(config, env, read);
-  const doubts = [clientId, clientSecret].flatMap(({ warning }) => (warning === undefined ? [] : [warning]));
+  const doubts = [clientId, clientSecret].flatMap(({ warning }) =>
+    warning === undefined ? [] : [warning],
+  );
   return {
     clientId: clientId.value,
     clientSecret: new Secret(clientSecret.value),
@@ -122,26 +141,40 @@ export async function loadAdminTokens(env: Variables, read: SecretReader = secre
 }
 
 /** Both credentials. When both fail, the error reports both, so that nobody corrects one mistake a run. */
-async function both(...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]): Promise<[FoundSecret, FoundSecret]> {
-  const errors = (await Promise.allSettled(wanted)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+async function both(
+  ...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]
+): Promise<[FoundSecret, FoundSecret]> {
+  const errors = (await Promise.allSettled(wanted)).flatMap((one) =>
+    one.status === 'rejected' ? [one.reason] : [],
+  );
   const [first, second] = errors;
-  if (!(first instanceof PoSyncError && second instanceof PoSyncError)) return await Promise.all(wanted);
-  const lines = (texts: readonly (string | undefined)[]) => texts.filter((text) => text !== undefined).join('\n');
+  if (!(first instanceof PoSyncError && second instanceof PoSyncError))
+    return await Promise.all(wanted);
+  const lines = (texts: readonly (string | undefined)[]) =>
+    texts.filter((text) => text !== undefined).join('\n');
   throw new PoSyncError(first.code, lines([first.message, second.message]), {
     remedy: lines([...new Set([first.remedy, second.remedy])]),
     ...(first.facts && { facts: first.facts }),
   });
 }
 
-async function needed(name: string, config: Config, env: Variables, read: SecretReader): Promise<FoundSecret> {
+async function needed(
+  name: string,
+  config: Config,
+  env: Variables,
+  read: SecretReader,
+): Promise<FoundSecret> {
   const found = await readSecret(name, env, read);
   if (found !== undefined) return found;
   // The ID is no misspelled secret.
   const kind = /_CLIENT_(?:ID|SECRET)$/.exec(name)?.[0] ?? '';
-  const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name && key.endsWith(kind));
+  const given = Object.keys(env).filter(
+    (key) => key.startsWith('PO_SYNC_') && key !== name && key.endsWith(kind),
+  );
   const near = nearest(name, given);
   const hint =
-    misspeltVariables(env, config, [name, `${name}_FILE`])[0] ?? (near && `Did you mean ${near}, which is set?`);
+    misspeltVariables(env, config, [name, `${name}_FILE`])[0] ??
+    (near && `Did you mean ${near}, which is set?`);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
     remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${hint === undefined ? '' : ` ${hint}`}`,
     facts: { variable: name },
@@ -153,7 +186,12 @@ const FORMER_SANDBOX = 'sandbox';
 const FORMER_SANDBOX_REMEDY =
   ' If both are sandboxes that po-sync generated credentials for, delete the .env file of each in its data folder and start them again: each then has its own client ID.';
 
-async function refuseShared(config: Config, clientId: string, env: Variables, read: SecretReader): Promise<void> {
+async function refuseShared(
+  config: Config,
+  clientId: string,
+  env: Variables,
+  read: SecretReader,
+): Promise<void> {
   for (const other of Object.keys(config.environments)) {
     if (other === config.environment) continue;
     const name = `${variablePrefix(other)}_CLIENT_ID`;
@@ -161,9 +199,13 @@ async function refuseShared(config: Config, clientId: string, env: Variables, re
     const found = await readSecret(name, env, read).catch(() => undefined);
     if (found?.value !== clientId) continue;
     const ofSandbox = clientId === FORMER_SANDBOX ? FORMER_SANDBOX_REMEDY : '';
-    throw new PoSyncError('secret-shared', `${config.environment} and ${other} have the same client ID.`, {
-      remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.${ofSandbox}`,
-    });
+    throw new PoSyncError(
+      'secret-shared',
+      `${config.environment} and ${other} have the same client ID.`,
+      {
+        remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.${ofSandbox}`,
+      },
+    );
   }
 }
 
@@ -196,16 +238,26 @@ async function headerFor(prefix: string, env: Variables, read: SecretReader) {
   const [whole, user, password] = await Promise.all(
     ['AUTHORIZATION', 'USER', 'PASSWORD'].map((what) => readSecret(`${prefix}_${what}`, env, read)),
   );
-  const warnings = [whole, user, password].flatMap((one) => (one?.warning === undefined ? [] : [one.warning]));
+  const warnings = [whole, user, password].flatMap((one) =>
+    one?.warning === undefined ? [] : [one.warning],
+  );
   if (whole !== undefined) {
     if (user === undefined && password === undefined) return { value: whole.value, warnings };
-    throw new PoSyncError('secret-ambiguous', `${prefix}_AUTHORIZATION and ${prefix}_USER or _PASSWORD are both set.`, {
-      remedy: 'Set only one of the two.',
-    });
+    throw new PoSyncError(
+      'secret-ambiguous',
+      `${prefix}_AUTHORIZATION and ${prefix}_USER or _PASSWORD are both set.`,
+      {
+        remedy: 'Set only one of the two.',
+      },
+    );
   }
   if (user === undefined && password === undefined) return undefined;
-  if (user === undefined || password === undefined) throw half(prefix, user === undefined ? 'USER' : 'PASSWORD');
-  return { value: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`, warnings };
+  if (user === undefined || password === undefined)
+    throw half(prefix, user === undefined ? 'USER' : 'PASSWORD');
+  return {
+    value: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`,
+    warnings,
+  };
 }
 
 function half(prefix: string, missing: string): PoSyncError {

@@ -27,8 +27,18 @@ export function configDocument(config: Config): unknown {
  * Identifies the settings that a daemon works with until it is restarted: another text, other settings. Not those that
  * variables of its process can replace. A path through a link is the one that it leads to.
  */
-export function configurationOf({ file: _f, data: _d, redis: _r, admin: _a, log: _l, ...settings }: Config): string {
-  return createHash('sha256').update(JSON.stringify(settings, withRealPath)).digest('hex').slice(0, 16);
+export function configurationOf({
+  file: _f,
+  data: _d,
+  redis: _r,
+  admin: _a,
+  log: _l,
+  ...settings
+}: Config): string {
+  return createHash('sha256')
+    .update(JSON.stringify(settings, withRealPath))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 function withRealPath(_: string, value: unknown): unknown {
@@ -48,7 +58,12 @@ function realPathOf(absolute: string): string {
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */
 export function redactedConfig(config: Config): Config {
   const { redis, sources, notify } = config;
-  return { ...config, redis: hideRedis(redis), sources: sources.map(hideQuery), notify: notify.map(hideWebhook) };
+  return {
+    ...config,
+    redis: hideRedis(redis),
+    sources: sources.map(hideQuery),
+    notify: notify.map(hideWebhook),
+  };
 }
 
 function hideRedis(redis: Config['redis']): Config['redis'] {
@@ -57,12 +72,16 @@ function hideRedis(redis: Config['redis']): Config['redis'] {
 
 /** The query of a web address can contain a key. */
 export function hideQuery(source: Source): Source {
-  return isWebAddress(source.path) ? { ...source, path: source.path.replace(/\?.*$/, '?[redacted]') } : source;
+  return isWebAddress(source.path)
+    ? { ...source, path: source.path.replace(/\?.*$/, '?[redacted]') }
+    : source;
 }
 
 /** The path of a webhook is its secret. */
 function hideWebhook(notice: Notice): Notice {
-  return notice.webhook === undefined ? notice : { ...notice, webhook: `${new URL(notice.webhook).origin}/[redacted]` };
+  return notice.webhook === undefined
+    ? notice
+    : { ...notice, webhook: `${new URL(notice.webhook).origin}/[redacted]` };
 }
 
 /** Writes a value back as the file has it, by the schema that read it: durations, shares, and whatever else has a notation. */
@@ -79,7 +98,9 @@ function inNotation(schema: z.core.$ZodType, value: unknown): unknown {
     case 'record':
       return mapEntries(value, (_, inner) => inNotation(def.valueType, inner));
     case 'object':
-      return mapEntries(value, (key, inner) => (def.shape[key] ? inNotation(def.shape[key], inner) : inner));
+      return mapEntries(value, (key, inner) =>
+        def.shape[key] ? inNotation(def.shape[key], inner) : inner,
+      );
     case 'union': {
       const option = def.options.find((one) => isOf(one, value));
       return option === undefined ? value : inNotation(option, value);

@@ -4,9 +4,13 @@ import { addressFault, filePath, name, span, tls, wait } from './fields.ts';
 
 const common = {
   name: name.describe('Used in batch names and reports.'),
-  mapping: name.exactOptional().describe('A key of `mappings`; absent: the field names of the API.'),
+  mapping: name
+    .exactOptional()
+    .describe('A key of `mappings`; absent: the field names of the API.'),
   stable: wait(10, 3_600_000).prefault('2s').describe('How long a file must stay unchanged.'),
-  expectEvery: span().exactOptional().describe('Sends `silent` notices when no file arrives for this long.'),
+  expectEvery: span()
+    .exactOptional()
+    .describe('Sends `silent` notices when no file arrives for this long.'),
   answers: filePath
     .exactOptional()
     .describe(
@@ -46,7 +50,9 @@ export const sourceSchema = z.discriminatedUnion('type', [
       .prefault(false)
       .describe('For expectEvery: a file that is written again with the same content counts too.'),
     poll: poll.prefault('30s').describe('Polling interval.'),
-    timeout: wait(100, 86_400_000).prefault('10m').describe('For an address: maximum time of one download.'),
+    timeout: wait(100, 86_400_000)
+      .prefault('10m')
+      .describe('For an address: maximum time of one download.'),
     idle: wait(100, 3_600_000)
       .prefault('30s')
       .describe('For an address: stops a download that sends no byte for this long.'),

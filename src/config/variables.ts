@@ -49,18 +49,27 @@ export function readOverrides(env: Variables): { overrides: Overrides; problems:
   if (url !== undefined) {
     const read = redisUrl.safeParse(url);
     if (read.success) overrides.redisUrl = read.data;
-    else problems.push({ path: REDIS_URL, message: read.error.issues[0]?.message ?? 'is not an address' });
+    else
+      problems.push({
+        path: REDIS_URL,
+        message: read.error.issues[0]?.message ?? 'is not an address',
+      });
   }
   const number = variable(env, ADMIN_PORT);
   if (number !== undefined) {
     const read = port.safeParse(/^[0-9]+$/.test(number) ? Number(number) : number);
     if (read.success) overrides.adminPort = read.data;
-    else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is not a port' });
+    else
+      problems.push({
+        path: ADMIN_PORT,
+        message: read.error.issues[0]?.message ?? 'is not a port',
+      });
   }
   for (const name of [INSTANCE, FIRST_INSTANCE]) {
     const instance = variable(env, name);
     if (instance === undefined) continue;
-    if (/^[0-9]{1,3}$/.test(instance)) overrides.instance = (overrides.instance ?? 0) + Number(instance);
+    if (/^[0-9]{1,3}$/.test(instance))
+      overrides.instance = (overrides.instance ?? 0) + Number(instance);
     else problems.push({ path: name, message: 'must be a number from 0 to 999' });
   }
   return { overrides, problems };
@@ -84,8 +93,13 @@ export function chooseEnvironment(
   if (said?.name === undefined) return { problems: inFile === undefined ? [unsaid(known)] : [] };
   if (known.includes(said.name)) return { environment: said.name, problems: [] };
   const near = nearest(said.name, known);
-  const hint = near === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${near}?`;
-  return { problems: [{ path: said.path, message: `there is no environment ${JSON.stringify(said.name)}`, hint }] };
+  const hint =
+    near === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${near}?`;
+  return {
+    problems: [
+      { path: said.path, message: `there is no environment ${JSON.stringify(said.name)}`, hint },
+    ],
+  };
 }
 
 function unsaid(known: readonly string[]): Finding {
@@ -102,15 +116,23 @@ const CONFIRM = 'PO_SYNC_CONFIRM';
  * Requires that a protected environment is named again, with `--confirm` or `PO_SYNC_CONFIRM`.
  * Throws PoSyncError `confirmation-missing`.
  */
-export function requireConfirmation(config: Config, flag: string | undefined, env: Variables): void {
+export function requireConfirmation(
+  config: Config,
+  flag: string | undefined,
+  env: Variables,
+): void {
   const { environment, environments } = config;
   const said = variable(env, CONFIRM);
   if (environments[environment]?.protected !== true || (flag ?? said) === environment) return;
   const found = said === undefined ? '' : `, and ${CONFIRM} names ${said}`;
-  throw new PoSyncError('confirmation-missing', `${environment} is a protected environment${found}.`, {
-    remedy: `To confirm, use --confirm ${environment} or ${CONFIRM}=${environment}.`,
-    facts: { environment },
-  });
+  throw new PoSyncError(
+    'confirmation-missing',
+    `${environment} is a protected environment${found}.`,
+    {
+      remedy: `To confirm, use --confirm ${environment} or ${CONFIRM}=${environment}.`,
+      facts: { environment },
+    },
+  );
 }
 
 /**
@@ -120,20 +142,33 @@ export function requireConfirmation(config: Config, flag: string | undefined, en
  */
 export function requireSameEnvironment({ environment }: Config, flag: string | undefined): void {
   if (flag === undefined || flag === environment) return;
-  throw new PoSyncError('confirmation-other', `--confirm names ${flag}, but the command works on ${environment}.`, {
-    remedy: `To work on ${flag}, add --environment ${flag}. To work on ${environment}, leave --confirm ${flag} out.`,
-    facts: { environment, confirm: flag },
-  });
+  throw new PoSyncError(
+    'confirmation-other',
+    `--confirm names ${flag}, but the command works on ${environment}.`,
+    {
+      remedy: `To work on ${flag}, add --environment ${flag}. To work on ${environment}, leave --confirm ${flag} out.`,
+      facts: { environment, confirm: flag },
+    },
+  );
 }
 
 /** The names that do not depend on the configuration, without `PO_SYNC_`; `…_FILE` where a file may contain the value. */
 const PM2 = ['NAME', 'INSTANCE', 'FIRST_INSTANCE', 'INSTANCES', 'DELIVERIES'];
 const PLAIN = ['CONFIG', 'ENVIRONMENT', 'CONFIRM', 'ADMIN_PORT', 'UMASK', ...PM2];
-const REDIS = ['URL', 'USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((name) => `REDIS_${name}`);
-const IN_FILES = [...REDIS, 'NOTIFY_TLS_PASSPHRASE', 'ADMIN_TOKEN', 'ADMIN_READ_TOKEN', 'METRICS_TOKEN'];
+const REDIS = ['URL', 'USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map(
+  (name) => `REDIS_${name}`,
+);
+const IN_FILES = [
+  ...REDIS,
+  'NOTIFY_TLS_PASSPHRASE',
+  'ADMIN_TOKEN',
+  'ADMIN_READ_TOKEN',
+  'METRICS_TOKEN',
+];
 const KNOWN = new Set([...PLAIN, ...IN_FILES.flatMap((name) => [name, `${name}_FILE`])]);
 /** How the names of an environment or a source end. They may be those of another configuration. */
-const OF_ANOTHER = /^(?!REDIS_).*_(CLIENT_ID|CLIENT_SECRET|TLS_PASSPHRASE|AUTHORIZATION|USER|PASSWORD)(_FILE)?$/;
+const OF_ANOTHER =
+  /^(?!REDIS_).*_(CLIENT_ID|CLIENT_SECRET|TLS_PASSPHRASE|AUTHORIZATION|USER|PASSWORD)(_FILE)?$/;
 
 /** How the names of an environment's and a source's variables end. */
 const ENDS = {
@@ -141,7 +176,10 @@ const ENDS = {
   source: ['AUTHORIZATION', 'USER', 'PASSWORD', 'TLS_PASSPHRASE'],
 };
 
-type Named = { environments: Readonly<Record<string, unknown>>; sources: readonly { name: string }[] };
+type Named = {
+  environments: Readonly<Record<string, unknown>>;
+  sources: readonly { name: string }[];
+};
 
 /** A warning for each variable that has no meaning and nearly the name of one that has (of `wanted`): po-sync ignores it. */
 export function misspeltVariables(
@@ -150,11 +188,19 @@ export function misspeltVariables(
   wanted?: readonly string[],
 ): string[] {
   const own = [
-    ...sources.map(({ name }) => ({ prefix: `${variablePrefix(`SOURCE_${name}`)}_`, ends: ENDS.source })),
-    ...Object.keys(environments).map((name) => ({ prefix: `${variablePrefix(name)}_`, ends: ENDS.environment })),
+    ...sources.map(({ name }) => ({
+      prefix: `${variablePrefix(`SOURCE_${name}`)}_`,
+      ends: ENDS.source,
+    })),
+    ...Object.keys(environments).map((name) => ({
+      prefix: `${variablePrefix(name)}_`,
+      ends: ENDS.environment,
+    })),
   ];
   const said = (variable: string, near: string) =>
-    wanted?.includes(near) === false ? [] : [`${variable} is not a known variable (did you mean ${near}?)`];
+    wanted?.includes(near) === false
+      ? []
+      : [`${variable} is not a known variable (did you mean ${near}?)`];
   return Object.keys(env).flatMap((variable) => {
     const name = variable.replace(/^PO_SYNC_/, '');
     if (name === variable || KNOWN.has(name) || OF_ANOTHER.test(name)) return [];

@@ -36,7 +36,10 @@ const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
 const EQUALLY = 'indent the keys of one level equally';
 const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
   TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
-  TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not supported', hint: 'a text beginning with ! needs quotes' },
+  TAG_RESOLVE_FAILED: {
+    message: 'YAML tags (!name) are not supported',
+    hint: 'a text beginning with ! needs quotes',
+  },
   BAD_INDENT: {
     message: 'this is not indented like the rest of its level',
     hint: EQUALLY,
@@ -45,7 +48,10 @@ const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: strin
     message: 'a backslash has a special meaning between double quotes',
     hint: "use single quotes: '…'",
   },
-  BAD_SCALAR_START: { message: 'a text cannot begin with this character', hint: 'put the text in quotes' },
+  BAD_SCALAR_START: {
+    message: 'a text cannot begin with this character',
+    hint: 'put the text in quotes',
+  },
   MULTILINE_IMPLICIT_KEY: {
     message: 'a line without a key and a value',
     hint: 'write a space after the colon: key: value',
@@ -64,14 +70,21 @@ const DASH_IN_FLOW = {
   message: 'a "- " cannot begin an entry between braces or brackets',
   hint: 'write a list as [a, b]',
 };
-const TEXT_BEHIND = { message: 'a text follows the end of the value', hint: 'put the complete value in quotes' };
+const TEXT_BEHIND = {
+  message: 'a text follows the end of the value',
+  hint: 'put the complete value in quotes',
+};
 const START: Position = { line: 1, column: 1 };
 
 /** Reads one YAML document with the place of every value. Problems become faults; it never throws. */
 export function readYaml(text: string): YamlFile {
   if (text.length > MOST_BYTES) return unusable([{ ...START, message: 'is larger than 1 MB' }]);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
   const place = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -81,7 +94,8 @@ export function readYaml(text: string): YamlFile {
   // What follows is misread, so its faults mean nothing.
   if (open) {
     const offset = openingOf(open, document);
-    if (isClosed(text, offset)) return unusable([{ ...place(open.pos[0]), ...outdented(text[offset]) }]);
+    if (isClosed(text, offset))
+      return unusable([{ ...place(open.pos[0]), ...outdented(text[offset]) }]);
     return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
   }
   const faults = onceEach(
@@ -90,12 +104,21 @@ export function readYaml(text: string): YamlFile {
       return { ...place(offset), ...said };
     }),
   );
-  if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
+  if (found.some((error) => !READABLE_FAULTS.includes(error.code)))
+    return unusable(faults.slice(0, 20));
 
-  faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
-  const positionOf = (path: KeyPath, at: 'key' | 'value' = 'value') => place(offsetOf(document, path, at));
+  faults.push(
+    ...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })),
+  );
+  const positionOf = (path: KeyPath, at: 'key' | 'value' = 'value') =>
+    place(offsetOf(document, path, at));
   try {
-    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), faults, broken: false, positionOf };
+    return {
+      value: document.toJS({ maxAliasCount: MOST_ALIASES }),
+      faults,
+      broken: false,
+      positionOf,
+    };
   } catch {
     // An alias without an anchor fails here, too.
     if (faults.length > 0) return unusable(faults);
@@ -110,7 +133,9 @@ function unusable(faults: YamlFault[]): YamlFile {
 /** One fault for each place, with what to do if any says that: the library reports one cause in several ways. */
 function onceEach(faults: readonly YamlFault[]): YamlFault[] {
   const places = Map.groupBy(faults, ({ line, column }) => `${line}:${column}`);
-  return [...places.values()].flatMap((all) => all.find(({ hint }) => hint !== undefined) ?? all.slice(0, 1));
+  return [...places.values()].flatMap(
+    (all) => all.find(({ hint }) => hint !== undefined) ?? all.slice(0, 1),
+  );
 }
 
 /** Without what only follows from another fault. */
@@ -118,7 +143,9 @@ function causesIn(found: readonly YAMLError[]): readonly YAMLError[] {
   const alone = found.find(isTooDeep) ?? found.find(({ code }) => code === 'TAB_AS_INDENT');
   if (alone) return [alone];
   const values = found.filter(({ code }) => code === 'BLOCK_IN_FLOW').map(({ pos }) => pos);
-  const keys = found.filter(({ code }) => code === 'BLOCK_AS_IMPLICIT_KEY').map(({ pos: [at] }) => at);
+  const keys = found
+    .filter(({ code }) => code === 'BLOCK_AS_IMPLICIT_KEY')
+    .map(({ pos: [at] }) => at);
   return found.filter(({ code, pos: [at] }) => {
     if (code === 'MULTILINE_IMPLICIT_KEY' && keys.includes(at)) return false;
     return !values.some(([from, to]) => at > from && at <= to);
@@ -142,7 +169,11 @@ function faultOf(error: YAMLError, text: string): Said & { offset: number } {
   const [deeper] = /^[^\n]*(?<!:)\r?\n[ \t]+(?=[^\s:#]+:(?:\s|$))/.exec(text.slice(pos[0])) ?? [];
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && deeper !== undefined && !/:\s/.test(deeper.trim())) {
     const offset = pos[0] + deeper.length;
-    return { offset, message: `the key ${keyAt(text, offset)} is indented further than the line above`, hint: EQUALLY };
+    return {
+      offset,
+      message: `the key ${keyAt(text, offset)} is indented further than the line above`,
+      hint: EQUALLY,
+    };
   }
   return { offset: pos[0], ...sentence(error, text) };
 }
@@ -197,8 +228,11 @@ function outdented(opening = ''): Said {
 
 function neverClosed(error: YAMLError, offset: number, text: string): Said {
   const message = `this ${text[offset]} is never closed`;
-  const hasComment = error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
-  return hasComment ? { message, hint: 'a space and a # begin a comment: put such a text in quotes' } : { message };
+  const hasComment =
+    error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
+  return hasComment
+    ? { message, hint: 'a space and a # begin a comment: put such a text in quotes' }
+    : { message };
 }
 
 /** Unsafe keys, and aliases without a target or into themselves. */
@@ -208,14 +242,17 @@ function keyFaults(document: Document): { offset: number; message: string }[] {
     Pair(_, { key }) {
       if (!isNode(key)) return;
       const offset = key.range?.[0] ?? 0;
-      if (!isScalar(key) || key.value === null) faults.push({ offset, message: 'a key must be a plain word' });
+      if (!isScalar(key) || key.value === null)
+        faults.push({ offset, message: 'a key must be a plain word' });
       else if (key.value === '__proto__') faults.push({ offset, message: 'this name is reserved' });
     },
     Alias(_, alias, ancestors) {
       const target = alias.resolve(document);
       const offset = alias.range?.[0] ?? 0;
-      if (target === undefined) faults.push({ offset, message: `there is no anchor &${alias.source} before this` });
-      else if (ancestors.includes(target)) faults.push({ offset, message: `&${alias.source} contains itself` });
+      if (target === undefined)
+        faults.push({ offset, message: `there is no anchor &${alias.source} before this` });
+      else if (ancestors.includes(target))
+        faults.push({ offset, message: `&${alias.source} contains itself` });
     },
   });
   return faults;
@@ -236,7 +273,10 @@ function offsetOf(document: Document, path: KeyPath, at: 'key' | 'value'): numbe
   return place[at];
 }
 
-function stepInto(node: unknown, segment: string | number): { key?: Node; value: unknown } | undefined {
+function stepInto(
+  node: unknown,
+  segment: string | number,
+): { key?: Node; value: unknown } | undefined {
   if (isSeq(node) && typeof segment === 'number') return { value: node.items[segment] };
   if (!isMap(node)) return undefined;
   const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));

@@ -15,7 +15,11 @@ export class PoSyncError extends Error {
   readonly remedy: string | undefined;
   readonly facts: ErrorFacts;
 
-  constructor(code: string, message: string, more: { remedy?: string; facts?: ErrorFacts; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    more: { remedy?: string; facts?: ErrorFacts; cause?: unknown } = {},
+  ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.remedy = more.remedy;
@@ -60,8 +64,12 @@ const MACHINE: Record<string, string> = {
 export function ownersOf(thrown: unknown, [open, close] = [' (', ')']): string {
   if (!['EACCES', 'EPERM'].includes(codeOf(thrown) ?? '')) return '';
   const place =
-    thrown instanceof Error && 'path' in thrown && typeof thrown.path === 'string' ? thrown.path : undefined;
-  const parts = [place && ownerOf(place), runner()].filter((part) => part !== undefined && part !== '');
+    thrown instanceof Error && 'path' in thrown && typeof thrown.path === 'string'
+      ? thrown.path
+      : undefined;
+  const parts = [place && ownerOf(place), runner()].filter(
+    (part) => part !== undefined && part !== '',
+  );
   return parts.length === 0 ? '' : `${open}${parts.join('; ')}${close}`;
 }
 
@@ -114,8 +122,10 @@ export function explained(thrown: unknown): Error {
 
 /** Message and remedy of a network error in one line; of nested errors (several addresses tried), the first. */
 export function reasonOf(error: Error): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
-  if (error instanceof PoSyncError && error.remedy !== undefined) return `${error.message} ${error.remedy}`;
+  if (error instanceof AggregateError && error.errors[0] instanceof Error)
+    return error.errors[0].message;
+  if (error instanceof PoSyncError && error.remedy !== undefined)
+    return `${error.message} ${error.remedy}`;
   return error.message || error.name;
 }
 

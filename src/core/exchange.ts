@@ -38,7 +38,11 @@ export type HttpEnd =
   | { kind: 'broken'; error: Error; status?: number };
 
 /** `ms` is absent when no byte was written. */
-export type OnExchangeEnd = (end: HttpEnd, status: number | undefined, ms: number | undefined) => void;
+export type OnExchangeEnd = (
+  end: HttpEnd,
+  status: number | undefined,
+  ms: number | undefined,
+) => void;
 
 const MAX_BYTES = 1024 * 1024;
 export const CONNECT_TIMEOUT = 10_000;
@@ -76,7 +80,10 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     this.#timer = this.#deadline(call.prepare ? CONNECT_TIMEOUT : 0);
     const { idleTimeout } = call;
     if (idleTimeout === undefined) return;
-    this.#idleTimer = setTimeout(() => this.#giveUp(timedOut('no data for', idleTimeout)), idleTimeout);
+    this.#idleTimer = setTimeout(
+      () => this.#giveUp(timedOut('no data for', idleTimeout)),
+      idleTimeout,
+    );
   }
 
   #deadline(extra = 0): NodeJS.Timeout {
@@ -102,7 +109,10 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     return this.#piece;
   }
 
-  async #onlyPiece(prepare: () => Promise<boolean>, connection: number): Promise<IteratorResult<string>> {
+  async #onlyPiece(
+    prepare: () => Promise<boolean>,
+    connection: number,
+  ): Promise<IteratorResult<string>> {
     const isWanted = await prepare().catch((error: unknown) => {
       this.#isDeclined = true;
       throw error;
@@ -134,7 +144,8 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     this.#headers = {};
     for (const name in headers) {
       const value = headers[name];
-      if (value !== undefined) this.#headers[name] = Array.isArray(value) ? value.join(', ') : value;
+      if (value !== undefined)
+        this.#headers[name] = Array.isArray(value) ? value.join(', ') : value;
     }
   }
 
@@ -146,7 +157,8 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#bytes > (this.#call.maxBytes ?? MAX_BYTES)) controller.abort(new Error('the answer is too large'));
+    if (this.#bytes > (this.#call.maxBytes ?? MAX_BYTES))
+      controller.abort(new Error('the answer is too large'));
     else if (this.#bytes === chunk.length) this.#body = chunk;
     else {
       this.#pieces ??= [this.#body];
@@ -156,7 +168,10 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
 
   onResponseEnd(): void {
     const body = this.#pieces ? Buffer.concat(this.#pieces) : this.#body;
-    this.#end({ kind: 'answered', answer: { status: this.#status ?? 0, headers: this.#headers, body } });
+    this.#end({
+      kind: 'answered',
+      answer: { status: this.#status ?? 0, headers: this.#headers, body },
+    });
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -197,7 +212,9 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     if (this.#status === undefined && isCertificateAlert(error)) {
       return { kind: 'unsent', error: explainConnection(error, this.#call.url.host) };
     }
-    return this.#status === undefined ? { kind: 'broken', error } : { kind: 'broken', error, status: this.#status };
+    return this.#status === undefined
+      ? { kind: 'broken', error }
+      : { kind: 'broken', error, status: this.#status };
   }
 
   #end(end: HttpEnd): void {
@@ -205,7 +222,11 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     this.#ended = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
-    this.#onEnd(end, this.#status, this.#writtenAt === undefined ? undefined : performance.now() - this.#writtenAt);
+    this.#onEnd(
+      end,
+      this.#status,
+      this.#writtenAt === undefined ? undefined : performance.now() - this.#writtenAt,
+    );
   }
 }
 

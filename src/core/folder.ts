@@ -14,9 +14,11 @@ export type OpenFolder = AsyncDisposable & { readonly path: string };
  */
 export async function openFolder(folder: string, shown = folder): Promise<OpenFolder> {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-  const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(async (error: unknown) => {
-    throw (await isLink(folder)) ? folderIsLink(shown) : error;
-  });
+  const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(
+    async (error: unknown) => {
+      throw (await isLink(folder)) ? folderIsLink(shown) : error;
+    },
+  );
   const byHandle = `/proc/self/fd/${handle.fd}`;
   const hasHandles = await access(byHandle).then(
     () => true,
@@ -45,17 +47,23 @@ export function shownPath(file: string): string {
 /** Opens the folder of a file, as `openFolder`. A path that leads through an open folder is safe already. */
 export async function openParent(file: string): Promise<OpenFolder> {
   const folder = path.dirname(file);
-  return HANDLE.test(folder) ? { path: folder, [Symbol.asyncDispose]: async () => undefined } : openFolder(folder);
+  return HANDLE.test(folder)
+    ? { path: folder, [Symbol.asyncDispose]: async () => undefined }
+    : openFolder(folder);
 }
 
 const HANDLE = /^\/proc\/self\/fd\/\d+(?:\/|$)/;
 
 /** The error for a link where only a plain folder is safe. */
 export function folderIsLink(folder: string): PoSyncError {
-  return new PoSyncError('folder-is-link', `${folder} is a link, and po-sync does not follow links there.`, {
-    remedy: 'Replace the link with a plain folder.',
-    facts: { folder },
-  });
+  return new PoSyncError(
+    'folder-is-link',
+    `${folder} is a link, and po-sync does not follow links there.`,
+    {
+      remedy: 'Replace the link with a plain folder.',
+      facts: { folder },
+    },
+  );
 }
 
 async function isLink(folder: string): Promise<boolean> {
@@ -173,12 +181,16 @@ export async function closeFolder(folder: string, closed = OTHERS_WRITE): Promis
   const isOpen = (mode & closed) !== 0;
   if (isOurs && isOpen && (mode & STICKY) === 0) return chmod(folder, mode & 0o7777 & ~closed);
   if ((isOurs || uid === 0) && (mode & OTHERS_WRITE) === 0) return;
-  throw new PoSyncError('folder-not-private', `${folder} can be changed by other users of this machine.`, {
-    remedy:
-      'Make the user that runs po-sync its owner (chown), with mode 0700, or set `data` to another folder. ' +
-      `A tmpfs needs the mount options uid=${user},mode=0700.`,
-    facts: { folder, owner: uid, mode: (mode & 0o7777).toString(8) },
-  });
+  throw new PoSyncError(
+    'folder-not-private',
+    `${folder} can be changed by other users of this machine.`,
+    {
+      remedy:
+        'Make the user that runs po-sync its owner (chown), with mode 0700, or set `data` to another folder. ' +
+        `A tmpfs needs the mount options uid=${user},mode=0700.`,
+      facts: { folder, owner: uid, mode: (mode & 0o7777).toString(8) },
+    },
+  );
 }
 
 /**

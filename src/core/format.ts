@@ -57,7 +57,9 @@ export function moment(stamp: string): string {
 
 /** `07:15:00` for an ISO 8601 timestamp on the day of `reference`; with its date on another day. */
 export function timeOfDay(stamp: string, reference: string): string {
-  return stamp.slice(0, 10) === reference.slice(0, 10) ? moment(stamp).slice(11, 19) : moment(stamp).slice(0, 19);
+  return stamp.slice(0, 10) === reference.slice(0, 10)
+    ? moment(stamp).slice(11, 19)
+    : moment(stamp).slice(0, 19);
 }
 
 /** `3 min 12 s` for milliseconds. */
@@ -88,13 +90,21 @@ export function size(bytes: number): string {
 /** A reason without the words of the network, for people who cannot look at the servers. `status` and the log have them. */
 export function plainReason(reason: string): string {
   if (reason.startsWith('no complete answer')) return 'the order API gave no complete answer';
-  return /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason) ? UNREACHABLE : reason;
+  return /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason)
+    ? UNREACHABLE
+    : reason;
 }
 
 const UNREACHABLE = 'the order API cannot be reached';
 
 /** Why a pause began, and why it lasted; in plain words these may be the same. */
-export function plainReasons({ firstReason, reason }: { firstReason?: string; reason: string }): string {
+export function plainReasons({
+  firstReason,
+  reason,
+}: {
+  firstReason?: string;
+  reason: string;
+}): string {
   return [...new Set([firstReason || reason, reason].map(plainReason))].join('; later ');
 }
 
@@ -149,6 +159,10 @@ export function cutText(text: string, places: number, at: 'start' | 'end'): stri
 /** Writes times for a list that people read. */
 export function listTime(timeZone: string): (at: string) => string {
   // The format of Sweden is that of ISO 8601 without its T.
-  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+  const format = new Intl.DateTimeFormat('sv-SE', {
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    timeZone,
+  });
   return (at) => format.format(new Date(at));
 }

@@ -24,7 +24,12 @@ type HttpOptions = { connections: number; connectTimeout?: number; onEnd?: OnEnd
  * no redirects. What was written is never repeated for an order: the delivery rules decide what happens to it. A connection
  * that the server closed before the first byte is replaced. A `URL` that is passed must not change.
  */
-export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd, route = {} }: HttpOptions): Http {
+export function openHttp({
+  connections,
+  connectTimeout = CONNECT_TIMEOUT,
+  onEnd,
+  route = {},
+}: HttpOptions): Http {
   const agent = `po-sync/${versionOf()}`;
   const origins = new Map<string, Origin>();
   const targets = new WeakMap<URL, Target>();
@@ -36,7 +41,11 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd,
   }
 
   function targetOf(url: URL): Target {
-    const target = targets.get(url) ?? { origin: originOf(url), path: url.pathname + url.search, agent };
+    const target = targets.get(url) ?? {
+      origin: originOf(url),
+      path: url.pathname + url.search,
+      agent,
+    };
     targets.set(url, target);
     return target;
   }
@@ -51,7 +60,8 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd,
       return true;
     };
     const exchange = new Exchange(call, replace, (end, status, ms) => {
-      if (end.kind === 'answered') origin.replaceable = Math.min(connections, origin.replaceable + 1);
+      if (end.kind === 'answered')
+        origin.replaceable = Math.min(connections, origin.replaceable + 1);
       if (ms !== undefined) {
         onEnd?.(call, status, ms);
         call.onEnd?.(status, ms);
@@ -71,7 +81,12 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd,
 /** `replaceable`: how many lost connections may be replaced. Each answer adds one, so that a server that only closes them gets few. */
 type Origin = { pool: Pool; replaceable: number; proxy: string | undefined };
 
-function openOrigin(name: string, connections: number, connectTimeout: number, route: Route): Origin {
+function openOrigin(
+  name: string,
+  connections: number,
+  connectTimeout: number,
+  route: Route,
+): Origin {
   const proxy = route.proxyTo?.(new URL(name));
   const pool = openPool(name, connections, connectTimeout, route);
   return { pool, replaceable: 0, proxy: proxy && proxyName(proxy) };
@@ -90,12 +105,17 @@ function isLost(error: Error): boolean {
 /** Where a URL leads, and what the requests name as their sender. */
 type Target = { origin: Origin; path: string; agent: string };
 
-function dispatch({ origin: { pool }, path, agent }: Target, call: HttpCall, exchange: Exchange): void {
+function dispatch(
+  { origin: { pool }, path, agent }: Target,
+  call: HttpCall,
+  exchange: Exchange,
+): void {
   const { method, body = '', prepare } = call;
   const headers = { 'user-agent': agent, ...call.headers };
   // undici accepts any async iterable; its types name only some of them.
   const pieces = exchange as AsyncIterable<string> as Readable;
-  if (prepare) pool.dispatch({ path, method, headers: withLength(headers, body), body: pieces }, exchange);
+  if (prepare)
+    pool.dispatch({ path, method, headers: withLength(headers, body), body: pieces }, exchange);
   else pool.dispatch({ path, method, headers, body: call.body ?? null }, exchange);
 }
 

@@ -1,7 +1,12 @@
 import { codeOf, PoSyncError } from './errors.ts';
 
 /** What a TLS failure means: its code for programs, what happened at `host`, and what to do. */
-type Meaning = { codes: RegExp; code: string; what: (host: string, error: Error) => string; remedy: string };
+type Meaning = {
+  codes: RegExp;
+  code: string;
+  what: (host: string, error: Error) => string;
+  remedy: string;
+};
 
 /** Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
 const MEANINGS: readonly Meaning[] = [
@@ -9,7 +14,8 @@ const MEANINGS: readonly Meaning[] = [
     codes: /^CERT_HAS_EXPIRED$/,
     code: 'tls-expired',
     what: (host) => `the certificate of ${host} has expired.`,
-    remedy: 'Ask the owner of that server for a new certificate, and check the clock of this machine.',
+    remedy:
+      'Ask the owner of that server for a new certificate, and check the clock of this machine.',
   },
   {
     codes: /^CERT_NOT_YET_VALID$/,
@@ -21,13 +27,15 @@ const MEANINGS: readonly Meaning[] = [
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     code: 'tls-wrong-host',
     what: (host, error) => `the certificate of ${host} is for another host (${namesIn(error)}).`,
-    remedy: 'Check the address. If the server is known by another name, set tls.serverName to that name.',
+    remedy:
+      'Check the address. If the server is known by another name, set tls.serverName to that name.',
   },
   {
     codes:
       /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE)$/,
     code: 'tls-untrusted',
-    what: (host, error) => `the issuer of the certificate of ${host} is not trusted (${error.message.split(';')[0]}).`,
+    what: (host, error) =>
+      `the issuer of the certificate of ${host} is not trusted (${error.message.split(';')[0]}).`,
     remedy: 'Set tls.caFile to the certificate of the private CA that issued it.',
   },
   {
@@ -67,12 +75,16 @@ export function explainConnection(error: Error, host: string): Error {
   if (CLOSED.test(error.message)) return closed(host, error);
   const found = MEANINGS.find(({ codes }) => codes.test(codeOf(error) ?? ''));
   if (found === undefined) return error;
-  return new PoSyncError(found.code, found.what(host, error), { remedy: found.remedy, cause: error });
+  return new PoSyncError(found.code, found.what(host, error), {
+    remedy: found.remedy,
+    cause: error,
+  });
 }
 
 function closed(host: string, cause: Error): PoSyncError {
   return new PoSyncError('tls-refused', `${host} closed the connection during the TLS handshake.`, {
-    remedy: 'Check address and port. A server that requires a client certificate needs tls.certFile and tls.keyFile.',
+    remedy:
+      'Check address and port. A server that requires a client certificate needs tls.certFile and tls.keyFile.',
     cause,
   });
 }
@@ -98,7 +110,10 @@ export function tunnelLost(proxy: string, cause: Error): PoSyncError {
 
 function namesIn(error: Error): string {
   const cert = 'cert' in error && typeof error.cert === 'object' ? error.cert : undefined;
-  const names = cert && 'subjectaltname' in cert && typeof cert.subjectaltname === 'string' ? cert.subjectaltname : '';
+  const names =
+    cert && 'subjectaltname' in cert && typeof cert.subjectaltname === 'string'
+      ? cert.subjectaltname
+      : '';
   return names.replace(/DNS:|IP Address:/g, '').slice(0, 200) || 'no name';
 }
 

@@ -14,7 +14,12 @@ export type Route = {
 };
 
 /** Connections to one origin: HTTP/1.1, one request at a time on each. `connectTimeout` in milliseconds. */
-export function openPool(origin: string, connections: number, connectTimeout: number, route: Route): Pool {
+export function openPool(
+  origin: string,
+  connections: number,
+  connectTimeout: number,
+  route: Route,
+): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
@@ -39,7 +44,11 @@ type Callback = Parameters<buildConnector.connector>[1];
  * Connects to `origin`, through a tunnel if there is a proxy: the proxy never reads a request. Errors explain what failed
  * (`proxy-…`, `tls-…`).
  */
-export function createConnector(origin: URL, timeout: number, { proxyTo, tls }: Route): buildConnector.connector {
+export function createConnector(
+  origin: URL,
+  timeout: number,
+  { proxyTo, tls }: Route,
+): buildConnector.connector {
   const proxy = proxyTo?.(origin);
   const secure = secureConnectors(timeout, tls);
   return (target, callback) => {
@@ -53,7 +62,8 @@ export function createConnector(origin: URL, timeout: number, { proxyTo, tls }: 
     };
     const connect = secure();
     const begin = (httpSocket?: Socket) => {
-      const accept: Callback = (...result) => whenAccepted(result, tls?.hasCertificate === true, settle);
+      const accept: Callback = (...result) =>
+        whenAccepted(result, tls?.hasCertificate === true, settle);
       connect(httpSocket ? { ...target, httpSocket } : target, accept);
     };
     if (proxy === undefined) return begin();
@@ -85,7 +95,11 @@ const ACCEPTED_WITHIN = 1_000;
  * With TLS 1.3, a handshake ends for the client before the server has checked its certificate. A ticket, or an alert,
  * shows the result; without this wait, a request could be written to a server that has already refused it.
  */
-function whenAccepted(result: Parameters<Callback>, hasCertificate: boolean, settle: Callback): void {
+function whenAccepted(
+  result: Parameters<Callback>,
+  hasCertificate: boolean,
+  settle: Callback,
+): void {
   const [, socket] = result;
   if (!socket || !hasCertificate || !isTls13(socket)) {
     settle(...result);
@@ -100,7 +114,8 @@ function whenAccepted(result: Parameters<Callback>, hasCertificate: boolean, set
   // Later: the ticket comes while the TLS library is reading, and what is written then is never answered.
   const onSession = () => setImmediate(() => finish(null, socket));
   const onError = (error: Error) => finish(error, null);
-  const onClose = () => finish(new Error('closed before secure TLS connection was established'), null);
+  const onClose = () =>
+    finish(new Error('closed before secure TLS connection was established'), null);
   timer = setTimeout(onSession, ACCEPTED_WITHIN);
   socket.once('session', onSession).on('error', onError).on('close', onClose);
 }
@@ -159,11 +174,19 @@ function withoutInterim(bytes: Buffer): Buffer {
 
 /** 101 is final: it ends HTTP on this connection. */
 function isInterim(bytes: Buffer): boolean {
-  return bytes[STATUS_AT] === 0x31 && bytes.length > STATUS_AT + 2 && bytes.toString('latin1', STATUS_AT, 12) !== '101';
+  return (
+    bytes[STATUS_AT] === 0x31 &&
+    bytes.length > STATUS_AT + 2 &&
+    bytes.toString('latin1', STATUS_AT, 12) !== '101'
+  );
 }
 
 /** More bytes are needed to tell, or to find the end of an interim answer. */
 function mayBecomeInterim(bytes: Buffer): boolean {
   if (bytes.length <= STATUS_AT) return true;
-  return bytes[STATUS_AT] === 0x31 && bytes.length < LONGEST_HEAD && (bytes.length < 12 || isInterim(bytes));
+  return (
+    bytes[STATUS_AT] === 0x31 &&
+    bytes.length < LONGEST_HEAD &&
+    (bytes.length < 12 || isInterim(bytes))
+  );
 }

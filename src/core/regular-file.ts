@@ -10,7 +10,13 @@ export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; c
 
 /** Whether the file did not change between two stamps. */
 export function sameStamp(a: Stamp, b: Stamp): boolean {
-  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+  return (
+    a.ino === b.ino &&
+    a.dev === b.dev &&
+    a.size === b.size &&
+    a.mtimeNs === b.mtimeNs &&
+    a.ctimeNs === b.ctimeNs
+  );
 }
 
 /** The stamp of an open file. */
@@ -100,7 +106,10 @@ function notAFile(path: string): PoSyncError {
  */
 export async function hashFile(
   path: string,
-  { most = Number.POSITIVE_INFINITY, signal }: { most?: number; signal?: AbortSignal | undefined } = {},
+  {
+    most = Number.POSITIVE_INFINITY,
+    signal,
+  }: { most?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<{ bytes: number; sha256: string }> {
   await using handle = await openRegularFile(path);
   const { size } = await handle.stat();
@@ -109,7 +118,10 @@ export async function hashFile(
   let bytes = 0;
   refuseAborted(signal);
   // Not with `signal`: a stream that is created while it aborts emits an error that nobody handles.
-  for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
+  for await (const chunk of handle.createReadStream({
+    highWaterMark: 256 * 1024,
+    autoClose: false,
+  })) {
     refuseAborted(signal);
     hash.update(chunk as Buffer);
     bytes += (chunk as Buffer).length;

@@ -52,7 +52,9 @@ export function openTls(settings: TlsSettings, passphrase?: string): Tls {
 
 /** Certificates in a PEM file; the first of a client's file is its own. Throws like `openTls`. */
 export function certificatesIn(key: FileKey, file: string): X509Certificate[] {
-  const blocks = read(key, file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  const blocks = read(key, file).match(
+    /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
+  );
   if (blocks === null) throw invalid(key, file, 'it contains no certificate in PEM');
   try {
     return blocks.map((block) => new X509Certificate(block));
@@ -112,7 +114,8 @@ function read(key: FileKey, file: string): string {
 
 function invalid(key: FileKey, file: string, how: string): PoSyncError {
   return new PoSyncError('tls-file-invalid', `tls.${key}: ${file} cannot be used: ${how}.`, {
-    remedy: 'Use PEM files. An encrypted key needs its passphrase, as PO_SYNC_…_TLS_PASSPHRASE_FILE.',
+    remedy:
+      'Use PEM files. An encrypted key needs its passphrase, as PO_SYNC_…_TLS_PASSPHRASE_FILE.',
     facts: { file },
   });
 }

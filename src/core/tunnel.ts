@@ -16,7 +16,11 @@ const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?$/m;
  * yet. `timeout` in milliseconds. Rejects with PoSyncError `proxy-unreachable`, `proxy-timeout`, `proxy-authentication`
  * or `proxy-refused`. RFC 9110 part 9.3.6.
  */
-export async function openTunnel(proxy: ProxyServer, authority: string, timeout: number): Promise<Socket> {
+export async function openTunnel(
+  proxy: ProxyServer,
+  authority: string,
+  timeout: number,
+): Promise<Socket> {
   const socket = connectTo(proxy.url);
   const timer = setTimeout(() => socket.destroy(silent(proxy, timeout)), timeout);
   try {
@@ -25,7 +29,11 @@ export async function openTunnel(proxy: ProxyServer, authority: string, timeout:
     const head = await readHead(socket, proxy);
     const [, status = '', phrase = ''] = STATUS_LINE.exec(head) ?? [];
     if (!status.startsWith('2'))
-      throw refusal(proxy, authority, status === '' ? 'something other than HTTP' : `${status} ${phrase}`.trim());
+      throw refusal(
+        proxy,
+        authority,
+        status === '' ? 'something other than HTTP' : `${status} ${phrase}`.trim(),
+      );
     return socket;
   } catch (error) {
     socket.destroy();
@@ -44,7 +52,12 @@ function connectTo({ protocol, hostname, port }: URL): Socket {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) }).setNoDelay(true);
   const servername = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ host, port: Number(port || 443), ALPNProtocols: ['http/1.1'], ...servername }).setNoDelay(true);
+  return connectTls({
+    host,
+    port: Number(port || 443),
+    ALPNProtocols: ['http/1.1'],
+    ...servername,
+  }).setNoDelay(true);
 }
 
 function whenConnected(socket: Socket, proxy: ProxyServer): Promise<void> {
@@ -56,7 +69,8 @@ function whenConnected(socket: Socket, proxy: ProxyServer): Promise<void> {
 }
 
 function requestFor({ authorization }: ProxyServer, authority: string): string {
-  const credentials = authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`;
+  const credentials =
+    authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`;
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`;
 }
 
@@ -68,14 +82,19 @@ function readHead(socket: Socket, proxy: ProxyServer): Promise<string> {
       for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read()) {
         bytes = Buffer.concat([bytes, chunk]);
         const end = bytes.indexOf(HEAD_END);
-        if (end >= 0) return finish(bytes.toString('latin1', 0, end), bytes.subarray(end + HEAD_END.length));
+        if (end >= 0)
+          return finish(bytes.toString('latin1', 0, end), bytes.subarray(end + HEAD_END.length));
         if (bytes.length > LONGEST_HEAD) return fail(new Error('its answer is too long'));
       }
     };
     const onEnd = () => fail(new Error('it closed the connection'));
     const onError = (error: Error) => fail(error);
     const release = () => {
-      socket.off('readable', onReadable).off('end', onEnd).off('close', onEnd).off('error', onError);
+      socket
+        .off('readable', onReadable)
+        .off('end', onEnd)
+        .off('close', onEnd)
+        .off('error', onError);
     };
     const fail = (error: Error) => {
       release();
@@ -113,10 +132,15 @@ function refusal(proxy: ProxyServer, authority: string, answer: string): PoSyncE
         ? 'requires a user name and a password'
         : 'refuses the user name and the password';
     return new PoSyncError('proxy-authentication', `the proxy ${name} ${known} (407).`, {
-      remedy: 'Set PO_SYNC_<ENVIRONMENT>_PROXY_USER and PO_SYNC_<ENVIRONMENT>_PROXY_PASSWORD, or …_FILE for each.',
+      remedy:
+        'Set PO_SYNC_<ENVIRONMENT>_PROXY_USER and PO_SYNC_<ENVIRONMENT>_PROXY_PASSWORD, or …_FILE for each.',
     });
   }
-  return new PoSyncError('proxy-refused', `the proxy ${name} refuses a tunnel to ${authority}: it answers ${answer}.`, {
-    remedy: `Ask the owner of the proxy to allow CONNECT to ${authority}, or name the host in NO_PROXY.`,
-  });
+  return new PoSyncError(
+    'proxy-refused',
+    `the proxy ${name} refuses a tunnel to ${authority}: it answers ${answer}.`,
+    {
+      remedy: `Ask the owner of the proxy to allow CONNECT to ${authority}, or name the host in NO_PROXY.`,
+    },
+  );
 }

@@ -37,11 +37,17 @@ const STOPPED: AttemptEnd = { kind: 'stopped' };
  * classify, record, judge. The place is released as soon as the API accepted the order. `asked`: since when the order waits for
  * it, in milliseconds of the monotonic clock.
  */
-export async function attempt(line: Line, entry: Entry, place: Place, asked: number): Promise<AttemptEnd> {
+export async function attempt(
+  line: Line,
+  entry: Entry,
+  place: Place,
+  asked: number,
+): Promise<AttemptEnd> {
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
-  if (await wasCancelled(line, entry, asked)) return needless(line, pass, { kind: 'again', entry: { ...entry } });
+  if (await wasCancelled(line, entry, asked))
+    return needless(line, pass, { kind: 'again', entry: { ...entry } });
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
   const { inFlight } = line.book.ledger;
@@ -113,7 +119,12 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
  * Gives the intent back, and the turn of a probe order. The sweeper brings back an order whose batch was held, when it
  * is released.
  */
-async function withdraw(line: Line, attempt: Attempt, intended: Entry, obstacle: Obstacle): Promise<AttemptEnd> {
+async function withdraw(
+  line: Line,
+  attempt: Attempt,
+  intended: Entry,
+  obstacle: Obstacle,
+): Promise<AttemptEnd> {
   const entry = await giveBack(line, attempt.entry, intended);
   if (attempt.pass === 'probe') await line.breaker.passOn();
   if (entry === undefined || obstacle === 'held') return DONE;
@@ -121,7 +132,12 @@ async function withdraw(line: Line, attempt: Attempt, intended: Entry, obstacle:
 }
 
 /** Classifies how the call ended. */
-function see({ context }: Line, attempt: Attempt & { intended: Entry }, end: HttpEnd, took: number): Ended {
+function see(
+  { context }: Line,
+  attempt: Attempt & { intended: Entry },
+  end: HttpEnd,
+  took: number,
+): Ended {
   const { batch, attempt: attemptNo, order } = attempt.intended;
   const seen = classify(end, order.purchaseOrderNumber, new Date(context.clock.now()));
   const facts = {
@@ -137,7 +153,10 @@ function see({ context }: Line, attempt: Attempt & { intended: Entry }, end: Htt
 }
 
 /** Holds the batch whose orders are refused alike. */
-async function watchBatch({ guards, context }: Line, { intended: { batch }, seen }: Ended): Promise<void> {
+async function watchBatch(
+  { guards, context }: Line,
+  { intended: { batch }, seen }: Ended,
+): Promise<void> {
   const refused = guards.refusals.take(batch, seen);
   if (refused === undefined) return;
   const done = await guards.held.hold(batch, refused, context.store.time.now());
@@ -163,7 +182,8 @@ async function record(line: Line, ended: Ended): Promise<AttemptEnd> {
   if (isAnswer(seen, line)) place.answered();
   if (seen.kind === 'accepted') place.release();
   if (!(await taking)) {
-    if (verdict.kind === 'accepted' || verdict.kind === 'misnamed') await recordLate(line, intended, event);
+    if (verdict.kind === 'accepted' || verdict.kind === 'misnamed')
+      await recordLate(line, intended, event);
     return DONE;
   }
   report(line, step, intended);
@@ -192,7 +212,11 @@ async function recordLate(line: Line, { order, digest }: Entry, event: LedgerEve
  * What the attempt says about its order. While nothing is accepted, a probe order keeps its attempts, and a status that
  * says nothing about orders counts against the environment. While others pass, both count against the order.
  */
-async function judge({ book, breaker }: Line, { intended, seen, pass }: Ended, at: number): Promise<Verdict> {
+async function judge(
+  { book, breaker }: Line,
+  { intended, seen, pass }: Ended,
+  at: number,
+): Promise<Verdict> {
   const verdict = verdictOf(seen, at, book.policy);
   if (verdict.kind === 'unknown' && pass === 'probe') {
     return { ...verdict, free: !(await breaker.acceptedSince(intended.firstAt ?? at)) };
@@ -200,7 +224,12 @@ async function judge({ book, breaker }: Line, { intended, seen, pass }: Ended, a
   if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && wasUnauthorized(intended))) {
     const before = intended.history?.at(-1)?.at ?? intended.lastAt ?? at;
     const until = at + book.policy.backoff(1 + (intended.turnedAway ?? 0));
-    return { kind: 'postponed', answer: seen.said, until, turnedAway: await breaker.acceptedSince(before) };
+    return {
+      kind: 'postponed',
+      answer: seen.said,
+      until,
+      turnedAway: await breaker.acceptedSince(before),
+    };
   }
   return verdict;
 }
@@ -216,7 +245,12 @@ function report({ on, context }: Line, step: Step, { batch, order }: Entry): voi
   if (step.kind === 'accept') on.accepted(purchaseOrderNumber);
   if (step.kind !== 'dead') return;
   const { state: outcome, answer } = step.entry;
-  orderDead(context.log, { batch, order: purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+  orderDead(context.log, {
+    batch,
+    order: purchaseOrderNumber,
+    outcome,
+    reason: answer?.message ?? '',
+  });
 }
 
 /** What an attempt says about its order, for the ledger. `now` is ledger time in milliseconds. */

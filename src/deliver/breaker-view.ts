@@ -117,6 +117,7 @@ export function allPauses(fields: BreakerFields): Pause[] {
   const { code, reason = '', since = '0', probeAt = '0', seenAt = since, first = reason } = fields;
   const times = { since: Number(since), nextTryAt: Number(probeAt), seenAt: Number(seenAt) };
   const began = first === reason ? {} : { firstReason: first };
-  const tripped: Pause[] = code === undefined ? [] : [{ code, reason, held: false, ...times, ...began }];
+  const tripped: Pause[] =
+    code === undefined ? [] : [{ code, reason, held: false, ...times, ...began }];
   return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
 }

@@ -50,7 +50,9 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     return answer === 1;
   }
 
-  const { pass, stillPasses, slowUntil, wake, wakeNext } = createPasses(deps, view, () => run('probe', initial, max));
+  const { pass, stillPasses, slowUntil, wake, wakeNext } = createPasses(deps, view, () =>
+    run('probe', initial, max),
+  );
 
   return {
     pass,
@@ -59,9 +61,14 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
     /** While delivery is paused, what was seen last is the reason that is shown; nothing else changes. */
-    saw: async (code: string, reason: string) => void (view.current() && (await change('saw', code, reason))),
+    saw: async (code: string, reason: string) =>
+      void (view.current() && (await change('saw', code, reason))),
     /** An order got through: delivery resumes for every daemon. */
-    reset: async () => void ((view.current() !== undefined || view.isOnTrial()) && (await change('reset').then(wake))),
+    reset: async () =>
+      void (
+        (view.current() !== undefined || view.isOnTrial()) &&
+        (await change('reset').then(wake))
+      ),
     /** No order is sent for this many milliseconds, then one at a time until one gets through; a longer wait stays. */
     slowDown: (ms: number) => change('slow', deps.store.time.now() + ms),
     /** A person ends the wait: one order is tried at once. False when nothing waited. */
@@ -85,7 +92,11 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
 }
 
 /** What lets orders pass, at first and after a wait with their intent. */
-function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, tryAsProbe: () => Promise<unknown>) {
+function createPasses(
+  { store, clock }: CircuitBreakerDeps,
+  view: BreakerView,
+  tryAsProbe: () => Promise<unknown>,
+) {
   let opened = new AbortController();
   const waiting = new Set<AbortController>();
 
@@ -139,7 +150,11 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
 }
 
 /** When the API accepted an order last, and what the list showed about answers that do not say. */
-function createAcceptances({ store }: CircuitBreakerDeps, view: BreakerView, lift: () => Promise<unknown>) {
+function createAcceptances(
+  { store }: CircuitBreakerDeps,
+  view: BreakerView,
+  lift: () => Promise<unknown>,
+) {
   const { redis, keys, time } = store;
   let acceptedAt = 0;
   let sharedAt = 0;
@@ -193,7 +208,13 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
     probe: delivery.probe,
     onPaused: ({ code, reason }, before) => {
       if (before === undefined) return deliveryPaused(log, { environment, code, reason });
-      pauseChanged(log, { environment, code, reason, formerCode: before.code, formerReason: before.reason });
+      pauseChanged(log, {
+        environment,
+        code,
+        reason,
+        formerCode: before.code,
+        formerReason: before.reason,
+      });
     },
     onResumed: ({ code, reason, since }, until) =>
       deliveryResumed(log, { environment, code, reason, durationMs: until - since }),
@@ -201,17 +222,31 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
 }
 
 /** A pause with its end; without `to` it continues. `firstReason`: where the last one is another. */
-type PastPause = { code: string; reason: string; firstReason?: string; from: number; to: number | undefined };
+type PastPause = {
+  code: string;
+  reason: string;
+  firstReason?: string;
+  from: number;
+  to: number | undefined;
+};
 
 /** Pauses that a person or a task begins and ends, and the record of all pauses. */
-function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView, startTrial: () => Promise<unknown>) {
+function createHolds(
+  { store, clock }: CircuitBreakerDeps,
+  view: BreakerView,
+  startTrial: () => Promise<unknown>,
+) {
   const { redis, keys, time } = store;
 
   /** Pauses delivery until `release` with the same code; when it resolves, no daemon writes the first byte of an order. */
   async function hold(code: string, reason: string): Promise<void> {
     const before = (await redis.hget(keys.breaker, holdField(code))) ?? undefined;
     const since = before === undefined ? time.now() : (JSON.parse(before) as Hold).since;
-    await redis.hset(keys.breaker, holdField(code), JSON.stringify({ code, reason, since } satisfies Hold));
+    await redis.hset(
+      keys.breaker,
+      holdField(code),
+      JSON.stringify({ code, reason, since } satisfies Hold),
+    );
     await clock.sleep(HOLD_KNOWN);
     await view.refresh(true);
   }
@@ -223,7 +258,10 @@ function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView, st
     await startTrial();
     if ((await redis.hdel(keys.breaker, holdField(code))) === 0) return false;
     const { reason, since } = JSON.parse(before) as Hold;
-    await redis.lpush(keys.pauses, JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause));
+    await redis.lpush(
+      keys.pauses,
+      JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause),
+    );
     await view.refresh(true);
     return true;
   }

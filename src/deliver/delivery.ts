@@ -14,7 +14,13 @@ import type { Context } from '../redis/store.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
-import { calledOff, type DeliveryEvents, type Line, untilComplete, untilSteady } from './may-begin.ts';
+import {
+  calledOff,
+  type DeliveryEvents,
+  type Line,
+  untilComplete,
+  untilSteady,
+} from './may-begin.ts';
 import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
@@ -64,7 +70,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
   async function deliverOne(entry: Entry, job: string): Promise<string[]> {
     try {
-      return (await deliver(entry, job, deps, run)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
+      return (await deliver(entry, job, deps, run)) === 'stopped'
+        ? [entry.order.purchaseOrderNumber]
+        : [];
     } catch (thrown) {
       if (codeOf(thrown) === 'ledger-rolled-back') await on.rolledBack();
       else deliveryTrouble(context.log, { reason: toError(thrown).message });
@@ -83,7 +91,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   }
 
   const { store, log } = context;
-  const sweeper = createSweeper({ ...book, queue: deps.queue, time: store.time, log, isHeld: guards.held.has });
+  const sweeper = createSweeper({
+    ...book,
+    queue: deps.queue,
+    time: store.time,
+    log,
+    isHeld: guards.held.has,
+  });
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
 }
 
@@ -107,7 +121,11 @@ async function deliver(
 }
 
 /** The orders of a job without those that are withdrawn. */
-async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps): Promise<readonly Entry[]> {
+async function toSend(
+  open: readonly Entry[],
+  batch: string,
+  deps: DeliveryDeps,
+): Promise<readonly Entry[]> {
   const { book, context } = deps;
   // While the ledger lacks something, it may also lack what is cancelled or discarded.
   await untilComplete(context);

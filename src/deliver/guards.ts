@@ -18,7 +18,12 @@ import { createPauseRules, type PauseRules } from './pause-rules.ts';
 /** What slows or stops attempts, besides the circuit breaker. */
 export type Guards = { health: PauseRules; held: HeldBatches; refusals: Refusals; rate: RateLimit };
 
-type GuardsDeps = { context: Context; book: EnvironmentLedger; partner: Partner; breaker: CircuitBreaker };
+type GuardsDeps = {
+  context: Context;
+  book: EnvironmentLedger;
+  partner: Partner;
+  breaker: CircuitBreaker;
+};
 
 /** Builds them from the configuration. */
 export function createGuards({ context, book, partner, breaker }: GuardsDeps): Guards {
@@ -72,7 +77,10 @@ const LONGEST_SLEEP = 1_000;
  * a tenth of the window may come at once, so that small limits stay smooth.
  */
 function createRateLimit(
-  { store: { redis, keys, time }, clock }: { store: Pick<Store, 'redis' | 'keys' | 'time'>; clock: Clock },
+  {
+    store: { redis, keys, time },
+    clock,
+  }: { store: Pick<Store, 'redis' | 'keys' | 'time'>; clock: Clock },
   { max, per }: { max: number; per: number },
 ): RateLimit {
   const script = readScript(new URL('./rate.lua', import.meta.url));
@@ -80,10 +88,13 @@ function createRateLimit(
   const burst = (per * 1000) / 10;
   return {
     async turn(signal) {
-      const due = Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) / 1000;
+      const due =
+        Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
+        1000;
       const wait = () => due - time.now();
       if (wait() <= 0) return signal.aborted ? 'stopped' : 'at once';
-      while (wait() > 0 && !signal.aborted) await clock.sleep(Math.min(wait(), LONGEST_SLEEP), signal);
+      while (wait() > 0 && !signal.aborted)
+        await clock.sleep(Math.min(wait(), LONGEST_SLEEP), signal);
       return signal.aborted ? 'stopped' : 'waited';
     },
   };
@@ -97,7 +108,10 @@ export async function nextTurnAt({ redis, keys }: { redis: Redis; keys: Keys }):
 export type HeldBatches = ReturnType<typeof createHeldBatches>;
 
 /** The held batches as of the last refresh from Redis. */
-function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
+function createHeldBatches(
+  batches: Pick<Batches, 'held' | 'hold'>,
+  onReleased: (batch: string) => void,
+) {
   let held = new Set<string>();
   let holds = 0;
   /** Holds on their way to Redis: what it answers meanwhile may lack them. */
@@ -167,7 +181,10 @@ function watchRefusals({ share, of }: RefusalRule): Refusals {
       const alike = last.at(-1) ?? '';
       const number = last.filter((one) => one === alike).length;
       if (number < share * of || allowed.has(alike)) return undefined;
-      return { reason: `${number} of the last ${of} answers are the same refusal: ${seen.said.message}`, alike };
+      return {
+        reason: `${number} of the last ${of} answers are the same refusal: ${seen.said.message}`,
+        alike,
+      };
     },
     allow: (batch, { alike }) => void answers.get(batch)?.allowed.add(alike),
     forget(batch) {

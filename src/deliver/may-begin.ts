@@ -83,7 +83,11 @@ async function isInTurn({ breaker, book }: Line, attempt: Attempt): Promise<bool
 }
 
 /** The connection was closed before the first byte: on the next one the attempt keeps its intent and its place. */
-export async function stillMayBegin(line: Line, attempt: Attempt, before: Promise<boolean>): Promise<boolean> {
+export async function stillMayBegin(
+  line: Line,
+  attempt: Attempt,
+  before: Promise<boolean>,
+): Promise<boolean> {
   if (!(await before)) return false;
   const obstacle = await obstacleTo(line, attempt, attempt.isFresh ?? (() => false));
   if (obstacle !== undefined) attempt.obstacle = obstacle;
@@ -103,8 +107,13 @@ export async function untilSteady({ clock, store, stopping }: Context): Promise<
  * Waits until the API's list has been read into a ledger that lost something: it may show that the API has an order. False:
  * the process stops.
  */
-export async function untilComplete({ store: { redis, keys }, clock, stopping }: Context): Promise<boolean> {
-  while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted) await clock.sleep(5 * LOOK, stopping);
+export async function untilComplete({
+  store: { redis, keys },
+  clock,
+  stopping,
+}: Context): Promise<boolean> {
+  while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted)
+    await clock.sleep(5 * LOOK, stopping);
   return !stopping.aborted;
 }
 
@@ -113,7 +122,10 @@ const LONG_TURN = 1_000;
 
 /** Whether the batch was cancelled while the order waited for its turn since `asked`. */
 export async function wasCancelled(line: Line, entry: Entry, asked: number): Promise<boolean> {
-  return line.context.clock.monotonic() - asked >= LONG_TURN && (await calledOff(line, entry)) !== undefined;
+  return (
+    line.context.clock.monotonic() - asked >= LONG_TURN &&
+    (await calledOff(line, entry)) !== undefined
+  );
 }
 
 /**
@@ -129,10 +141,13 @@ export async function calledOff(
   const at = store.time.now();
   const discarded = (await discardsOf(batch, [entry], store)).get(order.purchaseOrderNumber);
   if (discarded !== undefined) return { at, who: discarded, what: 'discarded' };
-  if (!(await batches.isCancelled(batch)) || (await batches.counted(batch))(ordinal)) return undefined;
+  if (!(await batches.isCancelled(batch)) || (await batches.counted(batch))(ordinal))
+    return undefined;
   const found = await batches.find(batch);
   // Each order of a settled batch had an outcome: which ones is not kept any more.
-  return found?.state === 'done' ? undefined : { at, who: '', ...found?.cancelledBy, what: 'cancelled' };
+  return found?.state === 'done'
+    ? undefined
+    : { at, who: '', ...found?.cancelledBy, what: 'cancelled' };
 }
 
 /** Undefined where none can be had: that pauses delivery. */
@@ -141,13 +156,19 @@ export async function takeToken({ partner, breaker }: Line): Promise<BearerToken
     return await partner.tokens.get();
   } catch (thrown) {
     const error = toError(thrown);
-    await breaker.trip(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
+    await breaker.trip(
+      error instanceof PoSyncError ? error.code : 'token-unavailable',
+      error.message,
+    );
     return undefined;
   }
 }
 
 /** Makes the intent durable. False when somebody else changed the order meanwhile, or Redis refused the intent. */
-export async function intend({ book, context, partner, breaker }: Line, attempt: Attempt): Promise<boolean> {
+export async function intend(
+  { book, context, partner, breaker }: Line,
+  attempt: Attempt,
+): Promise<boolean> {
   const asked = context.clock.monotonic();
   const at = context.store.time.now();
   const deadline = at + sendingSpan(partner.timeout);
@@ -198,8 +219,16 @@ async function obstacleTo(
  * Gives an intent back whose first byte was not written and will not be; the order as it waits now. Undefined when
  * somebody else changed it meanwhile.
  */
-export async function giveBack({ book, context }: Line, before: Entry, intended: Entry): Promise<Entry | undefined> {
-  const step = next(intended, { kind: 'giveBack', at: context.store.time.now(), before }, book.policy);
+export async function giveBack(
+  { book, context }: Line,
+  before: Entry,
+  intended: Entry,
+): Promise<Entry | undefined> {
+  const step = next(
+    intended,
+    { kind: 'giveBack', at: context.store.time.now(), before },
+    book.policy,
+  );
   return step.kind === 'move' && (await book.ledger.take(intended, step)) ? step.entry : undefined;
 }
 

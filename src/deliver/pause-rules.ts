@@ -93,7 +93,12 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
 type Failure = Extract<Seen, { kind: 'closed' | 'busy' | 'unsent' | 'unknown' }>;
 
 /** Counts failures in a row, which trip the breaker for the longest wait that one of them asked for. */
-function countFailures({ breaker, time, policy, firstTry }: Omit<PauseRulesDeps, 'tokens' | 'slowDown'>) {
+function countFailures({
+  breaker,
+  time,
+  policy,
+  firstTry,
+}: Omit<PauseRulesDeps, 'tokens' | 'slowDown'>) {
   const downAfter = Math.max(1, Math.min(DOWN_AFTER, policy.attempts - 1));
   let failures = 0;
   /** Until when they asked to wait, ledger time. */
@@ -124,10 +129,15 @@ function countFailures({ breaker, time, policy, firstTry }: Omit<PauseRulesDeps,
 function causeOf(seen: Failure): { code: string; reason: string } {
   const { httpStatus = 0 } = seen.said;
   const message = withStatus(seen.said);
-  if (seen.kind === 'closed' || seen.kind === 'busy') return { code: `http-${httpStatus}`, reason: message };
-  if (seen.kind === 'unsent' && isNetworkCode(seen.said.code)) return { code: seen.said.code, reason: message };
+  if (seen.kind === 'closed' || seen.kind === 'busy')
+    return { code: `http-${httpStatus}`, reason: message };
+  if (seen.kind === 'unsent' && isNetworkCode(seen.said.code))
+    return { code: seen.said.code, reason: message };
   if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
-  return { code: 'answers-unclear', reason: clauses(message, 'the list will show whether the orders were created') };
+  return {
+    code: 'answers-unclear',
+    reason: clauses(message, 'the list will show whether the orders were created'),
+  };
 }
 
 /**
@@ -143,10 +153,14 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
 
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
 export function pauseAdvice(code: string): string | undefined {
-  if (code === 'token-refused') return 'check the credentials, and restart the daemon after a change of them';
-  if (code === 'token-not-accepted') return 'check that authUrl and baseUrl belong to the same environment';
+  if (code === 'token-refused')
+    return 'check the credentials, and restart the daemon after a change of them';
+  if (code === 'token-not-accepted')
+    return 'check that authUrl and baseUrl belong to the same environment';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
-  return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
+  return /^http-(3..|403|404|405)$/.test(code)
+    ? 'check baseUrl and what this client may do at the API'
+    : undefined;
 }
 
 /** Whether it does not end before a person acts. */
@@ -154,7 +168,8 @@ export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
   endOf({ code }) !== 'automatic' || pauseAdvice(code) !== undefined;
 
 /** How a person ends the wait of a new ledger, and what follows. */
-export const WITHOUT_LIST = 'po-sync resume starts without it: orders that the API already has can then be sent again';
+export const WITHOUT_LIST =
+  'po-sync resume starts without it: orders that the API already has can then be sent again';
 
 /** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
 export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string {
@@ -164,7 +179,8 @@ export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string 
   if (end === 'list')
     return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
   const advice = pauseAdvice(code);
-  const begin = advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;
+  const begin =
+    advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;
   return `${begin} ends automatically when the API accepts an order.`;
 }
 

@@ -196,7 +196,8 @@ function createCalls({ concurrency, clock, stopping }: Omit<PlacesDeps, 'ahead' 
       await clock.sleep(TICK, stopping);
       if (stopping.aborted) for (const one of waiting.splice(0)) one.end('stopped');
       const latest = clock.monotonic() - LONGEST;
-      for (let first = waiting[0]; first && first.since <= latest; first = waiting[0]) waiting.shift()?.end('late');
+      for (let first = waiting[0]; first && first.since <= latest; first = waiting[0])
+        waiting.shift()?.end('late');
     }
     isWatching = false;
   }

@@ -19,7 +19,11 @@ const YOUNG = 60_000;
  * Claims a file of an inbox by one rename, which only one daemon can win; `taken` if another daemon won or the file is
  * gone. PoSyncError `file-not-readable`, `not-a-file`, `folder-…`; EBUSY, EACCES and EPERM unchanged.
  */
-export async function claimFile(file: string, source: InboxSource, at: Date): Promise<ClaimedFile | 'taken'> {
+export async function claimFile(
+  file: string,
+  source: InboxSource,
+  at: Date,
+): Promise<ClaimedFile | 'taken'> {
   const name = path.basename(file);
   const batch = nameBatch(at, source.name, name);
   const place = path.join(source.path, PROCESSING, batch, name);
@@ -56,10 +60,14 @@ async function unlessRenamed(error: unknown, from: string, to: string): Promise<
   if (codeOf(error) === 'ENOENT' && (await exists(to))) return;
   if (codeOf(error) !== 'EXDEV') throw error;
   // A copy would not be exclusive: two daemons could both take the file.
-  throw new PoSyncError('folder-trouble', `${path.dirname(from)} and its folder processing are on two file systems.`, {
-    remedy: 'Make processing a plain folder of the inbox.',
-    cause: error,
-  });
+  throw new PoSyncError(
+    'folder-trouble',
+    `${path.dirname(from)} and its folder processing are on two file systems.`,
+    {
+      remedy: 'Make processing a plain folder of the inbox.',
+      cause: error,
+    },
+  );
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -68,7 +76,10 @@ async function exists(file: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false;
-    throw new PoSyncError('file-trouble', `Cannot check whether ${file} exists.`, { cause: error, facts: { file } });
+    throw new PoSyncError('file-trouble', `Cannot check whether ${file} exists.`, {
+      cause: error,
+      facts: { file },
+    });
   }
 }
 
@@ -78,8 +89,14 @@ export async function leftClaims(source: InboxSource): Promise<ClaimedFile[]> {
 }
 
 /** The files in the folders of batches below `folder`, the oldest batch first. Removes old empty folders. */
-export async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']): Promise<ClaimedFile[]> {
-  const batches = (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+export async function filesIn(
+  folder: string,
+  source: string,
+  kind: ClaimedFile['kind'],
+): Promise<ClaimedFile[]> {
+  const batches = (await entriesOf(folder))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
   const found = await Promise.all(
     batches.map(async (batch) => {
       const files = await entriesOf(path.join(folder, batch));

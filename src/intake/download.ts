@@ -56,7 +56,16 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
       return { kind: verdict };
     }
     const file = path.join(folder, name);
-    const copy: CopiedFile = { batch, source, kind: 'export', name, path: file, sha256, bytes, draft };
+    const copy: CopiedFile = {
+      batch,
+      source,
+      kind: 'export',
+      name,
+      path: file,
+      sha256,
+      bytes,
+      draft,
+    };
     return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -99,12 +108,17 @@ function headersOf({ authorization, validators = {} }: DownloadOrder): Record<st
   };
 }
 
-function verdictOn({ status, headers }: HttpAnswer, url: URL, bytes: number): 'complete' | 'unchanged' | 'absent' {
+function verdictOn(
+  { status, headers }: HttpAnswer,
+  url: URL,
+  bytes: number,
+): 'complete' | 'unchanged' | 'absent' {
   if (status === 304) return 'unchanged';
   if (status === 404 || status === 410) return 'absent';
   if (status !== 200) throw refused(url, status);
   const length = headers['content-length'];
-  const isCertain = length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) === bytes;
+  const isCertain =
+    length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) === bytes;
   if (!isCertain) throw cutOff(url, bytes);
   return 'complete';
 }
@@ -114,9 +128,14 @@ function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined
   const redaction = createRedaction();
   for (const part of secretPartsOf(authorization?.reveal() ?? '')) redaction.hideSecret(part);
   const kept = (text: string | undefined) =>
-    text !== undefined && text.length <= LONGEST_VALIDATOR && redaction.redact(text) === text ? text : undefined;
+    text !== undefined && text.length <= LONGEST_VALIDATOR && redaction.redact(text) === text
+      ? text
+      : undefined;
   const [etag, lastModified] = [kept(headers['etag']), kept(headers['last-modified'])];
-  return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
+  return {
+    ...(etag !== undefined && { etag }),
+    ...(lastModified !== undefined && { lastModified }),
+  };
 }
 
 const LONGEST_VALIDATOR = 1024;
@@ -150,23 +169,33 @@ function unreachable(url: URL, cause: Error): PoSyncError {
   return new PoSyncError(
     'export-unreachable',
     `${shownAddress(url)} did not give a complete answer: ${withoutStop(cause.message)}.`,
-    { cause, ...(cause instanceof PoSyncError && cause.remedy !== undefined && { remedy: cause.remedy }) },
+    {
+      cause,
+      ...(cause instanceof PoSyncError && cause.remedy !== undefined && { remedy: cause.remedy }),
+    },
   );
 }
 
 function refused(url: URL, status: number): PoSyncError {
   const facts = { status };
   if (status >= 300 && status < 400) {
-    const remedy = 'po-sync does not follow redirects. Set the final address as path of the source.';
-    return new PoSyncError('export-refused', `${shownAddress(url)} answered with a redirect (${status}).`, {
-      remedy,
-      facts,
-    });
+    const remedy =
+      'po-sync does not follow redirects. Set the final address as path of the source.';
+    return new PoSyncError(
+      'export-refused',
+      `${shownAddress(url)} answered with a redirect (${status}).`,
+      {
+        remedy,
+        facts,
+      },
+    );
   }
   const isDenied = status === 401 || status === 403;
   return new PoSyncError('export-refused', `${shownAddress(url)} answered ${status}.`, {
     facts,
-    ...(isDenied && { remedy: 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.' }),
+    ...(isDenied && {
+      remedy: 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.',
+    }),
   });
 }
 
@@ -179,8 +208,12 @@ function cutOff(url: URL, bytes: number): PoSyncError {
 }
 
 function tooLarge({ url, most: limit }: DownloadOrder): PoSyncError {
-  return new PoSyncError('export-too-large', `${shownAddress(url)} is larger than ${limit} bytes.`, {
-    remedy: 'Have the server offer a smaller file.',
-    facts: { limit },
-  });
+  return new PoSyncError(
+    'export-too-large',
+    `${shownAddress(url)} is larger than ${limit} bytes.`,
+    {
+      remedy: 'Have the server offer a smaller file.',
+      facts: { limit },
+    },
+  );
 }

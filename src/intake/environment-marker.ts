@@ -38,13 +38,20 @@ export async function markInbox(folder: string, environment: string): Promise<vo
 
 function ofAnotherEnvironment(folder: string, owner: string, environment: string): PoSyncError {
   const marker = path.join(folder, MARKER);
-  return new PoSyncError('inbox-of-another-environment', `The inbox ${folder} belongs to the environment ${owner}.`, {
-    remedy: `Give ${environment} its own inbox. If ${owner} no longer uses this one, empty it and remove ${marker}.`,
-    facts: { folder, environment, owner },
-  });
+  return new PoSyncError(
+    'inbox-of-another-environment',
+    `The inbox ${folder} belongs to the environment ${owner}.`,
+    {
+      remedy: `Give ${environment} its own inbox. If ${owner} no longer uses this one, empty it and remove ${marker}.`,
+      facts: { folder, environment, owner },
+    },
+  );
 }
 
-type MarkDeps = Pick<Store, 'redis' | 'keys'> & { config: Pick<Config, 'environment' | 'data'>; log: Log };
+type MarkDeps = Pick<Store, 'redis' | 'keys'> & {
+  config: Pick<Config, 'environment' | 'data'>;
+  log: Log;
+};
 
 /**
  * Marks inboxes as belonging to this environment and ledger. `ledgerBefore`: the ledger that this host and folder had when
@@ -69,7 +76,11 @@ export async function markInboxes(inboxes: readonly InboxSource[], deps: MarkDep
   return { ledgerBefore, keep };
 }
 
-async function mark({ name, path: inbox }: InboxSource, owner: LedgerOwner, { redis, keys, log, config }: MarkDeps) {
+async function mark(
+  { name, path: inbox }: InboxSource,
+  owner: LedgerOwner,
+  { redis, keys, log, config }: MarkDeps,
+) {
   const wasUsed = (await redis.hexists(keys.heard, name)) === 1;
   const isMarked = (await environmentOf(inbox)) !== undefined;
   await markInbox(inbox, config.environment);
@@ -78,9 +89,13 @@ async function mark({ name, path: inbox }: InboxSource, owner: LedgerOwner, { re
 }
 
 /** The environment that an inbox is marked for, without marking it. Throws as `markInbox` and `environmentOf`. */
-export async function requireOwnInbox(folder: string, environment: string): Promise<string | undefined> {
+export async function requireOwnInbox(
+  folder: string,
+  environment: string,
+): Promise<string | undefined> {
   const owner = await environmentOf(folder);
-  if (owner !== undefined && owner !== environment) throw ofAnotherEnvironment(folder, owner, environment);
+  if (owner !== undefined && owner !== environment)
+    throw ofAnotherEnvironment(folder, owner, environment);
   return owner;
 }
 
@@ -103,7 +118,8 @@ export async function markLedger(folder: string, own: LedgerOwner): Promise<stri
 /** Marks an inbox with our ledger where it names one that this host and folder had before. Leaves any other one alone. */
 export async function renewLedger(folder: string, own: LedgerOwner): Promise<void> {
   const found = await ledgerOwnerOf(folder);
-  if (found !== undefined && found.ledger !== own.ledger && mayTake(found, own)) await writeLedger(folder, own);
+  if (found !== undefined && found.ledger !== own.ledger && mayTake(found, own))
+    await writeLedger(folder, own);
 }
 
 function writeLedger(folder: string, own: LedgerOwner): Promise<void> {
@@ -111,9 +127,14 @@ function writeLedger(folder: string, own: LedgerOwner): Promise<void> {
 }
 
 /** The error of `markLedger`, without marking anything; undefined when the inbox is free or our own. */
-export async function foreignLedger(folder: string, own: LedgerOwner): Promise<PoSyncError | undefined> {
+export async function foreignLedger(
+  folder: string,
+  own: LedgerOwner,
+): Promise<PoSyncError | undefined> {
   const found = await ledgerOwnerOf(folder);
-  return found === undefined || mayTake(found, own) ? undefined : ofAnotherLedger(folder, found, own);
+  return found === undefined || mayTake(found, own)
+    ? undefined
+    : ofAnotherLedger(folder, found, own);
 }
 
 async function ledgerOwnerOf(folder: string): Promise<LedgerOwner | undefined> {
@@ -132,10 +153,14 @@ function ofAnotherLedger(folder: string, found: LedgerOwner, own: LedgerOwner): 
     found.host === own.host
       ? `If this is the same po-sync, set data back to ${found.data}, or move that folder to ${own.data}. `
       : '';
-  return new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
-    remedy: `${back}All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
-    facts: { folder, host: found.host, data: found.data },
-  });
+  return new PoSyncError(
+    'inbox-of-another-ledger',
+    `The inbox ${folder} belongs to the ledger of ${where}.`,
+    {
+      remedy: `${back}All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
+      facts: { folder, host: found.host, data: found.data },
+    },
+  );
 }
 
 function ownerIn(text: string | undefined, marker: string): LedgerOwner | undefined {
@@ -150,10 +175,14 @@ function ownerIn(text: string | undefined, marker: string): LedgerOwner | undefi
 }
 
 function invalidMarker(marker: string): PoSyncError {
-  return new PoSyncError('environment-marker-invalid', `${marker} is not an environment marker written by po-sync.`, {
-    remedy: 'Find out who created it, remove it, and start po-sync again.',
-    facts: { file: marker },
-  });
+  return new PoSyncError(
+    'environment-marker-invalid',
+    `${marker} is not an environment marker written by po-sync.`,
+    {
+      remedy: 'Find out who created it, remove it, and start po-sync again.',
+      facts: { file: marker },
+    },
+  );
 }
 
 /**
@@ -172,7 +201,9 @@ async function markerText(marker: string, folder: string): Promise<string | unde
     if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     if (codeOf(error) !== 'not-a-file') {
       // What is in a folder that cannot be entered cannot be read either.
-      await access(folder, constants.X_OK).catch((shut: unknown) => Promise.reject(folderError(shut, folder)));
+      await access(folder, constants.X_OK).catch((shut: unknown) =>
+        Promise.reject(folderError(shut, folder)),
+      );
       throw error instanceof PoSyncError ? error : folderError(error, folder);
     }
   }
@@ -183,13 +214,16 @@ async function readShort(file: string): Promise<string> {
   await using handle = await openRegularFile(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST + 1), 0, LONGEST + 1, 0);
   // The error that callers already handle for everything that cannot be a marker.
-  if (bytesRead > LONGEST) throw new PoSyncError('not-a-file', `${file} is larger than ${LONGEST} bytes.`);
+  if (bytesRead > LONGEST)
+    throw new PoSyncError('not-a-file', `${file} is larger than ${LONGEST} bytes.`);
   return buffer.toString('utf8', 0, bytesRead).trim();
 }
 
 /** Throws PoSyncError `folder-missing` and the like for a folder that cannot be used. `key`: as in `folderError`. */
 export async function requireFolder(folder: string, key?: string): Promise<void> {
-  const found = await stat(folder).catch((error: unknown) => Promise.reject(folderError(error, folder, key)));
+  const found = await stat(folder).catch((error: unknown) =>
+    Promise.reject(folderError(error, folder, key)),
+  );
   if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder, key);
 }
 

@@ -12,7 +12,12 @@ import { filesOf, originOf } from './names.ts';
 import { byAge, newestOf } from './stability.ts';
 
 /** A complete copy that is still at `draft`, where no daemon looks for files to read. */
-export type CopiedFile = ClaimedFile & { sha256: string; bytes: number; draft: string; mtimeNs?: bigint };
+export type CopiedFile = ClaimedFile & {
+  sha256: string;
+  bytes: number;
+  draft: string;
+  mtimeNs?: bigint;
+};
 
 /**
  * `new`: this copy is the one to read. `theirs`: another daemon is about to read this version, or reads it. `older`: a newer file of
@@ -40,9 +45,15 @@ export async function claimAt(
 }
 
 /** Whether Redis lost data, also if no daemon noticed that yet, and what the reports know of it is not entered yet. */
-async function lacksVersions({ redis, keys, batches }: Omit<VersionsDeps, 'config' | 'time'>): Promise<boolean> {
+async function lacksVersions({
+  redis,
+  keys,
+  batches,
+}: Omit<VersionsDeps, 'config' | 'time'>): Promise<boolean> {
   if (await batches.isBehind()) return true;
-  return (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }));
+  return (
+    (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }))
+  );
 }
 
 /** A daemon that claimed a version and did not begin its batch for so long is gone. Milliseconds. */
@@ -80,7 +91,10 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
     const version = versionOf(copy);
     const source = newestOnly(copy.source, config);
     const fields = [read, readBy, claimedBy, newestField(copy.source)] as const;
-    const [known, readWith, claimed = null, newest = null] = await redis.hmget(keys.exports, ...fields);
+    const [known, readWith, claimed = null, newest = null] = await redis.hmget(
+      keys.exports,
+      ...fields,
+    );
     // What Redis lost is entered first. Asked after the version was looked up, so that no loss falls in between.
     if (await lacksVersions({ redis, keys, batches })) return 'theirs';
     const { isOlder, become, changedAt } = rankOf(copy, newest, { source, now: time.now() });
@@ -97,7 +111,12 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
       if (state !== 'gone') return state;
     }
     const changed = changedAt === undefined ? {} : { changedAt };
-    const ours = JSON.stringify({ version, batch: copy.batch, at: time.now(), ...changed } satisfies Claim);
+    const ours = JSON.stringify({
+      version,
+      batch: copy.batch,
+      at: time.now(),
+      ...changed,
+    } satisfies Claim);
     const isOurs = await replaceIn({ redis, keys }, [claimedBy, claimed ?? '', ours, ...become]);
     return isOurs ? 'new' : 'theirs';
   }
@@ -110,12 +129,16 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
   }
 
   /** `gone`: nobody is going to read the version that was claimed. */
-  async function stateOf({ batch, at }: Claim, copy: CopiedFile): Promise<'unchanged' | 'theirs' | 'gone'> {
+  async function stateOf(
+    { batch, at }: Claim,
+    copy: CopiedFile,
+  ): Promise<'unchanged' | 'theirs' | 'gone'> {
     const begun = await batches.find(batch);
     if (begun !== undefined && begun.state !== 'reading') return 'unchanged';
     // The copy of a daemon that died is read by any daemon that sees it.
     const spooled = path.join(path.dirname(path.dirname(copy.path)), batch, copy.name);
-    const isRead = (await batches.isHeld(batch)) || (await exists(spooled)) || time.now() - at < BEGINS_WITHIN;
+    const isRead =
+      (await batches.isHeld(batch)) || (await exists(spooled)) || time.now() - at < BEGINS_WITHIN;
     return isRead ? 'theirs' : 'gone';
   }
 
@@ -149,8 +172,13 @@ export async function unreadOf(
 }
 
 /** The source with this name if it has `newestOnly`. */
-export function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): ExportSource | undefined {
-  return sources.find((one): one is ExportSource => one.name === name && one.type === 'export' && one.newestOnly);
+export function newestOnly(
+  name: string,
+  { sources }: Pick<Config, 'sources'>,
+): ExportSource | undefined {
+  return sources.find(
+    (one): one is ExportSource => one.name === name && one.type === 'export' && one.newestOnly,
+  );
 }
 
 /** Nanoseconds in a millisecond. */
@@ -163,7 +191,10 @@ export const newestField = (source: string): string => `${source}#newest`;
 type Newest = { path: string; file: string; mtimeNs: string };
 
 /** The newest file that was claimed, as stored; undefined if there is none, or it matched another pattern. */
-function newestClaimed(stored: string | null | undefined, { path: pattern }: Pick<ExportSource, 'path'>) {
+function newestClaimed(
+  stored: string | null | undefined,
+  { path: pattern }: Pick<ExportSource, 'path'>,
+) {
   if (!stored) return undefined;
   const { path: by, file, mtimeNs } = JSON.parse(stored) as Newest;
   return by === pattern ? { file, mtimeNs: BigInt(mtimeNs) } : undefined;
@@ -180,7 +211,8 @@ export function rankOf(
 ): { isOlder: boolean; changedAt?: number; become: string[] } {
   if (source === undefined || mtimeNs === undefined) return { isOlder: false, become: [] };
   const last = newestClaimed(stored, source);
-  if (last !== undefined && byAge({ file: origin, mtimeNs }, last) < 0) return { isOlder: true, become: [] };
+  if (last !== undefined && byAge({ file: origin, mtimeNs }, last) < 0)
+    return { isOlder: true, become: [] };
   // A time in the future would make every file older that is written until then.
   const latest = BigInt(Math.floor(now)) * NS_IN_MS;
   const past = mtimeNs > latest ? latest : mtimeNs;
@@ -190,7 +222,11 @@ export function rankOf(
   return {
     isOlder: false,
     changedAt: Number(known.mtimeNs / NS_IN_MS),
-    become: [newestField(source.name), stored ?? '', isNewer ? JSON.stringify(next) : (stored ?? '')],
+    become: [
+      newestField(source.name),
+      stored ?? '',
+      isNewer ? JSON.stringify(next) : (stored ?? ''),
+    ],
   };
 }
 
@@ -205,12 +241,17 @@ export async function newestToClaim(
   if (found?.newest === undefined) return undefined;
   const { file, mtimeNs } = found.newest;
   const claimed = newestClaimed(stored, source);
-  const isClaimed = claimed !== undefined && byAge(claimed, { file: originOf(file, source), mtimeNs }) >= 0;
+  const isClaimed =
+    claimed !== undefined && byAge(claimed, { file: originOf(file, source), mtimeNs }) >= 0;
   return isClaimed ? undefined : file;
 }
 
 /** No path of a file has `//`, so that no file has the fields of another. */
-export function fieldsOf({ source, name, origin = name }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
+export function fieldsOf({
+  source,
+  name,
+  origin = name,
+}: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
   return { read, mapping: `${read}//mapping`, claim: `${read}//claim` };
 }

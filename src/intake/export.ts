@@ -9,7 +9,13 @@ import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import type { Semaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
-import { exportCopied, exportEmpty, exportOlder, exportUnchanged, fileTaken } from '../log/events/intake.ts';
+import {
+  exportCopied,
+  exportEmpty,
+  exportOlder,
+  exportUnchanged,
+  fileTaken,
+} from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
@@ -73,7 +79,8 @@ export function createExport(
   async function passOver(newest: string): Promise<void> {
     const fresh = older.filter((file) => !passedOver.has(file) && !versions.has(file));
     const never = await unread(fresh.map(below));
-    for (const file of never) exportOlder(log, { source: source.name, file, newest: below(newest) });
+    for (const file of never)
+      exportOlder(log, { source: source.name, file, newest: below(newest) });
     passedOver = new Set(older);
   }
 
@@ -113,7 +120,10 @@ function writtenAs(version: string): string {
 }
 
 /** The state of the path of a source; `unreachable` with the code of the system. */
-export type PathState = { state: 'ok' | 'missing' | 'no match' | 'unreachable' | 'not checked'; code?: string };
+export type PathState = {
+  state: 'ok' | 'missing' | 'no match' | 'unreachable' | 'not checked';
+  code?: string;
+};
 
 /** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
 export async function stateOfPath(path: string): Promise<PathState> {
@@ -130,7 +140,9 @@ async function stateOfFile(path: string): Promise<PathState> {
     return { state: 'ok' };
   } catch (error) {
     const code = codeOf(error) ?? 'unknown';
-    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? { state: 'missing' }
+      : { state: 'unreachable', code };
   }
 }
 
@@ -140,7 +152,12 @@ const CHUNK = 1024 * 1024;
  * Copies one version of an export into `spool/<batch>/`, under a hidden name. PoSyncError `file-changed` if the export
  * changed meanwhile; no file is left behind in that case.
  */
-export async function copyExport(file: string, source: string, spool: string, at: Date): Promise<CopiedFile> {
+export async function copyExport(
+  file: string,
+  source: string,
+  spool: string,
+  at: Date,
+): Promise<CopiedFile> {
   const name = path.basename(file);
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
@@ -148,7 +165,15 @@ export async function copyExport(file: string, source: string, spool: string, at
   try {
     const draft = path.join(folder, '.part');
     const content = await copyUnchanged(file, draft);
-    return { batch, source, kind: 'export', name, path: path.join(folder, name), draft, ...content };
+    return {
+      batch,
+      source,
+      kind: 'export',
+      name,
+      path: path.join(folder, name),
+      draft,
+      ...content,
+    };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -162,7 +187,9 @@ export async function handOver(
 ): Promise<Verdict | 'empty'> {
   const facts = { source: copy.source, file: copy.origin ?? copy.name };
   const verdict =
-    bytes === 0 ? 'empty' : await claim({ ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) });
+    bytes === 0
+      ? 'empty'
+      : await claim({ ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) });
   if (verdict === 'new') {
     await rename(draft, copy.path);
     exportCopied(log, { ...facts, batch: copy.batch, bytes });
@@ -177,7 +204,10 @@ export async function handOver(
   return verdict;
 }
 
-async function copyUnchanged(from: string, to: string): Promise<{ sha256: string; bytes: number; mtimeNs: bigint }> {
+async function copyUnchanged(
+  from: string,
+  to: string,
+): Promise<{ sha256: string; bytes: number; mtimeNs: bigint }> {
   await using input = await openRegularFile(from);
   await using output = await open(to, 'wx');
   const stamp = await stampOf(input);
@@ -198,7 +228,9 @@ async function copyUnchanged(from: string, to: string): Promise<{ sha256: string
 }
 
 function changed(file: string): PoSyncError {
-  return new PoSyncError('file-changed', `${file} changed while it was copied.`, { facts: { file } });
+  return new PoSyncError('file-changed', `${file} changed while it was copied.`, {
+    facts: { file },
+  });
 }
 
 /** The copies of an export in its spool, the oldest first. Removes old empty folders. */
@@ -219,9 +251,13 @@ type TurnsDeps = { batches: Pick<Batches, 'find'>; clock: Clock; stopping: Abort
 export function createTurns({ batches, clock, stopping }: TurnsDeps, slots: Semaphore) {
   /** The older versions that are not read to their end. */
   async function olderUnread({ batch, source, path: file }: ClaimedFile) {
-    const copies = (await leftCopies(path.dirname(path.dirname(file)), source)).map((one) => one.batch);
+    const copies = (await leftCopies(path.dirname(path.dirname(file)), source)).map(
+      (one) => one.batch,
+    );
     const older = copies.slice(0, Math.max(0, copies.indexOf(batch)));
-    const found = await Promise.all(older.map(async (one) => (await batches.find(one)) ?? { batch: one }));
+    const found = await Promise.all(
+      older.map(async (one) => (await batches.find(one)) ?? { batch: one }),
+    );
     return found.filter((one) => !('state' in one) || one.state === 'reading');
   }
 
@@ -238,5 +274,6 @@ export function createTurns({ batches, clock, stopping }: TurnsDeps, slots: Sema
     }
   }
 
-  return (file: ClaimedFile, task: () => Promise<void>): Promise<void> => untilRead(file).then(() => slots.hold(task));
+  return (file: ClaimedFile, task: () => Promise<void>): Promise<void> =>
+    untilRead(file).then(() => slots.hold(task));
 }

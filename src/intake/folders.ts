@@ -15,7 +15,10 @@ export const OWN_FOLDERS = ['processing', 'done', 'failed'] as const;
  * Opens a folder inside an inbox and creates it if missing, but never creates the inbox: a missing inbox may be an
  * unmounted share. PoSyncError `folder-is-link`, `folder-missing`, `folder-not-writable`, `folder-trouble`.
  */
-export async function openOwnFolder(inbox: string, ...names: [string, ...string[]]): Promise<OpenFolder> {
+export async function openOwnFolder(
+  inbox: string,
+  ...names: [string, ...string[]]
+): Promise<OpenFolder> {
   await using opened = new AsyncDisposableStack();
   let parent = inbox;
   let folder: OpenFolder | undefined;
@@ -30,10 +33,14 @@ export async function openOwnFolder(inbox: string, ...names: [string, ...string[
 
 async function createAndOpen(folder: string, shown: string, inbox: string): Promise<OpenFolder> {
   try {
-    await mkdir(folder).catch((error: unknown) => (codeOf(error) === 'EEXIST' ? undefined : Promise.reject(error)));
+    await mkdir(folder).catch((error: unknown) =>
+      codeOf(error) === 'EEXIST' ? undefined : Promise.reject(error),
+    );
     return await openFolder(folder, shown);
   } catch (error) {
-    throw error instanceof PoSyncError ? error : folderError(error, codeOf(error) === 'ENOTDIR' ? shown : inbox);
+    throw error instanceof PoSyncError
+      ? error
+      : folderError(error, codeOf(error) === 'ENOTDIR' ? shown : inbox);
   }
 }
 
@@ -42,7 +49,10 @@ async function createAndOpen(folder: string, shown: string, inbox: string): Prom
  * an inbox can replace `processing` or a folder in it by a link, and would have a private file sent, or moved to `done`.
  * Other files are below `data`, where nobody else comes. PoSyncError `file-missing`, `folder-is-link`.
  */
-export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' | 'path'>): Promise<OpenFolder> {
+export async function openClaim({
+  kind,
+  path: file,
+}: Pick<ClaimedFile, 'kind' | 'path'>): Promise<OpenFolder> {
   if (kind !== 'inbox') return { path: file, [Symbol.asyncDispose]: async () => undefined };
   const batch = path.dirname(file);
   const processing = path.dirname(batch);
@@ -57,13 +67,22 @@ export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' |
 }
 
 /** A claimed file is gone before it was read to its end or reported; who moved it or restored a backup can put it back. */
-export function fileGone({ batch, name, path: file }: Pick<ClaimedFile, 'batch' | 'name' | 'path'>): PoSyncError {
+export function fileGone({
+  batch,
+  name,
+  path: file,
+}: Pick<ClaimedFile, 'batch' | 'name' | 'path'>): PoSyncError {
   const message = `${name} is missing from ${path.dirname(file)}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
-  return new PoSyncError('file-missing', message, { remedy: 'Put the file back.', facts: { file } });
+  return new PoSyncError('file-missing', message, {
+    remedy: 'Put the file back.',
+    facts: { file },
+  });
 }
 
 /** As `openClaim`; undefined when the file is put away already, or somebody removed it. */
-export async function openIfClaimed(claimed: Parameters<typeof openClaim>[0]): Promise<OpenFolder | undefined> {
+export async function openIfClaimed(
+  claimed: Parameters<typeof openClaim>[0],
+): Promise<OpenFolder | undefined> {
   await using opened = new AsyncDisposableStack();
   try {
     const claim = opened.use(await openClaim(claimed));
@@ -103,7 +122,10 @@ export const NOT_PERMITTED = 'no read permission';
  * Finds among the first names of an inbox what is not a file, and files that this user may not read, these first. Rejects
  * when the inbox cannot be read.
  */
-export async function ignoredIn({ path: inbox, doneFile }: Pick<InboxSource, 'path' | 'doneFile'>): Promise<Ignored> {
+export async function ignoredIn({
+  path: inbox,
+  doneFile,
+}: Pick<InboxSource, 'path' | 'doneFile'>): Promise<Ignored> {
   const own: ReadonlySet<string> = new Set(OWN_FOLDERS);
   const found: Ignored = { total: 0, entries: [] };
   let [seen, files] = [0, 0];
@@ -173,8 +195,12 @@ function remedyFor(error: unknown): { remedy?: string } {
 export function ignoredRemedy({ entries }: Ignored): string {
   const isFile = ({ kind }: Ignored['entries'][number]) => kind === NOT_PERMITTED;
   const remedies = [
-    entries.some(isFile) ? 'Give the user that runs po-sync read permission for the files (chmod a+r).' : '',
-    entries.every(isFile) ? '' : 'Folders and links are not read: move the files themselves into the inbox.',
+    entries.some(isFile)
+      ? 'Give the user that runs po-sync read permission for the files (chmod a+r).'
+      : '',
+    entries.every(isFile)
+      ? ''
+      : 'Folders and links are not read: move the files themselves into the inbox.',
   ];
   return remedies.filter((text) => text !== '').join(' ');
 }

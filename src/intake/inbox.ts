@@ -34,7 +34,14 @@ export type InboxDeps = {
 const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function createInbox({ source, environment, tableEnd, clock, log, onReady }: InboxDeps): Watch {
+export function createInbox({
+  source,
+  environment,
+  tableEnd,
+  clock,
+  log,
+  onReady,
+}: InboxDeps): Watch {
   const namesReported = new Set<string>();
   const gaps = createRetryGaps(clock);
   // Also before the first look: the folder may be replaced since the start marked it.
@@ -44,7 +51,9 @@ export function createInbox({ source, environment, tableEnd, clock, log, onReady
   async function list(): Promise<string[]> {
     await refuseLinkedFolders(source.path);
     const names = await readNames();
-    const owner = await (environment ? requireOwnInbox(source.path, environment) : environmentOf(source.path));
+    const owner = await (environment
+      ? requireOwnInbox(source.path, environment)
+      : environmentOf(source.path));
     const isMarked = owner !== undefined;
     if (wasMarked && !isMarked) {
       throw new PoSyncError(
@@ -63,10 +72,13 @@ export function createInbox({ source, environment, tableEnd, clock, log, onReady
       Promise.reject(folderError(error, source.path)),
     );
     const names = entries.filter((name) => isUtf8(name)).map((name) => name.toString());
-    const others = new Map(entries.filter((name) => !isUtf8(name)).map((name) => [readableName(name), name]));
+    const others = new Map(
+      entries.filter((name) => !isUtf8(name)).map((name) => [readableName(name), name]),
+    );
     gaps.keepOnly(new Set(others.keys()));
     for (const readable of namesReported) if (!others.has(readable)) namesReported.delete(readable);
-    for (const [readable, name] of others) if (gaps.isDue(readable)) await renameOrReport(name, readable);
+    for (const [readable, name] of others)
+      if (gaps.isDue(readable)) await renameOrReport(name, readable);
     const all = new Set(names);
     return names
       .filter((name) => !OWN.has(name) && !isLeftAlone(name, source.doneFile))
@@ -77,7 +89,8 @@ export function createInbox({ source, environment, tableEnd, clock, log, onReady
   async function renameOrReport(name: Buffer, readable: string): Promise<void> {
     try {
       const fresh = await renameToUtf8(source.path, name, readable);
-      if (fresh !== undefined) fileRenamed(log, { source: source.name, file: fresh, was: readable });
+      if (fresh !== undefined)
+        fileRenamed(log, { source: source.name, file: fresh, was: readable });
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return;
       gaps.failed(readable);
@@ -87,22 +100,39 @@ export function createInbox({ source, environment, tableEnd, clock, log, onReady
     }
   }
 
-  return openWatch({ source, clock, log, tableEnd, folder: source.path, list, onReady: ({ file }) => onReady(file) });
+  return openWatch({
+    source,
+    clock,
+    log,
+    tableEnd,
+    folder: source.path,
+    list,
+    onReady: ({ file }) => onReady(file),
+  });
 }
 
 const NOT_BEGUN = `the wait was over before its turn: a file is taken when it is complete and unchanged, and at most ${FILES} files are read at a time, as far as their orders are delivered`;
 
 /** The files that are still in an inbox when a wait is over, without those that could not be taken. */
-export async function notBegun(sources: readonly Source[], refused: readonly NotTaken[]): Promise<NotTaken[]> {
+export async function notBegun(
+  sources: readonly Source[],
+  refused: readonly NotTaken[],
+): Promise<NotTaken[]> {
   const found = sources.map(async (source) => {
     const names = source.type === 'inbox' ? await namesToTake(source) : [];
-    const others = names.filter((name) => refused.every(({ file, source: of }) => file !== name || of !== source.name));
+    const others = names.filter((name) =>
+      refused.every(({ file, source: of }) => file !== name || of !== source.name),
+    );
     return others.map((file) => ({ source: source.name, file, reason: NOT_BEGUN }));
   });
   return (await Promise.all(found)).flat();
 }
 
-async function renameToUtf8(folder: string, name: Buffer, readable: string): Promise<string | undefined> {
+async function renameToUtf8(
+  folder: string,
+  name: Buffer,
+  readable: string,
+): Promise<string | undefined> {
   const old = Buffer.concat([Buffer.from(`${folder}${path.sep}`), name]);
   if (!(await lstat(old)).isFile()) return undefined;
   const fresh = `${randomBytes(3).toString('hex')}-${readable}`.slice(-200);
@@ -114,14 +144,24 @@ function readableName(name: Buffer): string {
 }
 
 function percentEncoded(byte: number): string {
-  return byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`;
+  return byte >= 0x20 && byte <= 0x7e
+    ? String.fromCharCode(byte)
+    : `%${byte.toString(16).padStart(2, '0')}`;
 }
 
 /** The files of batches that are not read to their end, where they are not among those that are present. */
-export async function missingClaims(inboxes: InboxSource[], present: Set<string>, { underWay }: Batches) {
-  const unread = (await underWay()).filter(({ batch, state }) => state === 'reading' && !present.has(batch));
+export async function missingClaims(
+  inboxes: InboxSource[],
+  present: Set<string>,
+  { underWay }: Batches,
+) {
+  const unread = (await underWay()).filter(
+    ({ batch, state }) => state === 'reading' && !present.has(batch),
+  );
   return unread.flatMap(({ batch, source, kind, name }): ClaimedFile[] => {
     const inbox = inboxes.find((one) => kind === 'inbox' && one.name === source);
-    return inbox ? [{ batch, source, kind, name, path: path.join(inbox.path, PROCESSING, batch, name) }] : [];
+    return inbox
+      ? [{ batch, source, kind, name, path: path.join(inbox.path, PROCESSING, batch, name) }]
+      : [];
   });
 }

@@ -26,15 +26,21 @@ export async function whyIncomplete(
   return await examine(handle, tableEnd, most);
 }
 
-async function examine(handle: FileHandle, tableEnd: TableEnd, most: number): Promise<string | undefined> {
+async function examine(
+  handle: FileHandle,
+  tableEnd: TableEnd,
+  most: number,
+): Promise<string | undefined> {
   const { size } = await handle.stat();
   if (size === 0) return 'it is empty';
   const start = await bytesAt(handle, 0, EXAMINED);
   if (start[0] === 0x1f && start[1] === 0x8b) return await endOfGzip(handle, most);
-  if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - EXAMINED, size));
+  if (start.subarray(0, 2).toString('latin1') === 'PK')
+    return endOfZip(await bytesAt(handle, size - EXAMINED, size));
   const width = unitWidth(start);
   const end = await bytesAt(handle, Math.max(0, size - EXAMINED), size);
-  if (end.length >= width && end.subarray(-width).every((byte) => byte === 0)) return 'it ends in zeros';
+  if (end.length >= width && end.subarray(-width).every((byte) => byte === 0))
+    return 'it ends in zeros';
   const [head, tail] = [textOf(start, width), textOf(end, width)];
   const isAll = size <= EXAMINED;
   if (/^\s*</.test(head)) return endOfXml(head, tail);
@@ -48,14 +54,21 @@ async function examine(handle: FileHandle, tableEnd: TableEnd, most: number): Pr
 
 async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
   const start = Math.max(0, from);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.max(1, to - start)), 0, to - start, start);
+  const { buffer, bytesRead } = await handle.read(
+    Buffer.alloc(Math.max(1, to - start)),
+    0,
+    to - start,
+    start,
+  );
   return buffer.subarray(0, bytesRead);
 }
 
 /** Bytes per character: two in UTF-16, recognized by a byte order mark or by zeros. */
 function unitWidth(start: Buffer): 1 | 2 {
   const byteOrderMark = start.subarray(0, 2).toString('hex');
-  return byteOrderMark === 'fffe' || byteOrderMark === 'feff' || start[0] === 0 || start[1] === 0 ? 2 : 1;
+  return byteOrderMark === 'fffe' || byteOrderMark === 'feff' || start[0] === 0 || start[1] === 0
+    ? 2
+    : 1;
 }
 
 /** Decodes well enough to find delimiters, quotes and line ends, which are ASCII in every supported encoding. */
@@ -65,7 +78,9 @@ function textOf(bytes: Buffer, width: 1 | 2): string {
 }
 
 function endOfZip(end: Buffer): string | undefined {
-  return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive is cut off';
+  return end.includes(Buffer.from('PK\x05\x06', 'latin1'))
+    ? undefined
+    : 'its zip archive is cut off';
 }
 
 /** The root may be followed by comments and processing instructions. */
@@ -73,10 +88,13 @@ function endOfXml(head: string, tail: string): string | undefined {
   const [, root = ''] = /<([^\s!?/>][^\s/>]*)/.exec(head) ?? [];
   let rest = tail.trimEnd();
   for (const [begin, end] of [...AFTER_ROOT, ...AFTER_ROOT]) {
-    while (rest.endsWith(end) && rest.includes(begin)) rest = rest.slice(0, rest.lastIndexOf(begin)).trimEnd();
+    while (rest.endsWith(end) && rest.includes(begin))
+      rest = rest.slice(0, rest.lastIndexOf(begin)).trimEnd();
   }
   const last = rest.slice(Math.max(0, rest.lastIndexOf('<')));
-  const isClosed = last.replace(/\s/g, '') === `</${root}>` || (last.startsWith(`<${root}`) && last.endsWith('/>'));
+  const isClosed =
+    last.replace(/\s/g, '') === `</${root}>` ||
+    (last.startsWith(`<${root}`) && last.endsWith('/>'));
   return isClosed ? undefined : 'it does not end with the tag that closes it';
 }
 
@@ -129,17 +147,25 @@ async function endOfGzip(handle: FileHandle, most: number): Promise<string | und
  * Where a line end is optional, a last row without one is complete if it is as wide as the header. `lastRow` says more than both.
  * A fix file has no such row; a pattern beyond ASCII cannot be compared here.
  */
-function endOfTable(head: string, tail: string, isAll: boolean, tableEnd: TableEnd): string | undefined {
+function endOfTable(
+  head: string,
+  tail: string,
+  isAll: boolean,
+  tableEnd: TableEnd,
+): string | undefined {
   const quotes = tail.split('"').length - 1;
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
   const header = firstRow(head);
   const { lastRow } = tableEnd;
   if (lastRow !== undefined && /^[ -~]*$/.test(lastRow) && !header.includes('_error_'))
     return endsWith(tail, lastRow) ? undefined : 'its last row is not the one that lastRow names';
-  const delimiter = [',', ';', '\t', '|'].reduce((a, b) => (count(header, b) > count(header, a) ? b : a));
+  const delimiter = [',', ';', '\t', '|'].reduce((a, b) =>
+    count(header, b) > count(header, a) ? b : a,
+  );
   if (/[\r\n]\u001a?$/.test(tail)) return undefined;
   const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
-  if (count(last, delimiter) < count(header, delimiter)) return 'its last row is shorter than its header';
+  if (count(last, delimiter) < count(header, delimiter))
+    return 'its last row is shorter than its header';
   return tableEnd.finalNewline === 'optional' ? undefined : 'its last line has no line end';
 }
 

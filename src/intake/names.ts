@@ -14,7 +14,12 @@ const DONE = /\.done$/i;
 
 /** Whether intake ignores a name in an inbox, forever or until the file gets its final name. */
 export function isLeftAlone(name: string, doneFile: boolean): boolean {
-  return HIDDEN.test(name) || UNFINISHED.test(name) || OF_WINDOWS.test(name) || (doneFile && DONE.test(name));
+  return (
+    HIDDEN.test(name) ||
+    UNFINISHED.test(name) ||
+    OF_WINDOWS.test(name) ||
+    (doneFile && DONE.test(name))
+  );
 }
 
 /** Whether the name is one that programs give a file until it is complete. */
@@ -47,9 +52,13 @@ function shorten(text: string, bytes: number): string {
 }
 
 /** What matches the path of an export now, also without its done file. */
-export async function filesOf({ path: pattern, doneFile }: Pick<ExportSource, 'path' | 'doneFile'>): Promise<string[]> {
+export async function filesOf({
+  path: pattern,
+  doneFile,
+}: Pick<ExportSource, 'path' | 'doneFile'>): Promise<string[]> {
   const files: string[] = [];
-  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), doneFile)) files.push(file);
+  for await (const file of matching(pattern))
+    if (!isLeftAlone(path.basename(file), doneFile)) files.push(file);
   return files;
 }
 
@@ -65,7 +74,8 @@ export async function doneOf(
 
 /** Whether a file matches the pattern of an export now. */
 export async function matchesAny(pattern: string): Promise<boolean> {
-  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), false)) return true;
+  for await (const file of matching(pattern))
+    if (!isLeftAlone(path.basename(file), false)) return true;
   return false;
 }
 

@@ -22,7 +22,12 @@ export type Offers = {
 export type NotTaken = { source: string; file?: string; reason: string; remedy?: string };
 
 /** `a.csv of source inbox: No permission to read a.csv. Give the user that runs po-sync read permission.` */
-export function notTakenText({ source, file, reason, remedy = 'The next run tries again.' }: NotTaken): string {
+export function notTakenText({
+  source,
+  file,
+  reason,
+  remedy = 'The next run tries again.',
+}: NotTaken): string {
   const what = file === undefined ? `source ${source}` : `${file} of source ${source}`;
   return `${what}: ${withoutStop(reason)}. ${remedy}`;
 }
@@ -59,10 +64,14 @@ export type RetryGaps = {
 
 /** Creates an empty record of failures: gaps double from half a second to a minute. */
 export function createRetryGaps(clock: Clock): RetryGaps {
-  const failures = new Map<string, { since: number; due: number; gap: number; version: string | undefined }>();
+  const failures = new Map<
+    string,
+    { since: number; due: number; gap: number; version: string | undefined }
+  >();
   return {
     isDue: (name, version) =>
-      version !== failures.get(name)?.version || clock.monotonic() >= (failures.get(name)?.due ?? 0),
+      version !== failures.get(name)?.version ||
+      clock.monotonic() >= (failures.get(name)?.due ?? 0),
     failed(name, version) {
       const now = clock.monotonic();
       const { since = now, gap: last = FIRST_GAP / 2 } = failures.get(name) ?? {};
@@ -111,12 +120,14 @@ export function createOffers(
       } catch (error) {
         const durationMs = gaps.failed(file, version);
         report(file, error, durationMs);
-        if (durationMs >= REFUSED_AFTER) refused.set(file, notTaken(source, error, path.basename(file)));
+        if (durationMs >= REFUSED_AFTER)
+          refused.set(file, notTaken(source, error, path.basename(file)));
         return 'kept';
       }
     },
     refused: (files) => files.flatMap((file) => refused.get(file) ?? []),
-    troubles: () => [...refused].flatMap(([file, trouble]) => (reported.has(file) ? [trouble] : [])),
+    troubles: () =>
+      [...refused].flatMap(([file, trouble]) => (reported.has(file) ? [trouble] : [])),
     keepOnly(files) {
       gaps.keepOnly(files);
       for (const file of reported) if (!files.has(file)) reported.delete(file);

@@ -1,5 +1,16 @@
 import { constants, type PathLike } from 'node:fs';
-import { copyFile, link, lstat, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import {
+  copyFile,
+  link,
+  lstat,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
@@ -121,14 +132,18 @@ async function removeFolder(folder: string): Promise<void> {
 /** Finds a file that was moved before: first by the name with its batch, on the newest day first. */
 async function findSettled(claimed: ClaimedFile, where: string): Promise<string> {
   const days = (await readdir(where)).sort().reverse();
-  for (const name of [uniqueName(claimed.name, claimed.batch), uniqueName(claimed.name, undefined)]) {
+  for (const name of [
+    uniqueName(claimed.name, claimed.batch),
+    uniqueName(claimed.name, undefined),
+  ]) {
     for (const day of days) {
       const file = path.join(where, day, name);
       if (await isFile(file)) return file;
     }
   }
   throw new PoSyncError('file-missing', `The claimed file ${claimed.path} has disappeared.`, {
-    remedy: 'Restore it, or drop the complete file again. Only po-sync may move files out of processing/.',
+    remedy:
+      'Restore it, or drop the complete file again. Only po-sync may move files out of processing/.',
     facts: { file: claimed.path },
   });
 }

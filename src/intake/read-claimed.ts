@@ -67,7 +67,8 @@ export function createClaimedFileReader(deps: ReaderDeps) {
           const at = clock.now();
           const file = await claimFile(path, source, new Date(at)).catch(failed);
           claimed();
-          if (file === 'taken') return fileTaken(log, { source: source.name, file: basename(path) });
+          if (file === 'taken')
+            return fileTaken(log, { source: source.name, file: basename(path) });
           if (file === undefined) return;
           fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
           await read(file, at, true);

@@ -12,7 +12,11 @@ import { createExportVersions, type ExportVersions, unreadOf } from './export-ve
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox, missingClaims } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
-import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
+import {
+  type ClaimedFileReader,
+  createClaimedFileReader,
+  type ReadingDeps,
+} from './read-claimed.ts';
 import type { Watch } from './watch.ts';
 import { openWebExport, storedValidators } from './web-export.ts';
 
@@ -21,7 +25,11 @@ export type SourcesDeps = ReadingDeps & {
   /** Learns that an export with `countRewrites` was written again, at this time of this host. */
   notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
-  input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
+  input: {
+    secrets: { sources?: ReadonlyMap<string, Secret> };
+    network?: Network;
+    self?: { role?: string };
+  };
 };
 
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
@@ -44,12 +52,15 @@ export async function openSources(deps: SourcesDeps) {
   const reclaim = oneAtATime(async () => {
     await marked.keep();
     const claims = await Promise.all(inboxes.map(leftClaims));
-    const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
+    const copies = await Promise.all(
+      exports.map(({ name }) => leftCopies(spoolOf(config, name), name)),
+    );
     const handedIn = await Promise.all(exports.map(({ name }) => leftHandedIn(config, name)));
     const files = [...claims, ...copies, ...handedIn].flat();
     const present = new Set(files.map(({ batch }) => batch));
     reader.keepOnly(present);
-    for (const file of [...files, ...(await missingClaims(inboxes, present, deps.batches))]) await reader.resume(file);
+    for (const file of [...files, ...(await missingClaims(inboxes, present, deps.batches))])
+      await reader.resume(file);
   });
 
   return {
@@ -86,10 +97,21 @@ async function settleAll(watchers: readonly Watch[]): Promise<NotTaken[]> {
   return (await Promise.all(watchers.map(settleOne))).flat();
 }
 
-function watchInbox(source: InboxSource, { config, clock, log }: SourcesDeps, reader: ClaimedFileReader): Watch {
+function watchInbox(
+  source: InboxSource,
+  { config, clock, log }: SourcesDeps,
+  reader: ClaimedFileReader,
+): Watch {
   const { environment } = config;
   const onReady = (path: string) => reader.claimAndRead(path, source);
-  return createInbox({ source, environment, tableEnd: mappingFor(config, source.name), clock, log, onReady });
+  return createInbox({
+    source,
+    environment,
+    tableEnd: mappingFor(config, source.name),
+    clock,
+    log,
+    onReady,
+  });
 }
 
 function watchExport(
@@ -109,7 +131,9 @@ function watchExport(
     isTheirs: versions.isTheirs,
     onReady,
   };
-  const onRewrite = source.countRewrites ? (at: number) => deps.notices?.rewritten(source.name, at) : undefined;
+  const onRewrite = source.countRewrites
+    ? (at: number) => deps.notices?.rewritten(source.name, at)
+    : undefined;
   const unread = (files: readonly string[]) => unreadOf(source.name, files, deps);
   if (!isWebAddress(source.path)) return createExport(common, { onRewrite, unread });
   const authorization = deps.input.secrets.sources?.get(source.name);

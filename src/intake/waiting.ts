@@ -32,7 +32,9 @@ export async function namesToTake({
   doneFile,
 }: Pick<InboxSource, 'path' | 'doneFile'>): Promise<string[]> {
   const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
-  return entries.filter((one) => one.isFile() && !isLeftAlone(one.name, doneFile)).map(({ name }) => name);
+  return entries
+    .filter((one) => one.isFile() && !isLeftAlone(one.name, doneFile))
+    .map(({ name }) => name);
 }
 
 /**
@@ -53,7 +55,9 @@ export async function waitingFiles(
     }),
   );
   const isLate = ({ unchanged }: { unchanged: number }) => isPatienceOver(unchanged, source.stable);
-  const sorted = looked.toSorted((a, b) => Number(isLate(a)) - Number(isLate(b)) || b.unchanged - a.unchanged);
+  const sorted = looked.toSorted(
+    (a, b) => Number(isLate(a)) - Number(isLate(b)) || b.unchanged - a.unchanged,
+  );
   const found: WaitingFile[] = [];
   for (const { name, file, stats, unchanged } of sorted.slice(0, MOST_SHOWN)) {
     if (typeof stats === 'string') {
@@ -61,7 +65,12 @@ export async function waitingFiles(
       continue;
     }
     const reason = await reasonOf(file, unchanged, source, tableEnd);
-    found.push({ name, ...ageOf(stats, now), unchangedMs: Math.round(unchanged), ...(reason && { reason }) });
+    found.push({
+      name,
+      ...ageOf(stats, now),
+      unchangedMs: Math.round(unchanged),
+      ...(reason && { reason }),
+    });
   }
   return found;
 }
@@ -70,12 +79,20 @@ export async function waitingFiles(
  * The file of an export while it is being written or looks incomplete; with `newestOnly` the newest one, also while it waits for its
  * done file. None of any other pattern or an address. `newest`: the newest file that was claimed, as stored.
  */
-export async function unfinishedExport(source: ExportSource, { newest, ...facts }: Facts & { newest?: string | null }) {
+export async function unfinishedExport(
+  source: ExportSource,
+  { newest, ...facts }: Facts & { newest?: string | null },
+) {
   const file = source.newestOnly ? await newestToClaim(source, newest) : source.path;
   if (file === undefined) return {};
-  const place = { ...source, path: path.dirname(file), doneFile: source.newestOnly && source.doneFile };
+  const place = {
+    ...source,
+    path: path.dirname(file),
+    doneFile: source.newestOnly && source.doneFile,
+  };
   const [found] = await waitingFiles(place, [path.basename(file)], facts);
-  const isUnfinished = found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
+  const isUnfinished =
+    found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
   return isUnfinished ? { waitingFiles: [found] } : {};
 }
 
@@ -91,7 +108,9 @@ export async function leftAloneIn(
   now: number,
 ): Promise<LeftAlone | undefined> {
   const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
-  const names = entries.filter((one) => one.isFile() && isUnfinished(one.name)).map(({ name }) => name);
+  const names = entries
+    .filter((one) => one.isFile() && isUnfinished(one.name))
+    .map(({ name }) => name);
   const looked = await Promise.all(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
       const { ctimeMs = now } = (await lstat(path.join(inbox, name)).catch(() => undefined)) ?? {};
@@ -100,19 +119,26 @@ export async function leftAloneIn(
   );
   const old = looked.filter(({ unchangedMs }) => unchangedMs >= LEFT_BEHIND);
   if (old.length === 0) return undefined;
-  return { total: old.length, files: old.toSorted((a, b) => b.unchangedMs - a.unchangedMs).slice(0, MOST_SHOWN) };
+  return {
+    total: old.length,
+    files: old.toSorted((a, b) => b.unchangedMs - a.unchangedMs).slice(0, MOST_SHOWN),
+  };
 }
 
 /** `1 file is left alone because of its name: half.csv.part (2 h)`. */
 export function leftAloneText({ total, files }: LeftAlone): string {
-  const shown = files.map(({ name, unchangedMs }) => `${name} (${duration(unchangedMs)})`).join(', ');
+  const shown = files
+    .map(({ name, unchangedMs }) => `${name} (${duration(unchangedMs)})`)
+    .join(', ');
   const more = total === files.length ? '' : ` and ${total - files.length} more`;
   return `${counted(total, 'file')} ${total === 1 ? 'is left alone because of its name' : 'are left alone because of their names'}: ${shown}${more}`;
 }
 
 /** Some file systems keep no time of creation, and give none or that of the last change. */
 function ageOf({ birthtimeMs, ctimeMs }: Stats, now: number): { ageMs?: number } {
-  return birthtimeMs > 0 && birthtimeMs < ctimeMs ? { ageMs: Math.max(0, Math.round(now - birthtimeMs)) } : {};
+  return birthtimeMs > 0 && birthtimeMs < ctimeMs
+    ? { ageMs: Math.max(0, Math.round(now - birthtimeMs)) }
+    : {};
 }
 
 async function reasonOf(
@@ -122,9 +148,12 @@ async function reasonOf(
   tableEnd: TableEnd | undefined,
 ): Promise<string | undefined> {
   if (!(await mayRead(file))) return NOT_PERMITTED;
-  if (doneFile && (await isGone(doneFileOf(file)))) return `it waits for ${path.basename(doneFileOf(file))}`;
+  if (doneFile && (await isGone(doneFileOf(file))))
+    return `it waits for ${path.basename(doneFileOf(file))}`;
   const isLate = isPatienceOver(unchanged, stable);
-  const why = await whyNotYet(unchanged, stable, async () => (isLate ? undefined : examine(file, tableEnd, MOST_READ)));
+  const why = await whyNotYet(unchanged, stable, async () =>
+    isLate ? undefined : examine(file, tableEnd, MOST_READ),
+  );
   if (why === undefined || why === STILL_CHANGING) return why;
   return `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
 }

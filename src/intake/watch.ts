@@ -4,7 +4,13 @@ import type { Source } from '../config/config.ts';
 import { createLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
-import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../log/events/intake.ts';
+import {
+  fileIncomplete,
+  fileLeft,
+  sourceBack,
+  sourceLost,
+  watcherFailed,
+} from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { createOffers, type NotTaken, notTaken } from './offers.ts';
@@ -46,7 +52,15 @@ const SHARE = 1 / 4;
 const FINEST = 20;
 
 /** Creates a watch that checks every `poll`; file-system events only make it faster. */
-export function openWatch({ source, clock, log, tableEnd, folder, list, onReady }: WatchDeps): Watch {
+export function openWatch({
+  source,
+  clock,
+  log,
+  tableEnd,
+  folder,
+  list,
+  onReady,
+}: WatchDeps): Watch {
   const stability = createStability(source.stable, tableEnd);
   const offers = createOffers(source.name, clock, log, onReady);
   const loop = createLoop(clock, round);
@@ -85,15 +99,21 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
   return {
     source,
     async start() {
-      hints.use(watchFolder(folder, loop.hint, (reason) => watcherFailed(log, { source: source.name, reason })));
+      hints.use(
+        watchFolder(folder, loop.hint, (reason) =>
+          watcherFailed(log, { source: source.name, reason }),
+        ),
+      );
       loop.start();
     },
     tick: () => loop.round(),
     async settleOnce() {
       const present = await list();
       const files = () => (mayBeReplaced(source) ? [...unfinished] : present);
-      const isAnyLeft = () => files().some((file) => unfinished.has(file) && offers.refused([file]).length === 0);
-      for (await loop.round(); !loop.isStopped && isAnyLeft(); await loop.round()) await clock.sleep(soon);
+      const isAnyLeft = () =>
+        files().some((file) => unfinished.has(file) && offers.refused([file]).length === 0);
+      for (await loop.round(); !loop.isStopped && isAnyLeft(); await loop.round())
+        await clock.sleep(soon);
       return offers.refused(files());
     },
     notTaken: () => health.lasting() ?? offers.troubles(),
@@ -137,8 +157,15 @@ function createReports({ name: source }: Source, log: Log) {
  * Logs when a source becomes unreachable, when the reason changes, at growing intervals, and when it is back. `place` is its
  * path as logged.
  */
-export function createSourceHealth({ name: source }: Source, place: string, clock: Clock, log: Log) {
-  let lost: { since: number; last: number; error: Error; logged: { at: number; reason: string } } | undefined;
+export function createSourceHealth(
+  { name: source }: Source,
+  place: string,
+  clock: Clock,
+  log: Log,
+) {
+  let lost:
+    | { since: number; last: number; error: Error; logged: { at: number; reason: string } }
+    | undefined;
   return {
     fail(error: Error): void {
       const at = clock.monotonic();
@@ -147,7 +174,12 @@ export function createSourceHealth({ name: source }: Source, place: string, cloc
       const isDue = logged === undefined || at - logged.at >= logged.at - since;
       const isNew = isDue && logged?.reason !== error.message;
       if (isNew) sourceLost(log, { source, path: place, reason: error.message });
-      lost = { since, last: at, error, logged: logged && !isNew ? logged : { at, reason: error.message } };
+      lost = {
+        since,
+        last: at,
+        error,
+        logged: logged && !isNew ? logged : { at, reason: error.message },
+      };
     },
     recover(): void {
       if (lost === undefined) return;
@@ -166,8 +198,17 @@ export function createSourceHealth({ name: source }: Source, place: string, cloc
  * Watches the direct entries of a folder and calls `onChange`. Events are hints only: they are dropped silently under
  * load and never arrive from network shares.
  */
-function watchFolder(folder: string, onChange: () => void, onFailure: (reason: string) => void): AsyncDisposable {
-  const options = { depth: 0, ignoreInitial: true, ignorePermissionErrors: true, followSymlinks: false };
+function watchFolder(
+  folder: string,
+  onChange: () => void,
+  onFailure: (reason: string) => void,
+): AsyncDisposable {
+  const options = {
+    depth: 0,
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+    followSymlinks: false,
+  };
   const watcher = watch(folder, options);
   watcher.on('all', onChange);
   watcher.on('error', (error) => onFailure(toError(error).message));

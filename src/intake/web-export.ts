@@ -26,7 +26,10 @@ export type WebExportDeps = Pick<
 type StoreDeps = { config: Pick<Config, 'sources' | 'mappings'>; redis: Redis; keys: Keys };
 
 /** What stores the validators of an address in Redis; those of another address or mapping are ignored. */
-export function storedValidators({ name, path: address }: ExportSource, { config, redis, keys }: StoreDeps) {
+export function storedValidators(
+  { name, path: address }: ExportSource,
+  { config, redis, keys }: StoreDeps,
+) {
   const field = `${name}#validators`;
   // The query of an address can contain a secret.
   const own = { address: sha256(address), mapping: mappingDigest(name, config) };
@@ -34,7 +37,11 @@ export function storedValidators({ name, path: address }: ExportSource, { config
     async recall(): Promise<Validators | undefined> {
       const text = await redis.hget(keys.exports, field);
       if (text === null) return undefined;
-      const { address, mapping = own.mapping, ...validators } = JSON.parse(text) as Validators & Partial<typeof own>;
+      const {
+        address,
+        mapping = own.mapping,
+        ...validators
+      } = JSON.parse(text) as Validators & Partial<typeof own>;
       return address === own.address && mapping === own.mapping ? validators : undefined;
     },
     async keep(validators: Validators): Promise<void> {
@@ -47,7 +54,10 @@ export function storedValidators({ name, path: address }: ExportSource, { config
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
  * once when it is back; it does not affect health, because a restart would not help.
  */
-export function openWebExport(deps: WebExportDeps, { onRewrite }: Pick<ExportNeeds, 'onRewrite'> = {}): Watch {
+export function openWebExport(
+  deps: WebExportDeps,
+  { onRewrite }: Pick<ExportNeeds, 'onRewrite'> = {},
+): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1, route: deps.access.route ?? {} });
@@ -114,7 +124,17 @@ function downloadOf(
   const { name, path, timeout, idle } = source;
   const { authorization, most = LIMITS.downloadBytes } = access;
   const at = new Date(clock.now());
-  return { url: new URL(path), source: name, spool, authorization, validators, at, timeout, idle, most };
+  return {
+    url: new URL(path),
+    source: name,
+    spool,
+    authorization,
+    validators,
+    at,
+    timeout,
+    idle,
+    most,
+  };
 }
 
 function isNewer(now: Validators, before: Validators | undefined): boolean {
@@ -122,5 +142,7 @@ function isNewer(now: Validators, before: Validators | undefined): boolean {
 }
 
 function asPoSyncError(error: Error): PoSyncError {
-  return error instanceof PoSyncError ? error : new PoSyncError('export-trouble', error.message, { cause: error });
+  return error instanceof PoSyncError
+    ? error
+    : new PoSyncError('export-trouble', error.message, { cause: error });
 }

@@ -58,7 +58,9 @@ export function collectExisting(): { listed: Existing[]; take(row: Row): void } 
 /** The content of a listed order, for an order of ours with the same number. */
 export function listedOf(row: Row): Listed {
   const { digest } = existingOf(row);
-  return row.items === undefined || row.items.length > MOST_ITEMS ? { digest } : { digest, items: row.items };
+  return row.items === undefined || row.items.length > MOST_ITEMS
+    ? { digest }
+    : { digest, items: row.items };
 }
 
 type Row = { purchaseOrderNumber: string; items?: Item[] };
@@ -74,11 +76,18 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./adopt.lua', import.meta.url));
   const spellings = createSpellingStore({ redis, keys });
 
-  async function adoptOne({ purchaseOrderNumber: number, digest }: Existing, at: number): Promise<boolean> {
+  async function adoptOne(
+    { purchaseOrderNumber: number, digest }: Existing,
+    at: number,
+  ): Promise<boolean> {
     const compact = encodeCompact({ digest, attempts: 0, at, batchNo: 0 });
     return (
-      (await runScript(redis, script, [keys.open(number), keys.settled(number), keys.identity], [number, compact])) ===
-      1
+      (await runScript(
+        redis,
+        script,
+        [keys.open(number), keys.settled(number), keys.identity],
+        [number, compact],
+      )) === 1
     );
   }
 
@@ -126,7 +135,8 @@ export function twiceText(count: number): string {
   return `${orders(count)} ${were} created twice: the API's list shows ${them} more than once`;
 }
 
-export const TWICE_REMEDY = "Run po-sync reconcile to see them, and ask the API's owner to remove all but one of each.";
+export const TWICE_REMEDY =
+  "Run po-sync reconcile to see them, and ask the API's owner to remove all but one of each.";
 
 /** Buckets that Redis counts in one step: about a millisecond in which nothing else is served. */
 const COUNTED_AT_ONCE = 2_048;
@@ -147,7 +157,12 @@ export function createAcceptedCount({
     let result = 0;
     for (let from = 0; from < BUCKETS; from += COUNTED_AT_ONCE) {
       result += Number(
-        await runScript(redis, script, [keys.identity], [keys.prefix, from, from + COUNTED_AT_ONCE - 1]),
+        await runScript(
+          redis,
+          script,
+          [keys.identity],
+          [keys.prefix, from, from + COUNTED_AT_ONCE - 1],
+        ),
       );
     }
     return result;
@@ -155,7 +170,10 @@ export function createAcceptedCount({
 }
 
 /** A count that serves ten seconds. Callers share one that is running. */
-export function countedSeldom(time: Pick<Store['time'], 'now'>, count: () => Promise<number>): () => Promise<number> {
+export function countedSeldom(
+  time: Pick<Store['time'], 'now'>,
+  count: () => Promise<number>,
+): () => Promise<number> {
   let last: { at: number; result: number } | undefined;
   let running: Promise<number> | undefined;
 

@@ -4,7 +4,13 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { joinedCalls, readScript, runScript } from '../redis/script.ts';
-import { type Entry, encodeEntry, INTENT_TRAVELS, type OperatorAction, type StoredResult } from './entry.ts';
+import {
+  type Entry,
+  encodeEntry,
+  INTENT_TRAVELS,
+  type OperatorAction,
+  type StoredResult,
+} from './entry.ts';
 import type { Checkpoint, LedgerIdentity } from './identity.ts';
 
 /** Changes that share a round trip to Redis: few enough that nobody else waits long for it. */
@@ -55,7 +61,11 @@ type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
  * its outcome in the same step. False when the order was changed meanwhile. Throws PoSyncError `ledger-rolled-back`
  * instead of letting an attempt begin in a ledger that forgot something or has not read the API's list yet.
  */
-export function createCommits({ redis, keys, identity }: CommitDeps): (change: Change) => Promise<boolean> {
+export function createCommits({
+  redis,
+  keys,
+  identity,
+}: CommitDeps): (change: Change) => Promise<boolean> {
   const script = readScript(new URL('./commit.lua', import.meta.url));
   const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.rebuild];
   const send = joinedCalls(sendGroup, { most: MOST, lanes: 2 });
@@ -72,7 +82,8 @@ export function createCommits({ redis, keys, identity }: CommitDeps): (change: C
 
   return async (change) => {
     const done = await send(pack(change, identity.known()));
-    if (done === -1) throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
+    if (done === -1)
+      throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
     if (done === -3) throw new PoSyncError('intent-late', 'The intent reached Redis too late.');
     if (done === -2) throw new PoSyncError('delivery-paused', 'Delivery is paused.');
     identity.saw(done);
@@ -116,7 +127,9 @@ function pack(change: Change, reached: Checkpoint): Packed {
     entry?.lastAt ?? 0,
     change.operatorAction ? JSON.stringify(change.operatorAction) : '',
     followers === undefined ? '' : `=${followers}`,
-    rows.length === 0 ? '' : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
+    rows.length === 0
+      ? ''
+      : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
     change.isAdmission ? '1' : '',
     '',
   ];
@@ -124,7 +137,12 @@ function pack(change: Change, reached: Checkpoint): Packed {
 }
 
 function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): Closing {
-  const closing = { number, at: new Date(at).toISOString(), by: operatorAction?.what ?? 'accepted', batch };
+  const closing = {
+    number,
+    at: new Date(at).toISOString(),
+    by: operatorAction?.what ?? 'accepted',
+    batch,
+  };
   const who = operatorAction?.who ?? sentBy;
   return who === undefined ? closing : { ...closing, who };
 }

@@ -59,7 +59,11 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
    * The fields of `closed` that a dead letter is kept by; none when it is closed. Two dead letters of one number in a
    * batch differ by their kind, those without a number by their place.
    */
-  async function fieldsOf(batch: string, deadLetter: DeadLetter, batches: Pick<Batches, 'results'>): Promise<string[]> {
+  async function fieldsOf(
+    batch: string,
+    deadLetter: DeadLetter,
+    batches: Pick<Batches, 'results'>,
+  ): Promise<string[]> {
     const { purchaseOrderNumber: number, location } = deadLetter;
     if (number === '') return [placeText(location)];
     const open = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
@@ -71,12 +75,21 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
    * Closes dead letters that a person discarded, or fixed under another number. Their number is free afterwards, unless
    * the API has it: the ledger remembers that.
    */
-  async function close({ batch, deadLetter, fields, entry, seen, by }: ClosingRequest): Promise<ClosingResult> {
+  async function close({
+    batch,
+    deadLetter,
+    fields,
+    entry,
+    seen,
+    by,
+  }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
     // Comes first: when it is repeated after a crash, the dead letter may be closed already.
     const closing = closingOf(deadLetter, by);
-    if (closing.successor && closing.batch !== undefined) await redis.sadd(keys.cameFrom(closing.batch), batch);
-    if (number !== '' && closing.by === 'discarded' && closing.end === undefined) await expect(number, batch);
+    if (closing.successor && closing.batch !== undefined)
+      await redis.sadd(keys.cameFrom(closing.batch), batch);
+    if (number !== '' && closing.by === 'discarded' && closing.end === undefined)
+      await expect(number, batch);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -111,7 +124,9 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
 
 /** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
 export async function newerIn(
-  page: readonly (Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'closed'> & { batch: string })[],
+  page: readonly (Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'closed'> & {
+    batch: string;
+  })[],
   batches: Pick<Batches, 'results'>,
   { redis, keys }: Pick<Store, 'redis' | 'keys'>,
 ): Promise<(string | undefined)[]> {
@@ -120,7 +135,9 @@ export async function newerIn(
   return await Promise.all(
     page.map(async (deadLetter, i) => {
       if (deadLetter.closed !== undefined) return undefined;
-      const open = readOpenDeadLetters(waiting[i] ?? '').filter(({ batch }) => batch > deadLetter.batch);
+      const open = readOpenDeadLetters(waiting[i] ?? '').filter(
+        ({ batch }) => batch > deadLetter.batch,
+      );
       for (const { batch, field } of open.toSorted((a, b) => (a.batch < b.batch ? 1 : -1))) {
         const same = ofKind([field], await batches.results(batch, [Number(field)]), deadLetter);
         if (same.length > 0) return batch;
@@ -143,7 +160,11 @@ function returnKeeper({ redis, keys }: { redis: Redis; keys: Keys }) {
     const closing = JSON.stringify({ ...closingOf(deadLetter, by), again: true });
     // Comes first: from then on, this batch asks for the report of the older one whenever its own dead letters close.
     await redis.sadd(keys.cameFrom(by.batch), batch);
-    await redis.hset(keys.closed(batch), `again ${JSON.stringify([by.batch, number, kind, place])}`, closing);
+    await redis.hset(
+      keys.closed(batch),
+      `again ${JSON.stringify([by.batch, number, kind, place])}`,
+      closing,
+    );
     await redis.sadd(keys.refresh, batch);
   };
 }
@@ -205,13 +226,22 @@ function compactOf({ attempt }: Entry, digest: string, at: number): string {
 function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./corrected-export.lua', import.meta.url));
 
-  return async ({ batch, kind, source }: Batch, numbers: readonly string[], now: number): Promise<void> => {
+  return async (
+    { batch, kind, source }: Batch,
+    numbers: readonly string[],
+    now: number,
+  ): Promise<void> => {
     if (numbers.length === 0 || (await redis.hlen(keys.waiting)) === 0) return;
     const at = new Date(now).toISOString();
     const closings = numbers.map((number): Closing => ({ number, at, by: 'corrected', batch }));
     const orders = closings.flatMap((closing) => [closing.number, JSON.stringify(closing)]);
     const from = kind === 'export' ? source : '';
-    await runScript(redis, script, [keys.waiting, keys.batch(batch)], [keys.prefix, from, ...orders]);
+    await runScript(
+      redis,
+      script,
+      [keys.waiting, keys.batch(batch)],
+      [keys.prefix, from, ...orders],
+    );
   };
 }
 
@@ -219,7 +249,11 @@ function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
 const LOOKED_AT = 200;
 
 /** Counts the orders in doubt that wait for a person: a dead letter of theirs is open. At most once in ten seconds. */
-export function createDoubtCount({ redis, keys, time }: Pick<Store, 'redis' | 'keys' | 'time'>): () => Promise<number> {
+export function createDoubtCount({
+  redis,
+  keys,
+  time,
+}: Pick<Store, 'redis' | 'keys' | 'time'>): () => Promise<number> {
   const script = readScript(new URL('./numbers-in-doubt.lua', import.meta.url));
   return countedSeldom(time, async () => {
     // A scan may show a number twice.
@@ -230,7 +264,8 @@ export function createDoubtCount({ redis, keys, time }: Pick<Store, 'redis' | 'k
       const numbers = flat.filter((_, i) => i % 2 === 0);
       for (let from = 0; from < numbers.length; from += LOOKED_AT) {
         const args = [keys.prefix, ...numbers.slice(from, from + LOOKED_AT)];
-        for (const number of (await runScript(redis, script, [keys.waiting], args)) as string[]) found.add(number);
+        for (const number of (await runScript(redis, script, [keys.waiting], args)) as string[])
+          found.add(number);
       }
       cursor = next;
     }

@@ -3,13 +3,27 @@ import type { Outcome } from '../order/outcome.ts';
 import type { Place, Problem } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
-export type EntryState = 'queued' | 'sending' | 'retry' | 'unknown' | 'conflict' | 'refused' | 'failed' | 'inDoubt';
+export type EntryState =
+  | 'queued'
+  | 'sending'
+  | 'retry'
+  | 'unknown'
+  | 'conflict'
+  | 'refused'
+  | 'failed'
+  | 'inDoubt';
 
 /** What the API answered, as far as it helps a person. */
 export type Answer = { httpStatus?: number; code: string; message: string; response?: string };
 
 /** An attempt without success, as `explain` shows it. */
-export type PastAttempt = { attempt: number; at: number; code: string; message: string; httpStatus?: number };
+export type PastAttempt = {
+  attempt: number;
+  at: number;
+  code: string;
+  message: string;
+  httpStatus?: number;
+};
 
 /** The content that the API shows under a number; `items` where it is kept. */
 export type Listed = { digest: string; items?: readonly Item[] };
@@ -174,7 +188,10 @@ export function sendingSpan(timeout: number): number {
 }
 
 /** What the ledger knows about a number. */
-export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
+export type Known =
+  | { kind: 'nothing' }
+  | { kind: 'open'; entry: Entry }
+  | { kind: 'accepted'; compact: Compact };
 
 /** Whether an order is in progress or in doubt. */
 export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open' }> {
@@ -184,9 +201,14 @@ export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open'
 }
 
 /** Why an order is canceled of which an attempt may have been sent. */
-export const WITHDRAWN_AFTER = "withdrawn: an attempt got no clear answer, and the API's list did not show the order";
+export const WITHDRAWN_AFTER =
+  "withdrawn: an attempt got no clear answer, and the API's list did not show the order";
 
 /** The result of an order that a person canceled. */
-export function cancelledResult(at: number, attempts = 0, message = 'withdrawn before it was sent'): StoredResult {
+export function cancelledResult(
+  at: number,
+  attempts = 0,
+  message = 'withdrawn before it was sent',
+): StoredResult {
   return { outcome: 'cancelled', attempts, at, code: 'cancelled', message };
 }

@@ -16,7 +16,12 @@ import { createLedger, type Ledger } from './ledger.ts';
 import type { Policy } from './state-machine/step.ts';
 
 /** What is known of the orders and batches of one environment, and the rules that decide about them. */
-export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };
+export type EnvironmentLedger = {
+  ledger: Ledger;
+  batches: Batches;
+  identity: Identity;
+  policy: Policy;
+};
 
 /** Builds the ledger of the configured environment; reads and writes nothing yet. */
 export function createEnvironmentLedger({ config, store, owner, log }: Context): EnvironmentLedger {
@@ -31,8 +36,19 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
       isBesideRedis: store.private,
     }),
   });
-  const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number, entry?: Entry) => {
-    log.meter?.settled(batch, outcome, orders, outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined);
+  const onOutcome = (
+    batch: string,
+    outcome: Outcome,
+    orders: number,
+    at: number,
+    entry?: Entry,
+  ) => {
+    log.meter?.settled(
+      batch,
+      outcome,
+      orders,
+      outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined,
+    );
     if (entry !== undefined) log.tracer?.settled(entry, outcome, at);
   };
   return {
@@ -52,11 +68,19 @@ const checkpointFile = (data: string, environment: string, origin: string) =>
  * Whether a start of this machine finds that the ledger lost changes, and then reads the API's list first. Changes nothing.
  * False where the checkpoint cannot be read.
  */
-export async function willNoticeLoss(config: Config, { redis, keys }: { redis: Redis; keys: Keys }): Promise<boolean> {
+export async function willNoticeLoss(
+  config: Config,
+  { redis, keys }: { redis: Redis; keys: Keys },
+): Promise<boolean> {
   const file = checkpointFile(config.data, config.environment, keys.origin);
   const checkpoint = createCheckpointFile(file, { isBesideRedis: hasPrivateRedis(config) });
   const { epoch, sequence } = await checkpoint.read().catch(() => ({ epoch: '', sequence: 0 }));
-  const [now, reached, succeeds] = await redis.hmget(keys.identity, 'epoch', 'sequence', 'succeeds');
+  const [now, reached, succeeds] = await redis.hmget(
+    keys.identity,
+    'epoch',
+    'sequence',
+    'succeeds',
+  );
   if (epoch === '' || succeeds?.split(' ').includes(epoch)) return false;
   return now !== epoch || Number(reached) < sequence;
 }
@@ -71,7 +95,9 @@ export async function requireOneAddress(...of: Parameters<typeof waitingElsewher
 }
 
 /** Takes over the pause of a person from a former address where the environment has a new one: it lasts until somebody ends it. */
-export async function keepPause(...[config, { redis, keys }]: Parameters<typeof waitingElsewhere>): Promise<void> {
+export async function keepPause(
+  ...[config, { redis, keys }]: Parameters<typeof waitingElsewhere>
+): Promise<void> {
   if ((await redis.hexists(keys.identity, 'epoch')) > 0) return;
   for (const { breaker } of await keysElsewhere(config, keys)) {
     const pause = await redis.hget(breaker, PERSONS_PAUSE);
@@ -99,8 +125,12 @@ export async function keysElsewhere(
   own: Keys,
 ): Promise<Keys[]> {
   const prefix = `${environment}-`;
-  const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) => name.startsWith(prefix));
-  const origins = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? []);
+  const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) =>
+    name.startsWith(prefix),
+  );
+  const origins = names.flatMap(
+    (name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? [],
+  );
   return origins.filter((one) => one !== own.origin).map((origin) => keysAt(environment, origin));
 }
 

@@ -17,7 +17,15 @@ const PAGE = 500;
  * Duplicates of orders in progress. They are counted when the order that they repeat has its outcome; when it is
  * canceled instead, the first of them takes its place. So no report names a duplicate of an order that nobody sent.
  */
-export function createFollowers({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
+export function createFollowers({
+  redis,
+  keys,
+  identity,
+}: {
+  redis: Redis;
+  keys: Keys;
+  identity: LedgerIdentity;
+}) {
   const followScript = readScript(new URL('./follow.lua', import.meta.url));
 
   /**
@@ -37,7 +45,8 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
     ]);
     const counting = { script: followScript, used: [keys.followers], head: [keys.prefix] };
     const done = await runCounting({ redis, keys, identity }, counting, args);
-    if (done.includes(-1)) throw new PoSyncError(ROLLED_BACK, 'Redis lost part of the ledger while a file was read.');
+    if (done.includes(-1))
+      throw new PoSyncError(ROLLED_BACK, 'Redis lost part of the ledger while a file was read.');
     return done.map((one) => one === 1);
   }
 
@@ -66,7 +75,10 @@ function createEnds(redis: Redis, keys: Keys) {
    * The duplicates that wait for an order, as stored, and the first of them. Those of a canceled batch end here, where the
    * cancellation was interrupted: one that its reader counted as canceled would be sent like one that a person sends again.
    */
-  async function waitingFor(number: string, at: number): Promise<{ marks: string; first: Follower | undefined }> {
+  async function waitingFor(
+    number: string,
+    at: number,
+  ): Promise<{ marks: string; first: Follower | undefined }> {
     for (;;) {
       const marks = (await redis.hget(keys.followers, number)) ?? '';
       const first = marks === '' ? undefined : await followerOf(marks.split('\t')[0] ?? '');
@@ -80,7 +92,12 @@ function createEnds(redis: Redis, keys: Keys) {
     const [, no = '', ordinal = '', place = ''] = /^(\d+)\/(\d+)\/(.*)$/.exec(mark) ?? [];
     const batch = await redis.hget(keys.batchNames, no);
     if (batch === null) return undefined;
-    return { batch, batchNo: Number(no), ordinal: Number(ordinal), place: JSON.parse(place) as Place };
+    return {
+      batch,
+      batchNo: Number(no),
+      ordinal: Number(ordinal),
+      place: JSON.parse(place) as Place,
+    };
   }
 
   return { cancelOf, waitingFor };
@@ -89,14 +106,22 @@ function createEnds(redis: Redis, keys: Keys) {
 /** Counts duplicates of a canceled batch as canceled: of these numbers. Returns how many were not counted before. */
 function createUnfollow(redis: Redis, keys: Keys) {
   const script = readScript(new URL('./unfollow.lua', import.meta.url));
-  return async (of: Pick<Follower, 'batch' | 'batchNo'>, result: StoredResult, numbers: readonly string[]) => {
+  return async (
+    of: Pick<Follower, 'batch' | 'batchNo'>,
+    result: StoredResult,
+    numbers: readonly string[],
+  ) => {
     const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
     const args = [keys.prefix, result.at, of.batch, of.batchNo, JSON.stringify(result), ...numbers];
     return Number(await runScript(redis, script, used, args));
   };
 }
 
-type Followers = { orders: number; ofBatchNo: Map<number, number>; oldest?: { order: string; batch: string } };
+type Followers = {
+  orders: number;
+  ofBatchNo: Map<number, number>;
+  oldest?: { order: string; batch: string };
+};
 
 /** What `status` and `explain` show of duplicates that wait. */
 function createViews(redis: Redis, keys: Keys) {
@@ -130,7 +155,11 @@ function createViews(redis: Redis, keys: Keys) {
       }
     } while (cursor !== '0' && looked < most);
     const batch = orders === 0 ? null : await redis.hget(keys.batchNames, String(first.no));
-    return { orders, ofBatchNo, ...(batch === null ? {} : { oldest: { order: first.order, batch } }) };
+    return {
+      orders,
+      ofBatchNo,
+      ...(batch === null ? {} : { oldest: { order: first.order, batch } }),
+    };
   }
 
   return { batchesWaitingFor, count };

@@ -72,14 +72,22 @@ export function createIdentity(deps: IdentityDeps) {
     const checkpoints = [known, kept].filter(({ epoch }) => epoch !== '');
     // Where the list is to be read already, nothing is sent before it was.
     const isNews = other !== undefined && (await deps.redis.exists(deps.keys.rebuild)) === 0;
-    const afterOther = isNews ? [{ ...kept, epoch: `${kept.epoch}@${other}`, wasReplaced: true }] : [];
+    const afterOther = isNews
+      ? [{ ...kept, epoch: `${kept.epoch}@${other}`, wasReplaced: true }]
+      : [];
     let standing: Standing = 'same';
-    for (const remembered of [...(checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]), ...afterOther]) {
+    for (const remembered of [
+      ...(checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]),
+      ...afterOther,
+    ]) {
       if (standing !== 'same') continue;
       const found = await compareWith(remembered, daemon, made);
       standing = found.standing;
       const { epoch, sequence } = found;
-      known = { epoch, sequence: epoch === known.epoch ? Math.max(known.sequence, sequence) : sequence };
+      known = {
+        epoch,
+        sequence: epoch === known.epoch ? Math.max(known.sequence, sequence) : sequence,
+      };
     }
     await store();
     return standing;
@@ -114,18 +122,27 @@ function wasWritten(writing: Promise<void>): Promise<boolean> {
 }
 
 /** Whether the ledger follows one that was lost, at least in part; false where none was used at this address before. */
-export async function followsLost({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>): Promise<boolean> {
+export async function followsLost({
+  redis,
+  keys,
+}: Pick<IdentityDeps, 'redis' | 'keys'>): Promise<boolean> {
   return ((await redis.hget(keys.identity, 'succeeds')) ?? '').trim() !== '';
 }
 
 /** Whether Redis has another epoch than the known one, or fewer changes. */
-export async function differs({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, known: Checkpoint) {
+export async function differs(
+  { redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>,
+  known: Checkpoint,
+) {
   const [epoch, sequence] = await redis.hmget(keys.identity, 'epoch', 'sequence');
   return known.epoch !== '' && (epoch !== known.epoch || Number(sequence ?? 0) < known.sequence);
 }
 
 /** How many changes of the ledger other daemons made. */
-export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, identity: Identity) {
+export async function changesByOthers(
+  { redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>,
+  identity: Identity,
+) {
   // Read first: a change of ours in between is not counted as theirs.
   const sequence = await redis.hget(keys.identity, 'sequence');
   return Number(sequence ?? 0) - identity.own().made;
@@ -154,9 +171,17 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
       time.now(),
       holds[1] ?? '',
     ];
-    const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
+    const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [
+      Standing,
+      string,
+      string,
+    ];
     const isLost = found === 'rolled-back' || found === 'emptied';
-    return { standing: isLost ? lossOf(remembered, found === 'emptied') : found, epoch, sequence: Number(sequence) };
+    return {
+      standing: isLost ? lossOf(remembered, found === 'emptied') : found,
+      epoch,
+      sequence: Number(sequence),
+    };
   };
 }
 
@@ -165,7 +190,8 @@ type Loss = Exclude<Standing, 'same' | 'new'>;
 /** Why the ledger does not know everything that was sent. */
 export const LOSSES: Readonly<Record<Loss, string>> = {
   'rolled-back': 'Redis lost part of the ledger',
-  emptied: 'this Redis has no ledger, but the folder `data` knows one: it is another Redis, or it lost its data',
+  emptied:
+    'this Redis has no ledger, but the folder `data` knows one: it is another Redis, or it lost its data',
   copied: 'the folder `data` was copied or restored',
   returned: 'another ledger was used with this folder `data` meanwhile',
 };
@@ -177,7 +203,8 @@ function lossOf({ isCopy, wasReplaced }: Checkpoint, isEmpty: boolean): Loss {
 }
 
 /** The latest state of the ledger that this daemon saw; without `own` its changes are not counted separately. */
-export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> & Partial<Pick<Identity, 'own' | 'sawOwn'>>;
+export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> &
+  Partial<Pick<Identity, 'own' | 'sawOwn'>>;
 
 type Counting = { script: Script; used: readonly string[]; head: readonly (string | number)[] };
 
@@ -200,17 +227,31 @@ export async function runCounting(
 }
 
 /** What was last seen of the ledger: the name of its epoch, and the sequence of its latest change. */
-export type Checkpoint = { epoch: string; sequence: number; isCopy?: boolean; wasReplaced?: boolean };
+export type Checkpoint = {
+  epoch: string;
+  sequence: number;
+  isCopy?: boolean;
+  wasReplaced?: boolean;
+};
 
 /** Keeps a checkpoint where it outlives the process. None reads as the epoch ''. */
-export type CheckpointStore = { read(): Promise<Checkpoint>; write(checkpoint: Checkpoint): Promise<void> };
+export type CheckpointStore = {
+  read(): Promise<Checkpoint>;
+  write(checkpoint: Checkpoint): Promise<void>;
+};
 
 /**
  * A checkpoint in a file, written completely or not at all. Where Redis keeps its data beside the file, both are copied
  * together: then a copy of the file is noticed, too.
  */
-export function createCheckpointFile(file: string, { isBesideRedis = false } = {}): CheckpointStore {
-  return { read: () => readCheckpoint(file, isBesideRedis), write: (checkpoint) => writeCheckpoint(file, checkpoint) };
+export function createCheckpointFile(
+  file: string,
+  { isBesideRedis = false } = {},
+): CheckpointStore {
+  return {
+    read: () => readCheckpoint(file, isBesideRedis),
+    write: (checkpoint) => writeCheckpoint(file, checkpoint),
+  };
 }
 
 async function readCheckpoint(file: string, noticesCopies: boolean): Promise<Checkpoint> {
@@ -219,7 +260,8 @@ async function readCheckpoint(file: string, noticesCopies: boolean): Promise<Che
     const value: unknown = JSON.parse(await handle.readFile('utf8'));
     if (typeof value === 'object' && value !== null && 'epoch' in value && 'sequence' in value) {
       const kept = { epoch: String(value.epoch), sequence: Number(value.sequence) };
-      if (!noticesCopies || !('mark' in value) || (await hasMark(handle, String(value.mark)))) return kept;
+      if (!noticesCopies || !('mark' in value) || (await hasMark(handle, String(value.mark))))
+        return kept;
       // An epoch that Redis does not have, and the same one each time that this copy is read.
       return { ...kept, epoch: `${kept.epoch}@${await markOf(handle)}`, isCopy: true };
     }

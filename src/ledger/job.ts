@@ -43,7 +43,9 @@ export async function* ordersUnderWay(
     cursor = next;
     // Members and scores take turns.
     const known = await ledger.lookup(flat.filter((_, i) => i % 2 === 0));
-    const entries = known.flatMap((one) => (one.kind === 'open' && wanted.has(one.entry.batch) ? [one.entry] : []));
+    const entries = known.flatMap((one) =>
+      one.kind === 'open' && wanted.has(one.entry.batch) ? [one.entry] : [],
+    );
     if (entries.length > 0) yield entries;
   } while (cursor !== '0');
 }

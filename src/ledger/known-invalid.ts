@@ -35,12 +35,19 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   /** These numbers are correct now: a later fault is shown again. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
     if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
-    const fields = numbers.flatMap((number) => [fieldOf({ number, fingerprint: '' }), ...besidesOf(number)]);
+    const fields = numbers.flatMap((number) => [
+      fieldOf({ number, fingerprint: '' }),
+      ...besidesOf(number),
+    ]);
     await redis.hdel(keys.knownInvalid(source), ...fields);
   }
 
   /** Which of these numbers no report but that of `batch` named as left out although they were sent. */
-  async function areNewlyLeftOut(source: string, batch: string, numbers: readonly string[]): Promise<boolean[]> {
+  async function areNewlyLeftOut(
+    source: string,
+    batch: string,
+    numbers: readonly string[],
+  ): Promise<boolean[]> {
     if (numbers.length === 0) return [];
     const named = await redis.hmget(keys.knownInvalid(source), ...numbers.map(leftOutField));
     return named.map((one) => one === null || one === batch);
@@ -57,29 +64,50 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
    * A person corrects these orders: where one is of an export, its later versions may show it as it was. Call before the
    * corrected order is entered, or the ledger forgets the order.
    */
-  async function corrected(replaced: readonly Entry[], batches: Pick<Batches, 'find'>): Promise<void> {
+  async function corrected(
+    replaced: readonly Entry[],
+    batches: Pick<Batches, 'find'>,
+  ): Promise<void> {
     const from = Map.groupBy(replaced, ({ batch }) => batch);
     for (const [name, entries] of from) {
       const batch = await batches.find(name);
-      const shown = entries.map((one) => ({ number: one.order.purchaseOrderNumber, fingerprint: one.digest }));
+      const shown = entries.map((one) => ({
+        number: one.order.purchaseOrderNumber,
+        fingerprint: one.digest,
+      }));
       if (batch?.kind === 'export') await remember(batch.source, shown);
     }
   }
 
   /** A person gave this order another number. Call before the ledger forgets it. */
-  async function renumbered({ batch: name, order, digest }: Entry, batches: Pick<Batches, 'find'>): Promise<void> {
+  async function renumbered(
+    { batch: name, order, digest }: Entry,
+    batches: Pick<Batches, 'find'>,
+  ): Promise<void> {
     const batch = await batches.find(name);
     if (batch?.kind !== 'export') return;
-    await redis.hset(keys.knownInvalid(batch.source), renumberedField(order.purchaseOrderNumber), digest);
+    await redis.hset(
+      keys.knownInvalid(batch.source),
+      renumberedField(order.purchaseOrderNumber),
+      digest,
+    );
   }
 
   return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, renumbered };
 }
 
 /** Whether one of the open dead letters that `waiting` holds for a number is of a fix file, or of this export, as after a loss of Redis. */
-async function isWaiting(source: string, waiting: string, batches: Pick<Batches, 'find'>): Promise<boolean> {
-  const found = await Promise.all(readOpenDeadLetters(waiting).map(({ batch }) => batches.find(batch)));
-  return found.some((one) => one?.inspection?.isFixFile || (one?.kind === 'export' && one.source === source));
+async function isWaiting(
+  source: string,
+  waiting: string,
+  batches: Pick<Batches, 'find'>,
+): Promise<boolean> {
+  const found = await Promise.all(
+    readOpenDeadLetters(waiting).map(({ batch }) => batches.find(batch)),
+  );
+  return found.some(
+    (one) => one?.inspection?.isFixFile || (one?.kind === 'export' && one.source === source),
+  );
 }
 
 const leftOutField = (number: string) => `-${number}`;
@@ -108,7 +136,10 @@ export async function wereCorrected(
   return await Promise.all(
     orders.map(async ({ number, fingerprint }, i) => {
       if (renamed[i] === fingerprint) return true;
-      return were[i] === true && (await isWaiting(source, (await redis.hget(keys.waiting, number)) ?? '', batches));
+      return (
+        were[i] === true &&
+        (await isWaiting(source, (await redis.hget(keys.waiting, number)) ?? '', batches))
+      );
     }),
   );
 }
@@ -128,7 +159,9 @@ export async function resultsShownBefore(
   const names = new Set(open.flatMap((one) => (one ? [one.batch] : [])));
   const titles = new Map(
     await Promise.all(
-      [...names].map(async (name) => [name, batchTitle(name, (await batches.find(name))?.name)] as const),
+      [...names].map(
+        async (name) => [name, batchTitle(name, (await batches.find(name))?.name)] as const,
+      ),
     ),
   );
   return orders.map(({ number }, i) => ({
@@ -139,11 +172,22 @@ export async function resultsShownBefore(
   }));
 }
 
-function wordsOf(number: string, open: OpenDeadLetter | undefined, titles: ReadonlyMap<string, string>) {
+function wordsOf(
+  number: string,
+  open: OpenDeadLetter | undefined,
+  titles: ReadonlyMap<string, string>,
+) {
   const what = 'unchanged since an earlier export';
   if (open !== undefined) {
-    return { code: KNOWN_INVALID, message: `${what}, waits for a person in ${titles.get(open.batch)}` };
+    return {
+      code: KNOWN_INVALID,
+      message: `${what}, waits for a person in ${titles.get(open.batch)}`,
+    };
   }
-  if (number === '') return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
-  return { code: KNOWN_SETTLED, message: `${what}, in which it needed a person; it was settled since` };
+  if (number === '')
+    return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
+  return {
+    code: KNOWN_SETTLED,
+    message: `${what}, in which it needed a person; it was settled since`,
+  };
 }

@@ -50,7 +50,12 @@ export function createLedger(deps: LedgerDeps) {
   const lookup = createLookup(redis, keys);
 
   /** Admits an order, due then; false when its number, a row or its batch was changed meanwhile, or it has an outcome. */
-  async function enter(entry: Entry, before: Entry | undefined, due: number, rows: readonly RowClaim[] = []) {
+  async function enter(
+    entry: Entry,
+    before: Entry | undefined,
+    due: number,
+    rows: readonly RowClaim[] = [],
+  ) {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
     const when = entry.state === 'unknown' ? { doubt: due } : { due };
@@ -72,7 +77,8 @@ export function createLedger(deps: LedgerDeps) {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
     const isDone = await commit({ ...change, ...rows, ...actionOn(entry, operatorAction) });
-    if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
+    if (isDone && change.outcome !== undefined)
+      onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
   }
 
@@ -94,7 +100,11 @@ export function createLedger(deps: LedgerDeps) {
 function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
   const countScript = readScript(new URL('./count.lua', import.meta.url));
   /** Counts orders that end at admission. Repeatable. */
-  return async function count(batch: string, at: number, orders: readonly Counted[]): Promise<void> {
+  return async function count(
+    batch: string,
+    at: number,
+    orders: readonly Counted[],
+  ): Promise<void> {
     if (orders.length === 0) return;
     const args = orders.flatMap(({ ordinal, number, result }) => [
       ordinal,
@@ -107,7 +117,8 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
     const counting = { script: countScript, used, head: [keys.prefix, at, batch] };
     const [fresh] = await runCounting({ redis, keys, identity }, counting, args);
     // After a crash some were counted before, and which is not known.
-    if (fresh === orders.length) for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
+    if (fresh === orders.length)
+      for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
   };
 }
 
@@ -117,7 +128,8 @@ export function createLookup(redis: Redis, keys: Keys) {
   /** What is known of each number, in the order asked. */
   async function lookup(numbers: readonly string[]): Promise<Known[]> {
     const pages = [];
-    for (let i = 0; i < numbers.length; i += LOOKUP) pages.push(lookupPage(numbers.slice(i, i + LOOKUP)));
+    for (let i = 0; i < numbers.length; i += LOOKUP)
+      pages.push(lookupPage(numbers.slice(i, i + LOOKUP)));
     return (await Promise.all(pages)).flat();
   }
 
@@ -168,7 +180,14 @@ function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
 function changeOf(entry: Entry, step: Step, followers: string): Change | undefined {
   const { version: expected, batch, ordinal } = entry;
   const number = entry.order.purchaseOrderNumber;
-  const base = { number, expected, batch, ordinal, wasInDoubt: entry.state === 'unknown', sentBy: entry.sentBy };
+  const base = {
+    number,
+    expected,
+    batch,
+    ordinal,
+    wasInDoubt: entry.state === 'unknown',
+    sentBy: entry.sentBy,
+  };
   switch (step.kind) {
     case 'ignore':
       return undefined;
@@ -214,18 +233,30 @@ function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Sett
 
 /** The words for an order that the list shows more than once. */
 export function createdTwice(times: number): { code: string; message: string } {
-  return { code: 'created-twice', message: `the API's list shows this order ${times} times: it was created twice` };
+  return {
+    code: 'created-twice',
+    message: `the API's list shows this order ${times} times: it was created twice`,
+  };
 }
 
 /** The entry with its history is deleted; the report must still say which attempt had no clear answer. */
 function foundWords({ state, history }: Entry): { code: string; message: string } | undefined {
   const lost = state === 'unknown' ? history?.at(-1) : undefined;
-  return lost && { code: 'listed', message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list` };
+  return (
+    lost && {
+      code: 'listed',
+      message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list`,
+    }
+  );
 }
 
 function cancellation(entry: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
   const { attempt, order, place, maybeSentAt } = entry;
-  const result = cancelledResult(at, attempt, maybeSentAt === undefined ? undefined : WITHDRAWN_AFTER);
+  const result = cancelledResult(
+    at,
+    attempt,
+    maybeSentAt === undefined ? undefined : WITHDRAWN_AFTER,
+  );
   const of = { number: order.purchaseOrderNumber, place };
   return { outcome: 'cancelled', result: { ...result, of }, at, ...heir };
 }
@@ -234,7 +265,11 @@ function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {
   const { state: outcome, attempt: attempts, firstAt = at, answer, known } = entry;
   const words = answer ?? { code: outcome, message: '' };
   const items = outcome === 'conflict' ? known?.items : undefined;
-  return { outcome, result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) }, at };
+  return {
+    outcome,
+    result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) },
+    at,
+  };
 }
 
 /** A dead letter whose content the API has, or which a person discarded. */
@@ -246,5 +281,7 @@ function dropped({ attempt }: Entry, { at, keeps }: Extract<Step, { kind: 'drop'
 
 /** What the report reads from the file and the ledger again: an invalid order, a duplicate of another batch. */
 function isPlain({ outcome, message, failed }: StoredResult): boolean {
-  return (outcome === 'duplicate' || outcome === 'invalid') && message === '' && failed === undefined;
+  return (
+    (outcome === 'duplicate' || outcome === 'invalid') && message === '' && failed === undefined
+  );
 }

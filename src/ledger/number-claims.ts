@@ -7,7 +7,13 @@ import type { Keys } from '../redis/keys.ts';
 import type { RowClaim } from './commits.ts';
 import { readOpenDeadLetters } from './dead-letters.ts';
 import type { Ledger } from './ledger.ts';
-import { type Claiming, createRowClaims, mayHaveOwner, type RowOwner, type TakenRow } from './row-claims.ts';
+import {
+  type Claiming,
+  createRowClaims,
+  mayHaveOwner,
+  type RowOwner,
+  type TakenRow,
+} from './row-claims.ts';
 import { spellingOf } from './spellings.ts';
 
 /** The field of `keys.renumbered`: a spreadsheet that saves the file again may write its number in another spelling. */
@@ -22,15 +28,24 @@ type NewOwner = RowOwner & { from: string };
 const isRenumbered = ({ batch, from }: NewOwner): boolean => from !== batch;
 
 const textOf = (owners: readonly NewOwner[]): string => JSON.stringify(owners);
-const ownersIn = (text: string | null | undefined): NewOwner[] => (text ? (JSON.parse(text) as NewOwner[]) : []);
+const ownersIn = (text: string | null | undefined): NewOwner[] =>
+  text ? (JSON.parse(text) as NewOwner[]) : [];
 
 /** The field of `keys.renumbered` and its text, where one order is known. */
-export function renumberedAs(owner: RowOwner, was: Former, from: string): [field: string, text: string] {
+export function renumberedAs(
+  owner: RowOwner,
+  was: Former,
+  from: string,
+): [field: string, text: string] {
   return [formerField(was), textOf([{ ...owner, from }])];
 }
 
 /** Each order that a person gave another number in a fix file is that one order, whichever files have it as it was. */
-export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+export function createNumberClaims(deps: {
+  redis: Redis;
+  keys: Keys;
+  ledger: Pick<Ledger, 'lookup'>;
+}) {
   const { redis, keys } = deps;
   const rowClaims = createRowClaims(deps);
   const { firstOf, formersOf, isAlive } = rowClaims;
@@ -61,7 +76,9 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
       const others = await aliveIn(before, owner.number);
       // Rows of one order that a person gives two numbers are two orders, also where one of them comes back later.
       const isOther = (one: NewOwner) => one.batch !== owner.batch && one.from !== from;
-      const by = others.find((one) => isOther(one) && (isRenumbered(one) || one.number === was.number));
+      const by = others.find(
+        (one) => isOther(one) && (isRenumbered(one) || one.number === was.number),
+      );
       if (by && !isMeant) return { row: target, target, by };
       const after = was.number === owner.number ? '' : textOf([...others, { ...owner, from }]);
       claims.push({ batch: '', field, before, after });
@@ -73,7 +90,9 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
   async function renumbered(orders: readonly Former[]): Promise<(RowOwner | undefined)[]> {
     if (orders.length === 0) return [];
     const found = await redis.hmget(keys.renumbered, ...orders.map(formerField));
-    return await Promise.all(orders.map(async ({ number }, i) => (await aliveIn(found[i], number)).find(isRenumbered)));
+    return await Promise.all(
+      orders.map(async ({ number }, i) => (await aliveIn(found[i], number)).find(isRenumbered)),
+    );
   }
 
   /** Keeps that a report says that an order of `batch` has another number now. Repeatable. */
@@ -82,7 +101,13 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
     if (by === undefined) await redis.hset(keys.renumbered, ...renumberedAs(owner, was, batch));
   }
 
-  return { ...rowClaims, claim, renumbered, unchanged: createUnchanged(deps, aliveIn), reportedNumber };
+  return {
+    ...rowClaims,
+    claim,
+    renumbered,
+    unchanged: createUnchanged(deps, aliveIn),
+    reportedNumber,
+  };
 }
 
 /**
@@ -107,7 +132,9 @@ function createUnchanged(
       const by = others.find(isRenumbered);
       if (by !== undefined) return by;
       const after = textOf([...others, { number: was.number, batch, no, from: batch }]);
-      return letters[i] ? [{ batch: '', field: formerField(was), before: texts[i] ?? '', after }] : [];
+      return letters[i]
+        ? [{ batch: '', field: formerField(was), before: texts[i] ?? '', after }]
+        : [];
     };
     return await Promise.all(orders.map(claimOf));
   };
@@ -120,16 +147,22 @@ export async function madeOthers(
 ): Promise<(RowOwner | undefined)[]> {
   const claims = createNumberClaims(deps);
   const names = [...new Set(letters.map(({ batch }) => batch))];
-  const owned = new Map(await Promise.all(names.map(async (one) => [one, await mayHaveOwner(one, deps)] as const)));
+  const owned = new Map(
+    await Promise.all(names.map(async (one) => [one, await mayHaveOwner(one, deps)] as const)),
+  );
   const renumbered = await claims.renumbered(letters.map(formerOf));
   const ofRows = async ({ batch, ...letter }: (typeof letters)[number]) => {
     const places = placesOf(letter);
     if (!places.every((place) => owned.get(batch)?.(place))) return undefined;
     const owners = await Promise.all(places.map((place) => claims.ownerOf({ batch, place })));
-    return owners.some((one) => one === undefined || one.number === letter.purchaseOrderNumber) ? undefined : owners[0];
+    return owners.some((one) => one === undefined || one.number === letter.purchaseOrderNumber)
+      ? undefined
+      : owners[0];
   };
   return await Promise.all(
-    letters.map(async (letter, i) => (letter.closed ? undefined : (renumbered[i] ?? (await ofRows(letter))))),
+    letters.map(async (letter, i) =>
+      letter.closed ? undefined : (renumbered[i] ?? (await ofRows(letter))),
+    ),
   );
 }
 
@@ -143,15 +176,25 @@ export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0])
   const fieldOf = (number: string) => `~${number}`;
 
   /** Keeps that an order of these batches was sent as `owner`, where they are versions of an export. Repeatable. */
-  async function remember(batches: Iterable<string>, number: string, owner: RowOwner): Promise<void> {
+  async function remember(
+    batches: Iterable<string>,
+    number: string,
+    owner: RowOwner,
+  ): Promise<void> {
     if (number === '' || number === owner.number) return;
     const sources = new Set(await Promise.all([...new Set(batches)].map(exportOf)));
     for (const source of sources) {
       if (source === undefined) continue;
       // One that was split has several, and the API may refuse one of them.
       const kept = await keptIn(source, [number]);
-      const others = (kept[0] ?? []).filter((one) => one.number !== owner.number || one.batch !== owner.batch);
-      await redis.hset(keys.knownInvalid(source), fieldOf(number), JSON.stringify([...others, owner]));
+      const others = (kept[0] ?? []).filter(
+        (one) => one.number !== owner.number || one.batch !== owner.batch,
+      );
+      await redis.hset(
+        keys.knownInvalid(source),
+        fieldOf(number),
+        JSON.stringify([...others, owner]),
+      );
     }
   }
 
@@ -167,7 +210,10 @@ export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0])
   }
 
   /** For each number of an export, the order that is accepted or may be under another one, if a person gave it that. */
-  async function ownersOf(source: string, numbers: readonly string[]): Promise<(RowOwner | undefined)[]> {
+  async function ownersOf(
+    source: string,
+    numbers: readonly string[],
+  ): Promise<(RowOwner | undefined)[]> {
     if (numbers.length === 0) return [];
     const kept = await keptIn(source, numbers);
     return await Promise.all(
@@ -196,7 +242,8 @@ export function createRenumbering(deps: Parameters<typeof createNumberClaims>[0]
   const { firstOf, formersOf } = createRowClaims(deps);
 
   return async (orders: readonly Renumbered[], formerOf: FormerOf): Promise<void> => {
-    const formers = ({ rows }: Renumbered) => Promise.all(rows.map((row) => formersOf(row, formerOf(row))));
+    const formers = ({ rows }: Renumbered) =>
+      Promise.all(rows.map((row) => formersOf(row, formerOf(row))));
     const was = await Promise.all(orders.map(formers));
     for (const [i, { owner, rows }] of orders.entries())
       for (const number of new Set(was[i]?.flat().map((one) => one.number))) {
@@ -215,7 +262,10 @@ type Renumbered = { owner: RowOwner; rows: readonly FixTarget[] };
 type FormerOf = (row: FixTarget) => Former | undefined;
 
 /** What is asked of a dead letter, as a list or its report has it. `content`: the digest of its items, instead of them. */
-export type ToBecome = Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'closed' | 'payload'> & {
+export type ToBecome = Pick<
+  DeadLetter,
+  'purchaseOrderNumber' | 'location' | 'closed' | 'payload'
+> & {
   batch: string;
   content?: string;
 };

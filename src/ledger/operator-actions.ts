@@ -24,7 +24,10 @@ export function createOperatorActions({ redis, keys }: { redis: Redis; keys: Key
 }
 
 /** An action, if there is one, with the last attempt of the order that it decides on. */
-export function actionOn({ history }: Pick<Entry, 'history'>, operatorAction: OperatorAction | undefined) {
+export function actionOn(
+  { history }: Pick<Entry, 'history'>,
+  operatorAction: OperatorAction | undefined,
+) {
   const after = history?.at(-1);
   return operatorAction && { operatorAction: { ...operatorAction, ...(after && { after }) } };
 }
@@ -35,7 +38,13 @@ type Told = {
   appearances: readonly { result: { at: string; attempts: number }; deadLetter?: Reported }[];
 };
 
-type Reported = { attempts: number; lastAt: string; code: string; message: string; httpStatus?: number };
+type Reported = {
+  attempts: number;
+  lastAt: string;
+  code: string;
+  message: string;
+  httpStatus?: number;
+};
 
 /**
  * The attempts without success that are known: of an order that is not settled, those after which a person decided, and the
@@ -52,7 +61,13 @@ export function attemptsOf({ open, operatorActions, appearances }: Told): PastAt
 }
 
 function asAttempt({ attempts, lastAt, code, message, httpStatus }: Reported): PastAttempt {
-  return { attempt: attempts, at: Date.parse(lastAt), code, message, ...(httpStatus !== undefined && { httpStatus }) };
+  return {
+    attempt: attempts,
+    at: Date.parse(lastAt),
+    code,
+    message,
+    ...(httpStatus !== undefined && { httpStatus }),
+  };
 }
 
 /** With its time in ISO 8601, as in reports. */

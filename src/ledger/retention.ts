@@ -12,7 +12,15 @@ export type Retention = ReturnType<typeof createRetention>;
  * export still shows is never forgotten, because it would be sent again. Their operator actions are removed too. With `forever`
  * this does nothing.
  */
-export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
+export function createRetention({
+  redis,
+  keys,
+  keep,
+}: {
+  redis: Redis;
+  keys: Keys;
+  keep: number | 'forever';
+}) {
   const spellings = createSpellingStore({ redis, keys });
   /** A source shows these settled numbers again. Written once a day each. */
   async function shown(numbers: readonly string[], now: number): Promise<void> {
@@ -24,7 +32,11 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
     const text = await redis.hget(keys.settled(number), number);
     if (text === null || lastShown(text) >= today) return;
     const [digestAndAttempts = '', at = '', batchNo = ''] = text.split('.');
-    await redis.hset(keys.settled(number), number, [digestAndAttempts, at, batchNo, today.toString(36)].join('.'));
+    await redis.hset(
+      keys.settled(number),
+      number,
+      [digestAndAttempts, at, batchNo, today.toString(36)].join('.'),
+    );
   }
 
   /** Forgets what is older than the retention; returns how many. Reads the ledger in small steps. */
@@ -36,7 +48,9 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
       for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
     }
     for await (const page of pagesOf('d'))
-      await Promise.all(page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)));
+      await Promise.all(
+        page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)),
+      );
     return forgotten;
   }
 
@@ -44,7 +58,13 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
   async function* pagesOf(kind: 's' | 'd'): AsyncGenerator<string[]> {
     let cursor = '0';
     do {
-      const [next, page] = await redis.scan(cursor, 'MATCH', `${escaped(keys.prefix)}:${kind}:*`, 'COUNT', 500);
+      const [next, page] = await redis.scan(
+        cursor,
+        'MATCH',
+        `${escaped(keys.prefix)}:${kind}:*`,
+        'COUNT',
+        500,
+      );
       yield page;
       cursor = next;
     } while (cursor !== '0');
@@ -64,7 +84,9 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
 
   async function forgetIn(bucket: string, oldest: number): Promise<number> {
     const all = await redis.hgetall(bucket);
-    const old = Object.entries(all).flatMap(([number, text]) => (lastShown(text) < oldest ? [number] : []));
+    const old = Object.entries(all).flatMap(([number, text]) =>
+      lastShown(text) < oldest ? [number] : [],
+    );
     if (old.length === 0) return 0;
     await spellings.forget(old);
     return redis.hdel(bucket, ...old);
@@ -97,7 +119,10 @@ export async function* settledOrders({
 }): AsyncGenerator<[number: string, compact: Compact]> {
   const buckets = keys.settledBuckets();
   for (let i = 0; i < buckets.length; i += PAGE) {
-    const page = await Promise.all(buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)));
-    for (const fields of page) for (const [number, text] of Object.entries(fields)) yield [number, decodeCompact(text)];
+    const page = await Promise.all(
+      buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)),
+    );
+    for (const fields of page)
+      for (const [number, text] of Object.entries(fields)) yield [number, decodeCompact(text)];
   }
 }

@@ -18,7 +18,11 @@ export type RowOwner = { number: string; batch: string; no: number; at?: number 
 export type Claiming = { formerOf?: (row: FixTarget) => Former | undefined; isMeant?: boolean };
 
 /** A row that another order has, which is accepted or may be. `target`: as the fix file names it. */
-export type TakenRow = { row: FixTarget; target: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
+export type TakenRow = {
+  row: FixTarget;
+  target: FixTarget;
+  by: Pick<RowOwner, 'number' | 'batch'>;
+};
 
 /** Which rows of earlier batches the rows of a fix file were. */
 function createOrigins({ redis, keys }: { redis: Redis; keys: Keys }) {
@@ -30,11 +34,16 @@ function createOrigins({ redis, keys }: { redis: Redis; keys: Keys }) {
     if (repeats === null) return row;
     const first = JSON.parse(repeats) as SameContent;
     // What a forgotten batch kept is gone, and nothing would remove what is written to it now.
-    return (await redis.exists(keys.batch(first.batch))) === 1 ? { batch: first.batch, place: row.place } : row;
+    return (await redis.exists(keys.batch(first.batch))) === 1
+      ? { batch: first.batch, place: row.place }
+      : row;
   }
 
   /** What a row was in the batch that it comes from, and in those before. */
-  async function formersOf({ batch, place }: FixTarget, own: Former | undefined): Promise<Former[]> {
+  async function formersOf(
+    { batch, place }: FixTarget,
+    own: Former | undefined,
+  ): Promise<Former[]> {
     const before = await redis.hget(keys.corrected(batch), `was ${place}`);
     return [...(before === null ? [] : (JSON.parse(before) as Former[])), ...(own ? [own] : [])];
   }
@@ -62,7 +71,15 @@ function createOrigins({ redis, keys }: { redis: Redis; keys: Keys }) {
 }
 
 /** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
-export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+export function createRowClaims({
+  redis,
+  keys,
+  ledger,
+}: {
+  redis: Redis;
+  keys: Keys;
+  ledger: Pick<Ledger, 'lookup'>;
+}) {
   const { firstOf, ...origins } = createOrigins({ redis, keys });
 
   /** What an order claims to be the only one that its rows become; or the first row that another order has. */
@@ -87,7 +104,8 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
   /** Keeps what a report says that a row became, where the ledger knows of no order that has it. Repeatable. */
   async function reported(owner: RowOwner, row: FixTarget): Promise<void> {
     const { batch, place } = await firstOf(row);
-    if (!(await ownerOf(row))) await redis.hset(keys.corrected(batch), `as ${place}`, JSON.stringify(owner));
+    if (!(await ownerOf(row)))
+      await redis.hset(keys.corrected(batch), `as ${place}`, JSON.stringify(owner));
   }
 
   /** The order that a row became, where that is accepted or may be. */

@@ -22,7 +22,15 @@ type Lookup = (numbers: readonly string[]) => Promise<Known[]>;
 const MOST = 50;
 
 /** Numbers of the ledger in other spellings, which `keys.spellings` has by the plain one. */
-export function createSpellings({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
+export function createSpellings({
+  redis,
+  keys,
+  lookup,
+}: {
+  redis: Redis;
+  keys: Keys;
+  lookup: Lookup;
+}) {
   /** For each number, the other spellings of it that the ledger has, and what it knows of them. */
   async function otherSpellings(numbers: readonly string[]): Promise<OtherSpelling[][]> {
     if (numbers.length === 0) return [];
@@ -88,7 +96,12 @@ export function createSpellingStore({ redis, keys }: Pick<Store, 'redis' | 'keys
       return plain === number ? [] : [plain, number];
     });
     for (let from = 0; from < pairs.length; from += 2 * AT_ONCE)
-      await runScript(redis, script, [keys.spellings], [what, MOST, ...pairs.slice(from, from + 2 * AT_ONCE)]);
+      await runScript(
+        redis,
+        script,
+        [keys.spellings],
+        [what, MOST, ...pairs.slice(from, from + 2 * AT_ONCE)],
+      );
   }
 
   return {

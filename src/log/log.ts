@@ -37,9 +37,18 @@ export type LogOptions = {
  * with growing gaps.
  */
 export function createLog(options: LogOptions): Log {
-  const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction(), hints } = options;
+  const {
+    level,
+    pretty,
+    colour = false,
+    stream,
+    secrets = [],
+    redaction = createRedaction(),
+    hints,
+  } = options;
   for (const secret of secrets) redaction.hideSecret(secret.reveal());
-  const shown = (facts: Record<string, unknown>) => (hints ? hints(loggable(facts)) : loggable(facts));
+  const shown = (facts: Record<string, unknown>) =>
+    hints ? hints(loggable(facts)) : loggable(facts);
   const form = pretty ? prettyLine({ colour }) : (line: string) => line;
   const repeats = createRepeats(options.now ?? (() => performance.now()));
   const lines = createLogLines(stream, (line) => form(redaction.redactLine(line)));
@@ -96,7 +105,10 @@ const REMEMBERED = 1_000;
 
 /** Lets a failure pass the first time, then with growing gaps; `repeated` counts what was left out. */
 function createRepeats(now: () => number) {
-  const failures = new Map<string, { seen: number; logged: number; times: number; repeated: number }>();
+  const failures = new Map<
+    string,
+    { seen: number; logged: number; times: number; repeated: number }
+  >();
   return {
     pass(given: Parameters<LogFn>): Parameters<LogFn> | undefined {
       const [facts, ...rest] = given as unknown as [Record<string, unknown>, string];
@@ -105,7 +117,10 @@ function createRepeats(now: () => number) {
       const key = JSON.stringify(identityOf(facts));
       const at = now();
       const before = failures.get(key);
-      const last = before && at - before.seen <= quiet ? before : { seen: at, logged: at, times: 0, repeated: 0 };
+      const last =
+        before && at - before.seen <= quiet
+          ? before
+          : { seen: at, logged: at, times: 0, repeated: 0 };
       const isQuiet = last.times > 0 && at - last.logged < growingWait(last.times, GAP);
       failures.delete(key);
       if (failures.size >= REMEMBERED) failures.clear();
@@ -129,7 +144,8 @@ function identityOf(facts: Record<string, unknown>): object {
 
 const HIDDEN = '[redacted]';
 /** Names of facts whose value is always redacted. */
-const SECRET_NAME = /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
+const SECRET_NAME =
+  /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
 const LONGEST_TEXT = 2_000;
 const LONGEST_LIST = 20;
 
@@ -141,14 +157,17 @@ export function loggable(facts: Record<string, unknown>): Record<string, unknown
   return Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) => {
       const plain =
-        SECRET_NAME.test(name) && !['number', 'boolean'].includes(typeof value) ? HIDDEN : plainValue(value);
+        SECRET_NAME.test(name) && !['number', 'boolean'].includes(typeof value)
+          ? HIDDEN
+          : plainValue(value);
       return plain === undefined ? [] : [[name, plain]];
     }),
   );
 }
 
 function plainValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map((item) => plainText(item) ?? HIDDEN);
+  if (Array.isArray(value))
+    return value.slice(0, LONGEST_LIST).map((item) => plainText(item) ?? HIDDEN);
   if (value instanceof Error) return plainError(value);
   return plainText(value);
 }
@@ -162,7 +181,8 @@ function plainText(value: unknown): string | number | boolean | null | undefined
 
 /** Only unexpected errors keep their stack. */
 function plainError(error: Error): Record<string, unknown> {
-  const code = 'code' in error && typeof error.code === 'string' ? { code: visible(error.code) } : {};
+  const code =
+    'code' in error && typeof error.code === 'string' ? { code: visible(error.code) } : {};
   const plain = { name: visible(error.name), ...code, message: visible(error.message) };
   if (error instanceof PoSyncError) return plain;
   return {
@@ -197,7 +217,10 @@ function prettyLine({ colour }: { colour: boolean }): (line: string) => string {
 function factsOf(line: Record<string, unknown>): string {
   const facts = Object.entries(line).filter(([name]) => !FRAME.includes(name));
   return facts
-    .map(([name, value]) => `  ${name}=${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `  ${name}=${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
+    )
     .join('');
 }
 
@@ -221,7 +244,10 @@ const MOST_WAITING = 8 * 1024 * 1024;
  * Writes lines to a stream that can be closed (EPIPE), full (ENOSPC) or slow. Drops lines that cannot be written and
  * logs their number when writing works again.
  */
-export function createLogLines(target: LogTarget, form: (line: string) => string): { write(line: string): void } {
+export function createLogLines(
+  target: LogTarget,
+  form: (line: string) => string,
+): { write(line: string): void } {
   let dropped = 0;
   target.on?.('error', () => {
     dropped += 1;

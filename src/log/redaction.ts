@@ -93,7 +93,10 @@ function placesWithoutEscapes(text: string, pattern: RegExp): { from: number; to
   for (let round = 0; round < ROUNDS; round += 1) bare = withoutEscapes(bare);
   const { at } = bare;
   const found = [...bare.text.matchAll(pattern)];
-  return found.map(({ index, 0: match }) => ({ from: at[index] ?? 0, to: at[index + match.length] ?? text.length }));
+  return found.map(({ index, 0: match }) => ({
+    from: at[index] ?? 0,
+    to: at[index + match.length] ?? text.length,
+  }));
 }
 
 function withoutEscapes({ text, at }: Bare): Bare {
@@ -130,7 +133,10 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
 
 function formsOf(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
-  const encoded = [encodeURIComponent(value), new URLSearchParams([['', value]]).toString().slice(1)];
+  const encoded = [
+    encodeURIComponent(value),
+    new URLSearchParams([['', value]]).toString().slice(1),
+  ];
   const plain = [value, escaped, JSON.stringify(escaped).slice(1, -1), ...encoded];
   const bytes = Buffer.from(value);
   const texts = [

@@ -40,15 +40,29 @@ export type Tracer = {
   /** An order has its outcome since `at`, ledger time. */
   settled(order: TracedOrder, outcome: string, at: number): void;
   /** An order ended at admission. */
-  notAdmitted(facts: { batch: string; order: string; line: number; outcome: string; code: string }): void;
+  notAdmitted(facts: {
+    batch: string;
+    order: string;
+    line: number;
+    outcome: string;
+    code: string;
+  }): void;
   /** A request that is not for a single order ended `ms` after its first byte. */
-  request(operation: Operation, method: string, url: URL, status: number | undefined, ms: number): void;
+  request(
+    operation: Operation,
+    method: string,
+    url: URL,
+    status: number | undefined,
+    ms: number,
+  ): void;
   claimed(batch: string): void;
   inspected(facts: { batch: string; records: number; bytes: number }): void;
   admitted(facts: { batch: string; orders: number }): void;
   unreadable(facts: { batch: string; code: string }): void;
   /** `durationMs`: from the claim to the last outcome. */
-  finished(facts: FileFacts & { orders: number; accepted: number; needPerson: number; durationMs: number }): void;
+  finished(
+    facts: FileFacts & { orders: number; accepted: number; needPerson: number; durationMs: number },
+  ): void;
   /** What became of the spans of this process. */
   counts(): SpanCounts;
 };

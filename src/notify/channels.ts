@@ -10,7 +10,11 @@ type Deps = { http: Http; timeout: number; signal: AbortSignal };
 const MOST_BYTES = 64 * 1024;
 
 /** Posts a notice as JSON; any 2xx is success. Errors never contain the address, which may be a secret. */
-export async function callWebhook(address: string, notice: Notice, { http, timeout, signal }: Deps): Promise<void> {
+export async function callWebhook(
+  address: string,
+  notice: Notice,
+  { http, timeout, signal }: Deps,
+): Promise<void> {
   signal.throwIfAborted();
   const call = http.call({
     method: 'POST',
@@ -21,8 +25,11 @@ export async function callWebhook(address: string, notice: Notice, { http, timeo
     maxBytes: MOST_BYTES,
   });
   const answered = new AbortController();
-  const end = await Promise.race([call, whenAborted(signal, answered.signal)]).finally(() => answered.abort());
-  const status = end.kind === 'answered' ? end.answer.status : end.kind === 'broken' ? end.status : undefined;
+  const end = await Promise.race([call, whenAborted(signal, answered.signal)]).finally(() =>
+    answered.abort(),
+  );
+  const status =
+    end.kind === 'answered' ? end.answer.status : end.kind === 'broken' ? end.status : undefined;
   if (status !== undefined && status >= 200 && status < 300) return;
   if (end.kind === 'answered') throw new Error(`the webhook answered ${end.answer.status}`);
   throw new Error(`no answer from the webhook: ${reasonOf(end.error)}`);
@@ -54,7 +61,11 @@ const OUTPUT_WAIT = 200;
  * Runs a program without a shell, the notice as JSON on its standard input and in `PO_SYNC_NOTICE_…` variables.
  * Exit code 0 is success. Throws with the exit code or signal and the beginning of the output.
  */
-export function runCommand(command: readonly string[], notice: Notice, options: Options): Promise<void> {
+export function runCommand(
+  command: readonly string[],
+  notice: Notice,
+  options: Options,
+): Promise<void> {
   const { env, cwd, timeout, signal } = options;
   const [program = '', ...args] = command;
   return new Promise((resolve, reject) => {
@@ -73,7 +84,12 @@ export function runCommand(command: readonly string[], notice: Notice, options: 
         clearTimeout(late);
         for (const pipe of [child.stdout, child.stderr, child.stdin]) pipe.destroy();
         if (code === 0) resolve();
-        else reject(new Error(`${endingOf(code, killed, timeout)}${output() === '' ? '' : `: ${output()}`}`));
+        else
+          reject(
+            new Error(
+              `${endingOf(code, killed, timeout)}${output() === '' ? '' : `: ${output()}`}`,
+            ),
+          );
       };
       const late = setTimeout(settle, OUTPUT_WAIT);
       child.once('close', settle);
@@ -105,7 +121,8 @@ function variablesOf(notice: Notice): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(notice)) {
     if (typeof value === 'object') continue;
-    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`] = `${value}`;
+    variables[`PO_SYNC_NOTICE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`] =
+      `${value}`;
   }
   return variables;
 }

@@ -5,7 +5,11 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
 import { type CommonFacts, cut, type Notice, noticeOf } from './notice.ts';
 
-type HearingDeps = { store: Pick<Store, 'redis' | 'keys' | 'time'>; clock: Clock; sources: readonly Source[] };
+type HearingDeps = {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+  clock: Clock;
+  sources: readonly Source[];
+};
 
 /** Builds what remembers when a source last had a file. */
 export function createHearing({ store, clock, sources }: HearingDeps) {
@@ -15,7 +19,9 @@ export function createHearing({ store, clock, sources }: HearingDeps) {
    * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
    * also while its own file is missing.
    */
-  async function heard(file: Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>): Promise<void> {
+  async function heard(
+    file: Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>,
+  ): Promise<void> {
     const isOwn = !file.inspection?.isFixFile && !file.isForm;
     if (isOwn) await rewritten(file.source, file.startedAt);
     else await watchFrom(file.source, ledgerTimeOf(file.startedAt), store);
@@ -53,7 +59,10 @@ type Silence = CommonFacts & { source: string; since: number; hadFile: boolean }
 const LONGEST_PATH = 250;
 
 /** A source had no file for longer than expected. `path`: where its files are expected. */
-export function sourceSilent({ hadFile, ...facts }: Silence & { path: string; expectEveryMs: number }): Notice {
+export function sourceSilent({
+  hadFile,
+  ...facts
+}: Silence & { path: string; expectEveryMs: number }): Notice {
   const { source, since, path, expectEveryMs } = facts;
   const from = hadFile ? iso(since) : `po-sync began to watch it at ${iso(since)}`;
   const text = `Source ${source} (${cut(path, LONGEST_PATH)}) has had no readable file since ${from}, longer than the expected ${duration(expectEveryMs)}.`;

@@ -63,22 +63,36 @@ const LONGEST_NAME = 120;
 const LONGEST_REMEDY = 250;
 
 export type CommonFacts = { environment: string; at: number };
-type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string; page?: string };
+type BatchFacts = CommonFacts & {
+  batch: string;
+  file: string;
+  source: string;
+  report: string;
+  page?: string;
+};
 
 /** What a batch, or the change of the file of one that is done, has for a person. */
 export function settledBatch(
-  { state, total: orders, unreadable, counts }: Pick<Batch, 'state' | 'total' | 'unreadable' | 'counts'>,
+  {
+    state,
+    total: orders,
+    unreadable,
+    counts,
+  }: Pick<Batch, 'state' | 'total' | 'unreadable' | 'counts'>,
   needPerson: number,
   facts: BatchFacts,
 ): Notice {
-  if (state === 'done') return fileChangedLater({ ...facts, ...(orders === undefined ? {} : { orders }), counts });
+  if (state === 'done')
+    return fileChangedLater({ ...facts, ...(orders === undefined ? {} : { orders }), counts });
   if (orders === undefined) return fileUnreadable(facts);
   if (unreadable) return fileBecameUnreadable({ ...facts, orders, counts });
   return batchNeedsPerson({ ...facts, orders, needPerson, counts });
 }
 
 /** A batch is finished and some of its orders need a person. */
-function batchNeedsPerson(facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts }): Notice {
+function batchNeedsPerson(
+  facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts },
+): Notice {
   const { orders, needPerson } = facts;
   const text = `${nameOf(facts)}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
   return noticeOf('attention', 'finished', text, facts);
@@ -94,7 +108,9 @@ function fileUnreadable(facts: BatchFacts): Notice {
 }
 
 /** A file became unreadable after some of its orders were admitted. */
-function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
+function fileBecameUnreadable(
+  facts: BatchFacts & { orders: number; counts: OutcomeCounts },
+): Notice {
   const { orders } = facts;
   const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
   const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes. ${SEE_REPORT}`;
@@ -109,17 +125,30 @@ function fileChangedLater(facts: BatchFacts & { orders?: number; counts: Outcome
 }
 
 /** A batch waits until a person releases it. `since` is in milliseconds. */
-export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
+export function batchIsHeld(
+  facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number },
+): Notice {
   const reason = withoutContent(facts.reason);
   const end = facts.batch.slice(-8);
   const remedy = `Check its refused orders with po-sync dead-letters list --batch ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - nameOf(facts).length));
-  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${why}. ${remedy}`, { ...facts, reason, remedy });
+  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${why}. ${remedy}`, {
+    ...facts,
+    reason,
+    remedy,
+  });
 }
 
 /** The file of a batch cannot be read on, or its report not be written. `since` is in milliseconds. */
-export function batchIsUnsettled(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
-  return noticeOf('attention', 'unsettled', `${nameOf(facts)} has no report yet: ${facts.reason}`, facts);
+export function batchIsUnsettled(
+  facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number },
+): Notice {
+  return noticeOf(
+    'attention',
+    'unsettled',
+    `${nameOf(facts)} has no report yet: ${facts.reason}`,
+    facts,
+  );
 }
 
 /** Files of a source cannot be taken; none of their orders was sent. `files`: their names. */
@@ -145,7 +174,12 @@ export function sourceBack(facts: CommonFacts & { source: string }): Notice {
 
 /** The API's list shows orders more than once. */
 export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Notice {
-  return noticeOf('attention', 'created-twice', `${twiceText(facts.orders)}. ${TWICE_REMEDY}`, facts);
+  return noticeOf(
+    'attention',
+    'created-twice',
+    `${twiceText(facts.orders)}. ${TWICE_REMEDY}`,
+    facts,
+  );
 }
 
 /**
@@ -155,30 +189,56 @@ export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Not
 export function deliveryPaused({
   before,
   ...facts
-}: CommonFacts & { code: string; reason: string; since: number; before?: readonly string[] }): Notice {
+}: CommonFacts & {
+  code: string;
+  reason: string;
+  since: number;
+  before?: readonly string[];
+}): Notice {
   const { environment, code, reason } = facts;
   const open = before?.filter((one) => pauseAdvice(one) !== undefined).join(', ');
   // The cause of now may hide that they are as they were.
-  const more = open ? ` What was reported before (${open}) remains to be done, unless somebody did it.` : '';
+  const more = open
+    ? ` What was reported before (${open}) remains to be done, unless somebody did it.`
+    : '';
   const remedy = `${pauseRemedy(facts)}${more}`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - more.length));
   // An operator's reason begins with the word.
-  const how = code === OPERATOR ? why : `${before ? 'still paused, now' : 'paused'} (${code}): ${why}`;
-  return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, { ...facts, remedy });
+  const how =
+    code === OPERATOR ? why : `${before ? 'still paused, now' : 'paused'} (${code}): ${why}`;
+  return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, {
+    ...facts,
+    remedy,
+  });
 }
 
 /** Delivery resumed after a pause. `next`: pauses for its cause repeat, and one is reported again when it lasts so many milliseconds. */
-export function deliveryResumed({ next, ...facts }: CommonFacts & { since: number; next?: number }): Notice {
-  const more = next && ` Pauses for the same cause repeat: the next is reported only if it lasts ${duration(next)}.`;
-  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.${more ?? ''}`, facts);
+export function deliveryResumed({
+  next,
+  ...facts
+}: CommonFacts & { since: number; next?: number }): Notice {
+  const more =
+    next &&
+    ` Pauses for the same cause repeat: the next is reported only if it lasts ${duration(next)}.`;
+  return noticeOf(
+    'paused',
+    'resumed',
+    `Delivery to ${facts.environment} resumed.${more ?? ''}`,
+    facts,
+  );
 }
 
-type Places = { reports: Pick<Config['reports'], 'path'>; admin: Pick<Config['admin'], 'publicUrl'> };
+type Places = {
+  reports: Pick<Config['reports'], 'path'>;
+  admin: Pick<Config['admin'], 'publicUrl'>;
+};
 
 /** Where a person finds a batch: the page is for those who cannot open a folder of this machine. */
 export function placesOf(batch: string, { reports, admin: { publicUrl } }: Places) {
   const report = join(reports.path, batch);
-  return publicUrl === undefined ? { report } : { report, page: `${publicUrl}/batches/${encodeURIComponent(batch)}` };
+  return publicUrl === undefined
+    ? { report }
+    : { report, page: `${publicUrl}/batches/${encodeURIComponent(batch)}` };
 }
 
 /** `orders.csv (batch 20261121T071500Z-inbox-orders-3f2a91c0)`: the name that a person knows, and the one that commands find. */

@@ -62,7 +62,9 @@ export function openNotices(deps: Deps) {
   /** Runs work in the background. */
   function runAside(work: Promise<void>): Promise<void> {
     const kept = work
-      .catch((error: unknown) => noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }))
+      .catch((error: unknown) =>
+        noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }),
+      )
       .finally(() => running.delete(kept));
     running.add(kept);
     return kept;
@@ -76,12 +78,15 @@ export function openNotices(deps: Deps) {
     tick,
     /** The receivers that did not accept their last notice. Their errors contain no secrets. */
     troubles(): ReceiverTrouble[] {
-      const found = receivers.map(({ outbox }) => outbox.trouble()).filter((trouble) => trouble !== undefined);
+      const found = receivers
+        .map(({ outbox }) => outbox.trouble())
+        .filter((trouble) => trouble !== undefined);
       const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
       return JSON.parse(redactLine(JSON.stringify(found)));
     },
     /** The file of a batch could be read, or an export was written again with the same content, at this time of this host. */
-    heard: (batch: string) => runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
+    heard: (batch: string) =>
+      runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
     rewritten: (source: string, at: number): void => void runAside(notifier.rewritten(source, at)),
     /** This daemon settled a batch. */
     settled: (batch: Batch, needPerson: number): void => {
@@ -98,31 +103,44 @@ export function openNotices(deps: Deps) {
   };
 }
 
-function put(notice: Notice, receivers: readonly { on: readonly NoticeEvent[]; outbox: Outbox }[]): void {
+function put(
+  notice: Notice,
+  receivers: readonly { on: readonly NoticeEvent[]; outbox: Outbox }[],
+): void {
   for (const { on, outbox } of receivers) if (on.includes(notice.event)) outbox.put(notice);
 }
 
 /** How a notice reaches a receiver; `receiver` is its name in the log, without secrets. */
 type Way = { receiver: string; send: (notice: Notice, signal: AbortSignal) => Promise<void> };
 
-function waysTo(receiver: Omit<Receiver, 'on'>, deps: Deps, resources: AsyncDisposableStack): Way[] {
+function waysTo(
+  receiver: Omit<Receiver, 'on'>,
+  deps: Deps,
+  resources: AsyncDisposableStack,
+): Way[] {
   const { webhook, command } = receiver;
   const route = (deps.input.network ?? DIRECT).toNotice(receiver);
   const { env: all, redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
-  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PO_SYNC_')));
+  const env = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !name.startsWith('PO_SYNC_')),
+  );
   const cwd = dirname(deps.config.file);
   const redacted = (notice: Notice): Notice => JSON.parse(redactLine(JSON.stringify(notice)));
   const sendTo = (address: string): Way['send'] => {
     const http = resources.use(openHttp({ connections: 2, route }));
-    return (notice, signal) => callWebhook(address, redacted(notice), { http, timeout: TIMEOUT, signal });
+    return (notice, signal) =>
+      callWebhook(address, redacted(notice), { http, timeout: TIMEOUT, signal });
   };
   const ways: (Way | undefined)[] = [
-    webhook === undefined ? undefined : { receiver: `webhook ${new URL(webhook).host}`, send: sendTo(webhook) },
+    webhook === undefined
+      ? undefined
+      : { receiver: `webhook ${new URL(webhook).host}`, send: sendTo(webhook) },
     command === undefined
       ? undefined
       : {
           receiver: `command ${command[0]}`,
-          send: (notice, signal) => runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
+          send: (notice, signal) =>
+            runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
         },
   ];
   return ways.filter((way) => way !== undefined);

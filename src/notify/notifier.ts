@@ -51,11 +51,18 @@ export function createNotifier(deps: NotifierDeps) {
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
     await checkPause(reportedAs('paused:'), deps);
-    const held = { kind: 'held', names: await deps.batches.held(), least: 0, notice: tell.batchIsHeld } as const;
+    const held = {
+      kind: 'held',
+      names: await deps.batches.held(),
+      least: 0,
+      notice: tell.batchIsHeld,
+    } as const;
     await checkBatches(held, reportedAs('held:'), deps);
     const unsettled = {
       kind: 'unsettled',
-      names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) => (unsettled ? [batch] : [])),
+      names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) =>
+        unsettled ? [batch] : [],
+      ),
       least: SHORTEST_UNSETTLED,
       notice: tell.batchIsUnsettled,
     } as const;
@@ -63,7 +70,12 @@ export function createNotifier(deps: NotifierDeps) {
     await checkTwice(reportedAs('twice:'), deps);
     const running = deps.clock.monotonic() - startedAt;
     for (const source of deps.sources) {
-      const look = { source, notTaken: notTaken.filter((one) => one.source === source.name), reportedAs, running };
+      const look = {
+        source,
+        notTaken: notTaken.filter((one) => one.source === source.name),
+        reportedAs,
+        running,
+      };
       await checkSource(look, deps);
       if (!(await checkLost(look, deps))) await checkFiles(look, deps);
     }
@@ -87,20 +99,34 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   if (pause === undefined) {
     const since = tell.sinceOf(reported);
     if (!(await ends(reported, deps))) return;
-    const next = Math.max(0, ...(await pausesBefore(deps)).filter((one) => one.at >= since).map(({ least }) => least));
-    return send(tell.deliveryResumed({ environment, at, since, ...(next > SHORTEST_PAUSE.automatic && { next }) }));
+    const next = Math.max(
+      0,
+      ...(await pausesBefore(deps)).filter((one) => one.at >= since).map(({ least }) => least),
+    );
+    return send(
+      tell.deliveryResumed({
+        environment,
+        at,
+        since,
+        ...(next > SHORTEST_PAUSE.automatic && { next }),
+      }),
+    );
   }
   const { code, reason, since } = pause;
   // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
-  const before = reported.flatMap((field) => (field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : []));
+  const before = reported.flatMap((field) =>
+    field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : [],
+  );
   const isOther = before.length > 0 && !needsPerson(pause);
   const which = needsPerson(pause) ? `${PERSON}${code}:` : isOther ? 'paused:ends:' : 'paused:';
   const isKnown = reported.some((field) => field.startsWith(which));
   const last = (await pausesBefore(deps)).find((one) => one.code === code);
-  const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
+  const shortest =
+    code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
   if (isKnown || at - since < shortest || !(await begins(`${which}${since}`, deps))) return;
   const often = `${(last?.times ?? 0) + 1}:${at}`;
-  if (code !== OPERATOR && !isOther) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
+  if (code !== OPERATOR && !isOther)
+    await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
   send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
 
@@ -110,7 +136,9 @@ async function pausesBefore({ store: { redis, keys, time } }: NotifierDeps) {
   const all = fields.flatMap(([field, value]) => {
     const [times = 0, at = 0] = value.split(':').map(Number);
     const code = field.slice(OFTEN.length);
-    return field.startsWith(OFTEN) ? [{ code, times, at, least: growingWait(Math.max(1, times), REPEATED) }] : [];
+    return field.startsWith(OFTEN)
+      ? [{ code, times, at, least: growingWait(Math.max(1, times), REPEATED) }]
+      : [];
   });
   return all.filter(({ at }) => time.now() - at < WITHIN);
 }
@@ -171,7 +199,10 @@ type Look = {
   running: number;
 };
 
-async function checkSource({ source, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
+async function checkSource(
+  { source, reportedAs, running }: Look,
+  deps: NotifierDeps,
+): Promise<void> {
   const { name, expectEvery, path } = hideQuery(source);
   const reported = reportedAs(`silent:${name}:`);
   if (expectEvery === undefined) return;
@@ -181,7 +212,13 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
   await watchFrom(name, at, { redis, keys });
   const [heard, watched] = await redis.hmget(keys.heard, name, `watched:${name}`);
   const heardAt = Number(heard);
-  const factsFrom = (since: number) => ({ environment, at, source: name, since, hadFile: since !== Number(watched) });
+  const factsFrom = (since: number) => ({
+    environment,
+    at,
+    source: name,
+    since,
+    hadFile: since !== Number(watched),
+  });
   if (at - heardAt <= expectEvery) {
     if (await ends(reported, deps)) send(sourceHeard(factsFrom(tell.sinceOf(reported))));
     return;
@@ -193,13 +230,17 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
 }
 
 /** Whether a daemon cannot read a source: then nothing is known about its files. */
-async function checkLost({ source, notTaken, reportedAs, running }: Look, deps: NotifierDeps): Promise<boolean> {
+async function checkLost(
+  { source, notTaken, reportedAs, running }: Look,
+  deps: NotifierDeps,
+): Promise<boolean> {
   const { environment, store, send } = deps;
   const facts = { environment, at: store.time.now(), source: source.name };
   const reported = reportedAs(`lost:${source.name}:`);
   const lost = notTaken.find(({ file }) => file === undefined);
   if (lost !== undefined) {
-    if (await begins(`lost:${source.name}:`, deps)) send(tell.sourceLost({ ...facts, reason: reasonOf(lost) }));
+    if (await begins(`lost:${source.name}:`, deps))
+      send(tell.sourceLost({ ...facts, reason: reasonOf(lost) }));
     return true;
   }
   if (isKnown(source, running) && (await ends(reported, deps))) send(tell.sourceBack(facts));
@@ -213,14 +254,18 @@ const reasonOf = ({ reason, remedy }: Pick<NotTaken, 'reason' | 'remedy'>) =>
 const isKnown = (source: Source, running: number) => running >= settlingTime(source) + HEARTBEATS;
 
 /** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
-async function checkFiles({ source, notTaken, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
+async function checkFiles(
+  { source, notTaken, reportedAs, running }: Look,
+  deps: NotifierDeps,
+): Promise<void> {
   const { environment, store, send } = deps;
   const reported = reportedAs(`not-taken:${source.name}:`);
   const found = notTaken.flatMap(({ source: name, file, ...why }) =>
     file === undefined ? [] : [{ field: `not-taken:${name}:${file}`, file, ...why }],
   );
   const fresh: typeof found = [];
-  for (const one of found) if (!reported.includes(one.field) && (await begins(one.field, deps))) fresh.push(one);
+  for (const one of found)
+    if (!reported.includes(one.field) && (await begins(one.field, deps))) fresh.push(one);
   const [first, ...others] = fresh;
   if (first !== undefined) {
     const files = [first.file, ...others.map(({ file }) => file)] as const;
@@ -237,14 +282,23 @@ function settlingTime({ poll, stable }: Pick<Source, 'poll' | 'stable'>): number
   return poll + 10 * stable;
 }
 
-function factsOf({ batch, name: file, source }: Batch, { environment, store, placesOf }: NotifierDeps) {
+function factsOf(
+  { batch, name: file, source }: Batch,
+  { environment, store, placesOf }: NotifierDeps,
+) {
   return { environment, at: store.time.now(), batch, file, source, ...placesOf(batch) };
 }
 
-async function begins(field: string, { store: { redis, keys, time } }: NotifierDeps): Promise<boolean> {
+async function begins(
+  field: string,
+  { store: { redis, keys, time } }: NotifierDeps,
+): Promise<boolean> {
   return (await redis.hsetnx(keys.notices, field, String(time.now()))) === 1;
 }
 
-async function ends(fields: readonly string[], { store: { redis, keys } }: NotifierDeps): Promise<boolean> {
+async function ends(
+  fields: readonly string[],
+  { store: { redis, keys } }: NotifierDeps,
+): Promise<boolean> {
   return fields.length > 0 && (await redis.hdel(keys.notices, ...fields)) > 0;
 }

@@ -15,7 +15,13 @@ export type Outbox = AsyncDisposable & {
 };
 
 /** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: Redis time in milliseconds. */
-export type ReceiverTrouble = { receiver: string; waiting: number; lost: number; error: string; at: number };
+export type ReceiverTrouble = {
+  receiver: string;
+  waiting: number;
+  lost: number;
+  error: string;
+  at: number;
+};
 
 /** What to do about a receiver that does not accept its notices. */
 export const NOTICES_REMEDY =
@@ -23,7 +29,8 @@ export const NOTICES_REMEDY =
 
 /** `webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost`. */
 export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble): string {
-  const wait = waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
+  const wait =
+    waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
   const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
   return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
 }
@@ -92,7 +99,9 @@ export function openOutbox({ receiver, send, clock, log, now, retry = RETRY }: O
     put,
     trouble() {
       const found = tally.trouble();
-      return found && { receiver, waiting: waiting.length + (running === undefined ? 0 : 1), ...found };
+      return (
+        found && { receiver, waiting: waiting.length + (running === undefined ? 0 : 1), ...found }
+      );
     },
     async [Symbol.asyncDispose]() {
       closing.abort();
@@ -138,7 +147,10 @@ const LONGEST = 200;
 
 /** One line of bounded length. The path and query of an address may be a secret. */
 function shortened(reason: string): string {
-  const line = onOneLine(reason).replace(/\b(https?:\/\/)(?:[^\s/@]*@)?([^\s/?#'"]*)[^\s'"]*/gi, '$1$2');
+  const line = onOneLine(reason).replace(
+    /\b(https?:\/\/)(?:[^\s/@]*@)?([^\s/?#'"]*)[^\s'"]*/gi,
+    '$1$2',
+  );
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 

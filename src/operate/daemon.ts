@@ -83,7 +83,10 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
     const underWay = await batches.underWay();
     // The file of a held batch may be read only in part.
     const partlyRead = underWay.filter(({ state }) => state === 'reading').length;
-    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= partlyRead;
+    const onlyHeld =
+      underWay.length > 0 &&
+      underWay.every(({ held }) => held !== undefined) &&
+      reading() <= partlyRead;
     return onlyHeld ? underWay[0]?.held?.reason : undefined;
   }
 
@@ -107,7 +110,12 @@ const LOOK_AGAIN = 100;
 const [LEAST_LIMIT, MOST_LIMIT] = [5_000, 2_147_483_647];
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
-export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {
+export async function runUntilDone(
+  daemon: Daemon,
+  maxWait: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Ended> {
   const until = clock.monotonic() + maxWait;
   let notTaken: NotTaken[] | undefined;
   void daemon.takePresent().then((left) => (notTaken = left));
@@ -123,7 +131,9 @@ export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock
   return ended('interrupted');
 }
 
-async function endOf(daemon: Pick<Daemon, 'unfinished' | 'waitsForPerson'>): Promise<End | undefined> {
+async function endOf(
+  daemon: Pick<Daemon, 'unfinished' | 'waitsForPerson'>,
+): Promise<End | undefined> {
   if ((await daemon.unfinished()) === 0) return 'done';
   return (await daemon.waitsForPerson()) === undefined ? undefined : 'held';
 }

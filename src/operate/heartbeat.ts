@@ -48,7 +48,10 @@ type Said = {
   gone: () => GoneFolder[];
 };
 
-type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time' | 'timesLost' | 'isSteady'> & { id: string; self: Self };
+type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time' | 'timesLost' | 'isSteady'> & {
+  id: string;
+  self: Self;
+};
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
 export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self }: HeartbeatDeps) {
@@ -62,7 +65,11 @@ export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self
     notTaken: async (): Promise<NotTaken[]> => filesNotTaken(await livingDaemons({ redis, keys })),
     async beat(): Promise<void> {
       const now = time.now();
-      const [adminPort, notices, notTaken] = [said?.adminPort, said?.notices() ?? [], said?.notTaken() ?? []];
+      const [adminPort, notices, notTaken] = [
+        said?.adminPort,
+        said?.notices() ?? [],
+        said?.notTaken() ?? [],
+      ];
       const [gone, redisLost] = [said?.gone() ?? [], timesLost()];
       const beat: LivingDaemon = {
         ...facts,
@@ -81,13 +88,20 @@ export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self
     },
     async [Symbol.asyncDispose](): Promise<void> {
       // While Redis is unreachable the key expires.
-      if (redis.status === 'ready') await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
+      if (redis.status === 'ready')
+        await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
     },
   };
 }
 
 /** The daemons of the environment that are alive, oldest first; those that may have ended come last. */
-export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys }): Promise<LivingDaemon[]> {
+export async function livingDaemons({
+  redis,
+  keys,
+}: {
+  redis: Redis;
+  keys: Keys;
+}): Promise<LivingDaemon[]> {
   const ids = await redis.zrange(keys.daemons, 0, '-1');
   if (ids.length === 0) return [];
   const [texts, left] = await Promise.all([

@@ -23,7 +23,10 @@ export type OperatorContext = Context & {
 export type Operator = { who: string; did(what: OperatorAction['what']): OperatorAction };
 
 /** The name of the user who ran `sudo` takes precedence over the current user; names are cut to 64 characters. */
-export function createOperator(env: Readonly<Record<string, string | undefined>>, time: RedisTime): Operator {
+export function createOperator(
+  env: Readonly<Record<string, string | undefined>>,
+  time: RedisTime,
+): Operator {
   const names = [env['SUDO_USER'], env['USER'], env['LOGNAME'], env['USERNAME']];
   const who = (names.find((name) => name !== undefined && name !== '') ?? ownerName()).slice(0, 64);
   return { who, did: (what) => ({ at: time.now(), who, what }) };
@@ -76,7 +79,13 @@ export async function readActions(
   if (after !== undefined && !/^\d{1,16}-\d{1,10}$/.test(after)) {
     throw new PoSyncError('parameter-wrong', 'after must be the value of next of an earlier page.');
   }
-  const found = await redis.xrevrange(keys.actions, after === undefined ? '+' : `(${after}`, '-', 'COUNT', limit + 1);
+  const found = await redis.xrevrange(
+    keys.actions,
+    after === undefined ? '+' : `(${after}`,
+    '-',
+    'COUNT',
+    limit + 1,
+  );
   const items = found.slice(0, limit).map(([, [, text = '{}']]) => JSON.parse(text) as Action);
   return { items, next: found.length > limit ? found[limit - 1]?.[0] : undefined };
 }

@@ -3,7 +3,14 @@ import type { Config } from '../config/config.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { startLoop } from '../core/backoff/loop.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
-import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER, tryWriting } from '../core/folder.ts';
+import {
+  closeFolder,
+  GONE_REMEDY,
+  keepFolder,
+  makePath,
+  PRIVATE_FOLDER,
+  tryWriting,
+} from '../core/folder.ts';
 import { requireFolder } from '../intake/environment-marker.ts';
 import { folderError } from '../intake/folders.ts';
 import { folderBack, folderLost } from '../log/events/daemon.ts';
@@ -27,9 +34,15 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
   await using resources = new AsyncDisposableStack();
   // First: a start with a wrong path leaves nothing behind.
   if (self.role !== 'delivery') await requireSourceFolders(config);
-  const own = ownFolders(config).filter(({ folder }) => folder === 'data' || self.role !== 'delivery');
+  const own = ownFolders(config).filter(
+    ({ folder }) => folder === 'data' || self.role !== 'delivery',
+  );
   for (const { folder, path, key } of own) {
-    await makeFolder(path, `${key} in ${config.file}`, folder === 'data' ? PRIVATE_FOLDER : undefined);
+    await makeFolder(
+      path,
+      `${key} in ${config.file}`,
+      folder === 'data' ? PRIVATE_FOLDER : undefined,
+    );
     if (folder === 'data') await closeFolder(path);
     await requirePermission(path, `${key} in ${config.file}`);
     resources.use(keepFolder(path));
@@ -41,7 +54,8 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
     for (const { folder, path } of own) {
       const { since = now, times = 0, next = now } = lost.get(folder) ?? {};
       if (await isThere(path)) {
-        if (lost.delete(folder)) folderBack(log, { folder, path, durationMs: Math.round(now - since) });
+        if (lost.delete(folder))
+          folderBack(log, { folder, path, durationMs: Math.round(now - since) });
       } else if (now >= next) {
         folderLost(log, { folder, path, remedy: GONE_REMEDY });
         lost.set(folder, { since, times: times + 1, next: now + growingWait(times + 1, NEWS) });
@@ -62,7 +76,8 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
 async function requireSourceFolders({ sources, file }: Config): Promise<void> {
   for (const [i, source] of sources.entries()) {
     if (source.type === 'inbox') await requireFolder(source.path, `sources[${i}].path in ${file}`);
-    if (source.answers !== undefined) await requireFolder(source.answers, `sources[${i}].answers in ${file}`);
+    if (source.answers !== undefined)
+      await requireFolder(source.answers, `sources[${i}].answers in ${file}`);
   }
 }
 

@@ -73,7 +73,15 @@ export function fileTitle({ batch, file }: { batch: string; file?: string | unde
 export const FILES_NAMED = 3;
 
 /** What a person has to know of a file whose content an earlier batch had. */
-export function sameContentText({ batch, name, at }: { batch: string; name: string; at: number }): string {
+export function sameContentText({
+  batch,
+  name,
+  at,
+}: {
+  batch: string;
+  name: string;
+  at: number;
+}): string {
   const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
   return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Orders that need a person may have been reported there, too. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
 }
@@ -95,20 +103,27 @@ export function leftOpenText(
   return `${what} of ${of} that needed a person ${is} not in this file, so reading it leaves ${it} open: ${named.join(', ')}${more}.`;
 }
 
-const LEFT_OPEN = /[ (]batch ([\w.-]+)\)? that needed a person (?:is|are) not in this file, so reading it leaves /;
+const LEFT_OPEN =
+  /[ (]batch ([\w.-]+)\)? that needed a person (?:is|are) not in this file, so reading it leaves /;
 
 /** The batch whose orders such a warning says are open; undefined for any other warning. */
 export const leftOpenIn = (warning: string): string | undefined => LEFT_OPEN.exec(warning)?.[1];
 
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */
 export function claimTimeOf(batch: string): number | undefined {
-  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(at) ? undefined : at;
 }
 
 /** A comma in a list of facts is hard to see. */
-const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
+const DELIMITERS: Record<string, string> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'pipe',
+};
 
 /** The format of a file in words. */
 export function formatText(format: FileFormat): string {

@@ -27,7 +27,8 @@ const NOUN =
   '(?:storno|stornierungs?|cancell?ation|annull?ierungs?|annull?ation|annull?amento|anulacion|cancelacion|cancellazione|annulerings?|cancelamento)';
 const NOUN_TAIL =
   '(?:date|datum|tag|zeitpunkt|timestamp|flag|mark|marker|markierung|indicator|kennzeichen|kz|vermerk|reason(?:code)?|reden|grund|beleg(?:nummer|nr)?|nummer|number|nr|no|jn|yn|janein|yesno)?';
-const OF = '(?:date|datum|fecha|data|reason|grund|motif|motivo)(?:of|for|der|die|fur|de|d|di|della|del|la)?';
+const OF =
+  '(?:date|datum|fecha|data|reason|grund|motif|motivo)(?:of|for|der|die|fur|de|d|di|della|del|la)?';
 
 const DELETION =
   '(?:loekz|(?:l(?:o|oe)sch(?:ungs)?|deletion|delete|cancel|void)(?:kennzeichen|kz|flag|mark|marker|markierung|vermerk|vormerkung|indicator|reason(?:code)?)|deletion(?:code)?|l(?:o|oe)schung|absagegrund|ablehnungsgrund|abgru|rejectionreason|reasonforrejection)';

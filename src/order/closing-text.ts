@@ -10,13 +10,22 @@ function changeText({ place, field, from, to }: Change, isAlone: boolean): strin
 }
 
 /** The changes of an order in words. `at`: the place that is shown beside them; other rows are named. */
-export function changeTexts(changes: readonly Change[] = [], at = changes[0]?.place ?? ''): string[] {
+export function changeTexts(
+  changes: readonly Change[] = [],
+  at = changes[0]?.place ?? '',
+): string[] {
   const isAlone = changes.every(({ place }) => place === at);
   return changes.map((change) => changeText(change, isAlone));
 }
 
 /** How dead letters end whose rows were ordered. */
-export const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
+export const ORDERED: ReadonlySet<string> = new Set([
+  'accepted',
+  'duplicate',
+  'confirmed',
+  'resent',
+  'rebuilt',
+]);
 
 /**
  * How an order that needed a person ended; undefined while it needs one in another batch. One that was ordered stays so while
@@ -63,7 +72,8 @@ export function actionText({ what, who }: { what: string; who: string }): string
 /** How a dead letter was closed, by whom and in which file, in words: `came back in fix.csv by anna; then accepted`. */
 export function closingText({ end, waitsIn, number = '', ...first }: Closed): string {
   const isThere = end?.batch !== undefined && end.batch === first.batch;
-  const as = number === '' ? '' : `${end === undefined || isThere ? ' as ' : ', at first as '}${number}`;
+  const as =
+    number === '' ? '' : `${end === undefined || isThere ? ' as ' : ', at first as '}${number}`;
   const last = end === undefined ? '' : `; then ${isThere ? closingWord(end.by) : endText(end)}`;
   return `${endText(first)}${as}${last}${waitsIn === undefined ? '' : ', where it needs a person'}`;
 }
@@ -85,7 +95,8 @@ export function closedAsEvent(
   if (waitsIn !== undefined && end === undefined) return waits;
   const as = number ? ` as ${number}` : '';
   // A new dead letter replaced it, unless its rows were settled in that file.
-  const again = end !== undefined && end.batch !== closed.batch ? ', where they needed a person again' : '';
+  const again =
+    end !== undefined && end.batch !== closed.batch ? ', where they needed a person again' : '';
   const back = `its rows came back${inFile(closed)}, batch ${closed.batch}${as}${again}`;
   const first = closed.by === 'fixed' ? back : `${its} was closed: ${endInBatch(closed)}${as}`;
   const last = waitsIn === undefined ? end && !isEndShown && endInBatch(end) : waits;
@@ -102,6 +113,14 @@ function endInBatch({ by, who, batch }: End): string {
 }
 
 /** The answer of the API as it came: a line, or none where there was no answer. */
-export function answerLines({ httpStatus, response }: { httpStatus?: number; response?: string }): string[] {
-  return httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
+export function answerLines({
+  httpStatus,
+  response,
+}: {
+  httpStatus?: number;
+  response?: string;
+}): string[] {
+  return httpStatus === undefined
+    ? []
+    : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
 }

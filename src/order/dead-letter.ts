@@ -89,12 +89,18 @@ export type Closing = {
 export type Closings = ReadonlyMap<string, Closing>;
 
 export function closingsOf(closings: readonly Closing[]): Closings {
-  return new Map(closings.filter(({ again }) => !again).map((closing) => [keyOf(closing), closing]));
+  return new Map(
+    closings.filter(({ again }) => !again).map((closing) => [keyOf(closing), closing]),
+  );
 }
 
 /** What closed a dead letter; undefined while it is open. */
 export function closingFor(
-  { purchaseOrderNumber: number, kind, location }: Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>,
+  {
+    purchaseOrderNumber: number,
+    kind,
+    location,
+  }: Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>,
   closings: Closings,
 ) {
   if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
@@ -103,7 +109,12 @@ export function closingFor(
 
 /** What `dead-letters.json` says about a closing. */
 export function closedBy({ waitsIn, end, before, ...closing }: Closing): Closed {
-  return { ...endBy(closing), ...(waitsIn && { waitsIn }), ...(end && { end }), ...(before && { before }) };
+  return {
+    ...endBy(closing),
+    ...(waitsIn && { waitsIn }),
+    ...(end && { end }),
+    ...(before && { before }),
+  };
 }
 
 /** Who or what closed it, without the dead letter that it closed. */
@@ -146,7 +157,8 @@ export function laterFilesIn(closings: Closings) {
   const removedAt = closings.get(keyOf({ number: '', place: REMOVED }))?.at;
   const replacedBy = closings.get(keyOf({ number: '', place: FILE }))?.batch;
   const { batch, file, at = '' } = closings.get(keyOf({ number: '', place: AGAIN })) ?? {};
-  const again = batch === undefined ? undefined : { batch, ...(file === undefined ? {} : { file }), at };
+  const again =
+    batch === undefined ? undefined : { batch, ...(file === undefined ? {} : { file }), at };
   const newer = {
     ...(replacedBy === undefined ? {} : { replacedBy }),
     ...(again === undefined ? {} : { repeatedBy: again }),
@@ -154,7 +166,11 @@ export function laterFilesIn(closings: Closings) {
   return { ...newer, removedAt };
 }
 
-function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {
+function keyOf({
+  number,
+  kind = '',
+  place = '',
+}: Pick<Closing, 'number' | 'kind' | 'place'>): string {
   return JSON.stringify([number, kind, place]);
 }
 
@@ -162,11 +178,18 @@ function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind
 export function locationOf(order: CheckedOrder): DeadLetter['location'] {
   const { line, pointer } = order.place;
   const lines = order.records.map((record) => record.place.line);
-  return { line, ...(lines.length > 1 ? { lines } : {}), ...(pointer === undefined ? {} : { pointer }) };
+  return {
+    line,
+    ...(lines.length > 1 ? { lines } : {}),
+    ...(pointer === undefined ? {} : { pointer }),
+  };
 }
 
 /** The line of its first error, as `check` names it: an order of JSON begins above it. Without one, that of its order. */
-export function errorLine({ location, problems }: Pick<DeadLetter, 'location' | 'problems'>): number {
+export function errorLine({
+  location,
+  problems,
+}: Pick<DeadLetter, 'location' | 'problems'>): number {
   return problems?.[0]?.line ?? location.line;
 }
 
@@ -179,7 +202,9 @@ export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
 
 /** Whether only the other rows of its file made a value, or a row, doubtful. */
 export function isOfTable({ code, value }: Problem): boolean {
-  return code === 'cut-off' || code === 'ambiguous-number' || (code === 'two-readings' && value === '');
+  return (
+    code === 'cut-off' || code === 'ambiguous-number' || (code === 'two-readings' && value === '')
+  );
 }
 
 /** The readings of these problems by value; those of a complete row have an empty value. */
@@ -195,7 +220,9 @@ export function heldKey(value: string): string {
 /** The readings in the message of a problem, without the remedy. */
 function firstPart(value: string, message: string): string {
   const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
-  return value === '' || readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
+  return value === '' || readings.startsWith('"')
+    ? readings
+    : `${JSON.stringify(value)} ${readings}`;
 }
 
 /**
@@ -213,26 +240,34 @@ export function lacksIn(problems: readonly Pick<Problem, 'message' | 'row'>[]): 
 
 function lackIn(message: string, from: FixTarget | undefined): Lack | undefined {
   const [, leftOut] =
-    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
+    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(
+      message,
+    ) ?? [];
   if (leftOut !== undefined) {
     const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
     const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];
     return { kind: 'left-out', what: leftOut, row, more: Number(more) };
   }
-  const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
+  const [, what] =
+    /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ??
+    [];
   if (what === undefined) {
     const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
     return row === undefined ? undefined : { kind: 'in-doubt', what: row, row, more: 0 };
   }
   const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
   const isEarlier = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what);
-  const [own] = isEarlier ? [] : (/\bline \d{1,15}\b|(?<=^|at )\/\S+(?= has no| cannot)/.exec(what) ?? []);
+  const [own] = isEarlier
+    ? []
+    : (/\bline \d{1,15}\b|(?<=^|at )\/\S+(?= has no| cannot)/.exec(what) ?? []);
   const [, more = '0'] = / and (\d{1,15}) more wait for a person$/.exec(what) ?? [];
   return { kind: 'in-doubt', what, row: here ?? own, more: Number(more), from };
 }
 
 /** Orders that lack a row of each other, in both directions. */
-export function togetherIn(incomplete: ReadonlyMap<string, readonly Lack[]>): ReadonlyMap<string, ReadonlySet<string>> {
+export function togetherIn(
+  incomplete: ReadonlyMap<string, readonly Lack[]>,
+): ReadonlyMap<string, ReadonlySet<string>> {
   const together = new Map<string, Set<string>>();
   const add = (place: string, other: string) =>
     together.set(place, (together.get(place) ?? new Set<string>()).add(other));

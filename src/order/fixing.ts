@@ -4,7 +4,12 @@ import type { FixTarget, Place } from './record.ts';
 import { shellWord } from './text.ts';
 
 /** The columns (in JSON: keys) that follow the input's own in a fix file. They are never sent. */
-export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_error_check'] as const;
+export const ERROR_COLUMNS = [
+  '_error_line',
+  '_error_code',
+  '_error_message',
+  '_error_check',
+] as const;
 
 export type ErrorColumn = (typeof ERROR_COLUMNS)[number];
 
@@ -55,7 +60,9 @@ export const CANCELLED_IN_EXPORT =
 
 /** What sends the cancelled orders of a file after all. An export cannot be dropped again. */
 export function sendCancelled(isExport: boolean): string {
-  return isExport ? CANCELLED_IN_EXPORT : 'To send the cancelled orders after all, drop the complete file again.';
+  return isExport
+    ? CANCELLED_IN_EXPORT
+    : 'To send the cancelled orders after all, drop the complete file again.';
 }
 
 /** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
@@ -84,23 +91,34 @@ const DISCARDED_AGAIN =
 /** The same of orders whose number is not free, alone and among others. */
 const DISCARDED_TAKEN =
   'A file that brings a discarded order again cannot send it while its number is accepted or in progress.';
-const SOME_TAKEN = 'Those whose number is accepted or in progress cannot be sent again while it is.';
+const SOME_TAKEN =
+  'Those whose number is accepted or in progress cannot be sent again while it is.';
 
 /** A dead letter as it is judged before it is discarded. `already`: that another file has it. */
-type ToDiscard = { kind: DeadLetterKind; already?: string; problems?: readonly { code: string; message?: string }[] };
+type ToDiscard = {
+  kind: DeadLetterKind;
+  already?: string;
+  problems?: readonly { code: string; message?: string }[];
+};
 
 /** What discarding these orders does not do. `nameless`: how many of them are rows without an order number. */
 export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): string {
-  if (nameless > 0 && nameless === letters.length) return 'The next file with such a row needs a person again.';
-  const rows = nameless === 0 ? '' : ' The next file with a row without an order number needs a person again.';
+  if (nameless > 0 && nameless === letters.length)
+    return 'The next file with such a row needs a person again.';
+  const rows =
+    nameless === 0 ? '' : ' The next file with a row without an order number needs a person again.';
   const taken = letters.filter(isTaken).length;
   if (taken === 0) return `${DISCARDED_AGAIN}${rows}`;
-  const text = taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
-  return letters.some(isSpelled) ? text.replace(' number is ', ' number is, in this or another spelling, ') : text;
+  const text =
+    taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
+  return letters.some(isSpelled)
+    ? text.replace(' number is ', ' number is, in this or another spelling, ')
+    : text;
 }
 
 const isSpelled = ({ already = '', problems = [] }: ToDiscard): boolean =>
-  /^order .+? differs from .+?, which is /s.test(already) || problems.some(({ code }) => code === OTHER_SPELLING);
+  /^order .+? differs from .+?, which is /s.test(already) ||
+  problems.some(({ code }) => code === OTHER_SPELLING);
 
 const isTaken = (letter: ToDiscard): boolean =>
   letter.kind === 'conflict' ||
@@ -132,10 +150,18 @@ export function otherSpellingText(number: string, other: string): string {
 export const OTHER_ITEMS = ' with other items, ';
 
 /** The number of the other order; undefined when the message names none. */
-export function otherSpellingIn({ number, message }: { number: string; message: string }): string | undefined {
+export function otherSpellingIn({
+  number,
+  message,
+}: {
+  number: string;
+  message: string;
+}): string | undefined {
   const [start = '', end = ''] = otherSpellingText(number, '\n').split('\n');
   const to = message.indexOf(end, start.length);
-  return message.startsWith(start) && to > start.length ? message.slice(start.length, to) : undefined;
+  return message.startsWith(start) && to > start.length
+    ? message.slice(start.length, to)
+    : undefined;
 }
 
 /** Codes of problems whose messages name the order that was sent. */
@@ -143,11 +169,20 @@ const SENT_AS: ReadonlySet<string> = new Set([NUMBER_KNOWN, OTHER_SPELLING, ALRE
 
 /** Whether the texts of a dead letter say that its order was accepted before, with other content or another number. */
 export function isOrdered({ kind, message, problems = [] }: Ordered): boolean {
-  const texts = kind === 'conflict' ? [message] : problems.flatMap((one) => (SENT_AS.has(one.code) ? one.message : []));
-  return texts.some((text) => ORDERED.test(text) && !text.includes('leave this row out of this order'));
+  const texts =
+    kind === 'conflict'
+      ? [message]
+      : problems.flatMap((one) => (SENT_AS.has(one.code) ? one.message : []));
+  return texts.some(
+    (text) => ORDERED.test(text) && !text.includes('leave this row out of this order'),
+  );
 }
 
-type Ordered = { kind: DeadLetterKind; message: string; problems?: readonly { code: string; message: string }[] };
+type Ordered = {
+  kind: DeadLetterKind;
+  message: string;
+  problems?: readonly { code: string; message: string }[];
+};
 
 const ORDERED =
   /^this number is already accepted|^the API already has this number|, which is accepted\b| was already sent as /;
@@ -172,7 +207,12 @@ export function openSteps(
     ];
   }
   if (kind === 'conflict' && !isSent)
-    return [`${NUMBER_FREE} ${SEND_UNCHANGED}:`, ...correct, 'If it is not wanted, discard it:', discard];
+    return [
+      `${NUMBER_FREE} ${SEND_UNCHANGED}:`,
+      ...correct,
+      'If it is not wanted, discard it:',
+      discard,
+    ];
   if (kind === 'conflict')
     return [
       'Other content with this number waits. Agree on the change with the supplier, then discard that content:',
@@ -187,7 +227,8 @@ export function openSteps(
       'It can also be corrected: only what is as it was accepted closes it.',
       ...correct,
     ];
-  if (codes.has('called-off')) return ['If it is not wanted, discard it:', discard, 'If it is wanted:', ...correct];
+  if (codes.has('called-off'))
+    return ['If it is not wanted, discard it:', discard, 'If it is wanted:', ...correct];
   return [...correct];
 }
 
@@ -235,8 +276,14 @@ export function hasInbox({ sources }: { sources: readonly { type: string }[] }):
 }
 
 /** Where corrected files belong, as the end of "drop it". An export has no inbox: any one takes its fix files. */
-export function intoInbox({ sources }: { sources: readonly { type: string; path: string }[] }): string {
+export function intoInbox({
+  sources,
+}: {
+  sources: readonly { type: string; path: string }[];
+}): string {
   const inbox = sources.find(({ type }) => type === 'inbox');
   if (inbox === undefined) return INTO_NO_INBOX;
-  return sources.some(({ type }) => type === 'export') ? `into an inbox, such as ${inbox.path}` : 'into the inbox';
+  return sources.some(({ type }) => type === 'export')
+    ? `into an inbox, such as ${inbox.path}`
+    : 'into the inbox';
 }

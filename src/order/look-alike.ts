@@ -36,7 +36,9 @@ const LETTERS = new Map<string, string>(
     ['y', 'у'],
     ['-', '‐‑‒–—−﹣'],
     ["'", '’‘ʼ′'],
-  ].flatMap(([plain = '', alike = '']) => Array.from(alike, (one): [string, string] => [one, plain])),
+  ].flatMap(([plain = '', alike = '']) =>
+    Array.from(alike, (one): [string, string] => [one, plain]),
+  ),
 );
 
 const DIGIT = /\p{Nd}/u;
@@ -75,7 +77,8 @@ export function lookAlikeIn(text: string): string | undefined {
   return Array.from(text).find((character) => {
     if (!BEYOND_ASCII.test(character)) return false;
     if (character === '\u3000') return isMixed;
-    if (BLANK.test(character) || DIGIT.test(character) || character.normalize('NFKC') !== character) return true;
+    if (BLANK.test(character) || DIGIT.test(character) || character.normalize('NFKC') !== character)
+      return true;
     return isMixed && LETTERS.has(character);
   });
 }

@@ -7,5 +7,6 @@ export const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
 /** Of a conflict whose other order was withdrawn before it was sent. */
-export const NUMBER_FREE = 'The other order with this number was cancelled or discarded: po-sync did not send it.';
+export const NUMBER_FREE =
+  'The other order with this number was cancelled or discarded: po-sync did not send it.';
 export const SEND_UNCHANGED = 'If this one is wanted, drop its fix file as it is';

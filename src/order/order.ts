@@ -31,7 +31,11 @@ export type ValidOrder = Common & { valid: true; order: Order };
  * `beside`: of rows without a number, those of the orders next to them that they may belong to. `ifWanted`: what would be
  * sent, if the file only says that the order is done already.
  */
-export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] } & {
+export type InvalidOrder = Common & {
+  valid: false;
+  problems: readonly Problem[];
+  articles: readonly string[];
+} & {
   itemsRead?: readonly string[];
   beside?: readonly string[];
   ifWanted?: Order;
@@ -51,12 +55,17 @@ function keptArticles(codes: Iterable<string>): string[] {
 }
 
 /** What an invalid order contains as far as it could be read: its article codes, and its first items as text, `A-1 × one`. */
-export function keptAsRead(items: readonly ReadItem[]): { articles: string[]; itemsRead?: string[] } {
+export function keptAsRead(items: readonly ReadItem[]): {
+  articles: string[];
+  itemsRead?: string[];
+} {
   const itemsRead: string[] = [];
   for (const { articleCode, quantity } of items) {
     if (itemsRead.length === ARTICLES) break;
     if (articleCode + quantity !== '')
-      itemsRead.push(`${shorten(asShown(articleCode), 40) || '?'} × ${shorten(asShown(quantity), 20) || '?'}`);
+      itemsRead.push(
+        `${shorten(asShown(articleCode), 40) || '?'} × ${shorten(asShown(quantity), 20) || '?'}`,
+      );
   }
   const articles = keptArticles(items.map(({ articleCode }) => articleCode));
   return { articles, ...(itemsRead.length > 0 && { itemsRead }) };
@@ -102,7 +111,10 @@ export function createPager(most: number): Pager {
 
 /** The items of a stored payload, which is an order as it was to be sent. */
 export function itemsIn(payload: unknown): readonly Item[] {
-  const items = typeof payload === 'object' && payload !== null && 'items' in payload ? payload.items : undefined;
+  const items =
+    typeof payload === 'object' && payload !== null && 'items' in payload
+      ? payload.items
+      : undefined;
   return Array.isArray(items) ? (items as Item[]) : [];
 }
 
@@ -114,7 +126,9 @@ export function byArticle(items: readonly Item[]): Item[] {
 /** `A-1 × 5`, `B-2 × 1`, by article. */
 export function itemTexts(items: readonly Item[]): string[] {
   const texts = byArticle(items).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
-  return texts.length > MOST_ITEMS ? [...texts.slice(0, MOST_ITEMS), `${texts.length - MOST_ITEMS} more`] : texts;
+  return texts.length > MOST_ITEMS
+    ? [...texts.slice(0, MOST_ITEMS), `${texts.length - MOST_ITEMS} more`]
+    : texts;
 }
 
 const MOST_ITEMS = 20;

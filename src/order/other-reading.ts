@@ -18,7 +18,12 @@ export function otherReading(text: string): OtherReading | undefined {
   if (isPlain && endsInDigit(text)) return text.includes(' ') ? partial(text) : range(text);
   const reading = wordReading(text) ?? partial(text);
   if (reading !== undefined || isPlain) return reading;
-  return marked(text) ?? quoted(text) ?? (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ?? wrongEncoding(text);
+  return (
+    marked(text) ??
+    quoted(text) ??
+    (/^[ -~]*$/.test(text) ? undefined : lookAlike(text)) ??
+    wrongEncoding(text)
+  );
 }
 
 function endsInDigit(text: string): boolean {
@@ -39,11 +44,17 @@ const TIMES = /^(\d{1,4}) ?[x×] +(?=[A-Za-z])/;
 
 function partial(text: string): OtherReading | undefined {
   const word = CALLED_OFF_PART.exec(text)?.[0];
-  if (word !== undefined) return { reading: 'something that is not wanted', why: `it contains ${shown(word)}` };
+  if (word !== undefined)
+    return { reading: 'something that is not wanted', why: `it contains ${shown(word)}` };
   const [times, count = ''] = TIMES.exec(text) ?? [];
   if (times !== undefined)
-    return { reading: `${count} times ${shown(text.slice(times.length))}`, why: 'people write quantities this way' };
-  return replacement(text) ?? instruction(text) ?? several(text) ?? alternative(text) ?? range(text);
+    return {
+      reading: `${count} times ${shown(text.slice(times.length))}`,
+      why: 'people write quantities this way',
+    };
+  return (
+    replacement(text) ?? instruction(text) ?? several(text) ?? alternative(text) ?? range(text)
+  );
 }
 
 /** `siehe Mail`, `nach Absprache`, `please confirm`, `A-1 - urgent!`, `A-1?`, `e.g. 4711`, `Beispiel`. */
@@ -63,7 +74,9 @@ function instruction(text: string): OtherReading | undefined {
 const EITHER = /\d.*[ (/](?:or|oder|ou|bzw\.|alt\.|alternativ(?:e|ely)?:?|neu:|new:) .*\d/i;
 
 function alternative(text: string): OtherReading | undefined {
-  return EITHER.test(text) ? { reading: 'one of its parts', why: 'it names two of them' } : undefined;
+  return EITHER.test(text)
+    ? { reading: 'one of its parts', why: 'it names two of them' }
+    : undefined;
 }
 
 /** Numbers of one length that are close to each other: `4711-4715`, `4711 bis 4715`, but not `2026-2031`: years number orders. */
@@ -73,8 +86,12 @@ const WIDEST_RANGE = 100;
 function range(text: string): OtherReading | undefined {
   const [, from = '', to = ''] = RANGE.exec(text) ?? [];
   const width = Number(to) - Number(from);
-  if (from === '' || from.length !== to.length || width <= 0 || width >= WIDEST_RANGE) return undefined;
-  return { reading: `${shown(from)} and ${shown(to)}, or all from one to the other`, why: 'the numbers are so close' };
+  if (from === '' || from.length !== to.length || width <= 0 || width >= WIDEST_RANGE)
+    return undefined;
+  return {
+    reading: `${shown(from)} and ${shown(to)}, or all from one to the other`,
+    why: 'the numbers are so close',
+  };
 }
 
 /**
@@ -85,13 +102,24 @@ const WORDED = / (?:[/+&]|and|und|et|y|e|en|oraz) /i;
 
 /** Several codes of one form in one cell: `A-1; A-2`. */
 function several(text: string): OtherReading | undefined {
-  const parts = [LIST, WORDED].map((separator) => text.split(separator)).find(({ length }) => length > 1) ?? [];
+  const parts =
+    [LIST, WORDED].map((separator) => text.split(separator)).find(({ length }) => length > 1) ?? [];
   const least = LIST.test(text) ? 2 : 5;
   const [form, ...others] = parts.map((part) => part.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9'));
-  const areCodes = parts.every((part) => part.length >= least && /\d/.test(part) && !/^\d{1,3}$/.test(part));
-  if (form === undefined || others.length === 0 || !areCodes || others.some((other) => other !== form))
+  const areCodes = parts.every(
+    (part) => part.length >= least && /\d/.test(part) && !/^\d{1,3}$/.test(part),
+  );
+  if (
+    form === undefined ||
+    others.length === 0 ||
+    !areCodes ||
+    others.some((other) => other !== form)
+  )
     return undefined;
-  return { reading: parts.map(shown).join(' and '), why: 'its parts have the same form, as in a list' };
+  return {
+    reading: parts.map(shown).join(' and '),
+    why: 'its parts have the same form, as in a list',
+  };
 }
 
 function replacement(text: string): OtherReading | undefined {
@@ -109,10 +137,15 @@ const LONGEST_DATE = 26;
 
 function wordReading(text: string): OtherReading | undefined {
   if (text.length > LONGEST_WORD) return undefined;
-  if (isDitto(text)) return { reading: 'the value of the row above', why: 'people write it to repeat that' };
-  if (TRUTH.test(text)) return { reading: 'another text', why: 'spreadsheets write true and false this way' };
+  if (isDitto(text))
+    return { reading: 'the value of the row above', why: 'people write it to repeat that' };
+  if (TRUTH.test(text))
+    return { reading: 'another text', why: 'spreadsheets write true and false this way' };
   if (!GROUPED.test(text)) return undefined;
-  return { reading: shown(text.replace(/\D/g, '')), why: 'spreadsheets group the digits of numbers this way' };
+  return {
+    reading: shown(text.replace(/\D/g, '')),
+    why: 'spreadsheets group the digits of numbers this way',
+  };
 }
 
 const TRUTH = /^(?:TRUE|FALSE|WAHR|FALSCH|VRAI|FAUX|VERDADERO|FALSO|VERO|WAAR|ONWAAR)$/;
@@ -127,23 +160,31 @@ export function isDitto(text: string): boolean {
 
 /** What begins a line of a list or of a quoted message, and what a program fills in. */
 const MARK = /^(?:[>•·▪◦‣*→✓✔☐☑▶»–—-]|\[[ xX✓]?\]|\d{1,3}\))\s+(?=\S)/u;
-const TEMPLATE = /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\]|<<?[^<>]+>>?|\[[^\]\d]+\])$/;
+const TEMPLATE =
+  /^(?:\$\{[^}]*\}|\{\{[^}]*\}\}|%[A-Za-z_]+%|<%[^%]*%>|\[object \w+\]|<<?[^<>]+>>?|\[[^\]\d]+\])$/;
 const TAG = /<\/?(?:[abip]|br|em|strong|span|div|font|strike|del|td|u|s)(?:\s[^<>]*)?\/?>/gi;
 /** A value of JSON, and the formula of a cell. */
 const JSON_TEXT = /^(?:\{\s*".*\}|\[\s*["{].*\])$/s;
 const FORMULA = /^=\s*(?:[A-ZÄÖÜ][A-ZÄÖÜ.]+\(|[^\s]*[!$])/;
 
 function marked(text: string): OtherReading | undefined {
-  if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'programs fill in such texts' };
-  if (/(?:…|\.{3})$/.test(text)) return { reading: 'the beginning of a longer text', why: 'it ends in dots' };
-  if (text.search(TAG) >= 0) return { reading: shown(text.replace(TAG, ' ').trim()), why: 'it contains HTML' };
+  if (TEMPLATE.test(text))
+    return { reading: 'a value that is missing', why: 'programs fill in such texts' };
+  if (/(?:…|\.{3})$/.test(text))
+    return { reading: 'the beginning of a longer text', why: 'it ends in dots' };
+  if (text.search(TAG) >= 0)
+    return { reading: shown(text.replace(TAG, ' ').trim()), why: 'it contains HTML' };
   if (/^\.+\p{L}/u.test(text))
     return { reading: shown(text.replace(/^\.+/, '')), why: 'parts lists are indented this way' };
-  if (/%[0-9A-F]{2}/.test(text)) return { reading: 'another text', why: 'web addresses are encoded this way (%20)' };
+  if (/%[0-9A-F]{2}/.test(text))
+    return { reading: 'another text', why: 'web addresses are encoded this way (%20)' };
   if (JSON_TEXT.test(text)) return { reading: 'several values', why: 'it is JSON' };
-  if (FORMULA.test(text)) return { reading: 'the value of a formula', why: 'spreadsheets calculate it' };
-  if (/^~~.+~~$/.test(text)) return { reading: 'something that is not wanted', why: 'it is struck through' };
-  if (/^-\d/.test(text)) return { reading: shown(text.slice(1)), why: 'a sign or a mark may come before it' };
+  if (FORMULA.test(text))
+    return { reading: 'the value of a formula', why: 'spreadsheets calculate it' };
+  if (/^~~.+~~$/.test(text))
+    return { reading: 'something that is not wanted', why: 'it is struck through' };
+  if (/^-\d/.test(text))
+    return { reading: shown(text.slice(1)), why: 'a sign or a mark may come before it' };
   const mark = MARK.exec(text)?.[0];
   return mark === undefined
     ? undefined
@@ -165,7 +206,14 @@ const DATE_READING = {
 };
 
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[\da-f]{1,5});/gi;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
 const IN_QUOTES = /^['"‘’‚“”„«»‹›`´](.+)['"‘’“”«»‹›`´]$/;
 
 function quoted(text: string): OtherReading | undefined {
@@ -196,7 +244,8 @@ const DASH = /(?<=[\p{L}\p{N}])[\u2010-\u2013\u2212\ufe58\ufe63](?=[\p{L}\p{N}])
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 function lookAlike(text: string): OtherReading | undefined {
-  const found = (BLANK.exec(text) ?? FORM.exec(text) ?? DASH.exec(text))?.[0] ?? foreignLetterIn(text);
+  const found =
+    (BLANK.exec(text) ?? FORM.exec(text) ?? DASH.exec(text))?.[0] ?? foreignLetterIn(text);
   if (found === undefined) return undefined;
   return {
     reading: shown(plainLook(text)),

@@ -36,7 +36,8 @@ export const DUPLICATE = 'duplicate' as const;
 export const NOT_ACCEPTED = 'not-accepted';
 
 /** The message of a duplicate whose file says that it is done. */
-export const SENT_AND_DONE = 'this order was accepted earlier with the same items; the file shows it as done now';
+export const SENT_AND_DONE =
+  'this order was accepted earlier with the same items; the file shows it as done now';
 
 /** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
 export const KNOWN_INVALID = 'known-invalid';
@@ -49,8 +50,12 @@ export const KNOWN_SETTLED = 'known-settled';
 export const FOUND_THERE = 'the API already had this order';
 
 /** Keeps the file that has the order of a duplicate, '' where its message names none, with its batch, '' for several of one name. */
-export function addFileOfDuplicate(files: Map<string, string>, { message }: Pick<OrderResult, 'message'>): void {
-  const [, file = '', batch = ''] = /^the same order is in "(.+)" \(batch ([\w.-]+)\)$/.exec(message) ?? [];
+export function addFileOfDuplicate(
+  files: Map<string, string>,
+  { message }: Pick<OrderResult, 'message'>,
+): void {
+  const [, file = '', batch = ''] =
+    /^the same order is in "(.+)" \(batch ([\w.-]+)\)$/.exec(message) ?? [];
   files.set(file, (files.get(file) ?? batch) === batch ? batch : '');
 }
 
@@ -69,7 +74,16 @@ export function countNeedingPerson(counts: OutcomeCounts): number {
 
 /** A tally with every outcome at zero. */
 export function noOutcomes(): OutcomeCounts {
-  return { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
+  return {
+    accepted: 0,
+    duplicate: 0,
+    conflict: 0,
+    invalid: 0,
+    refused: 0,
+    failed: 0,
+    inDoubt: 0,
+    cancelled: 0,
+  };
 }
 
 /** One line of `results.csv`. */
@@ -85,7 +99,10 @@ export type OrderResult = {
 };
 
 /** Of a cancelled batch that is finished: orders were accepted, and none was left to withdraw. */
-export function isTooLate({ accepted, cancelled }: Pick<OutcomeCounts, 'accepted' | 'cancelled'>): boolean {
+export function isTooLate({
+  accepted,
+  cancelled,
+}: Pick<OutcomeCounts, 'accepted' | 'cancelled'>): boolean {
   return accepted > 0 && cancelled === 0;
 }
 

@@ -45,7 +45,9 @@ export function readQuantity(text: string, decimal: Decimal, integer: boolean): 
   if ('fault' in parts) return parts;
   const fault = faultOf(parts, before === '-' || behind === '-', integer);
   if (fault !== undefined) return { fault };
-  const value = Number(parts.fraction === '' ? parts.integer : `${parts.integer}.${parts.fraction}`);
+  const value = Number(
+    parts.fraction === '' ? parts.integer : `${parts.integer}.${parts.fraction}`,
+  );
   return parts.sign === undefined ? { value } : { value, sign: parts.sign };
 }
 
@@ -53,7 +55,8 @@ const UNITS = /^(?:x ?)?(\d+(?:[.,'’ \u00a0\u202f\u2009]\d+)*) ?(?:\p{L}[\p{L}
 
 /** Units of several pieces: `1 dozen` is not 1. */
 const DOZENS = /^(\d{1,9}) ?(?:dz|dzn|doz|dozens?|dutzend|dtzd|douzaines?|docenas?)\.?$/i;
-const MULTIPLES = /(?<!\p{L})(?:gross|gros|gro|grs|hundreds?|hundert|mil|thousands?|tausend|tsd|k|pairs?|paar)\.?$/iu;
+const MULTIPLES =
+  /(?<!\p{L})(?:gross|gros|gro|grs|hundreds?|hundert|mil|thousands?|tausend|tsd|k|pairs?|paar)\.?$/iu;
 
 /** What a text that is no quantity may mean, in words; undefined when nothing is likely. */
 export function likelyQuantity(text: string): string | undefined {
@@ -71,10 +74,13 @@ export function likelyQuantity(text: string): string | undefined {
   if (scientific) return `${Number(plain.replace(',', '.'))}, rounded by a spreadsheet, or a code`;
   if (/^\d{1,2}(?:,\d{2})+,\d{3}$/.test(plain)) return plain.replaceAll(',', '');
   const digits = plain.replace(/[Oo]/g, '0').replace(/[lI]/g, '1');
-  if (/\d/.test(plain) && /^[1-9]\d*$/.test(digits)) return `${digits}, with letters in place of digits`;
+  if (/\d/.test(plain) && /^[1-9]\d*$/.test(digits))
+    return `${digits}, with letters in place of digits`;
   const dozens = DOZENS.exec(plain)?.[1];
   if (dozens !== undefined) return `${Number(dozens) * 12}`;
-  const marked = /^['`´’](\d+)$/.exec(plain)?.[1] ?? (MULTIPLES.test(plain) ? undefined : UNITS.exec(plain)?.[1]);
+  const marked =
+    /^['`´’](\d+)$/.exec(plain)?.[1] ??
+    (MULTIPLES.test(plain) ? undefined : UNITS.exec(plain)?.[1]);
   return marked === undefined ? undefined : `${marked}, with a unit or a sign beside it`;
 }
 
@@ -104,15 +110,21 @@ function split(digits: string, decimal: Decimal): Parts | { fault: QuantityFault
 function splitAtSign(digits: string, decimal: Decimal): Parts | { fault: QuantityFault } {
   const at = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
   const sign = digits[at];
-  if ((sign !== '.' && sign !== ',') || (decimal !== 'auto' && sign !== decimal)) return { fault: 'not-a-number' };
+  if ((sign !== '.' && sign !== ',') || (decimal !== 'auto' && sign !== decimal))
+    return { fault: 'not-a-number' };
   const before = digits.slice(0, at);
   const fraction = digits.slice(at + 1);
   const isGrouped = GROUPED.test(before) && !before.includes(sign);
-  if (!DIGITS.test(fraction) || !(before === '' || DIGITS.test(before) || isGrouped)) return { fault: 'not-a-number' };
+  if (!DIGITS.test(fraction) || !(before === '' || DIGITS.test(before) || isGrouped))
+    return { fault: 'not-a-number' };
   return { integer: before.replace(/\D/g, '') || '0', fraction, sign };
 }
 
-function faultOf({ integer, fraction }: Parts, isNegative: boolean, mustBeWhole: boolean): QuantityFault | undefined {
+function faultOf(
+  { integer, fraction }: Parts,
+  isNegative: boolean,
+  mustBeWhole: boolean,
+): QuantityFault | undefined {
   const significant = integer.replace(/^0+/, '');
   const rest = fraction.replace(/0+$/, '');
   if (isNegative || (significant === '' && rest === '')) return 'not-positive';
@@ -125,7 +137,9 @@ function faultOf({ integer, fraction }: Parts, isNegative: boolean, mustBeWhole:
 export function likelyCode(value: number): 'a date' | 'an article number (GTIN)' | undefined {
   const digits = String(value);
   if (digits.length === 8 && DAY.test(digits)) return 'a date';
-  return /^\d{12,14}$/.test(digits) && hasCheckDigit(digits) ? 'an article number (GTIN)' : undefined;
+  return /^\d{12,14}$/.test(digits) && hasCheckDigit(digits)
+    ? 'an article number (GTIN)'
+    : undefined;
 }
 
 /** Smaller quantities are not checked. */
@@ -176,7 +190,9 @@ export function parseExactly(text: string): unknown {
 }
 
 function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
+  return typeof value === 'number' && context?.source !== undefined
+    ? jsonNumber(context.source)
+    : value;
 }
 
 /** `1,000` is 1000 or 1; `1.250` is 1250 or 1.25; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
@@ -196,14 +212,16 @@ export function decimalHint(value: string): string {
 }
 
 /** A date in the form of its cell, such as `2026-03-05`, `05.03.2026` or `5-Mar`, where a workbook has one. */
-const MADE_DATE = /^="(?:\d{1,4}([-./]) ?\d{1,2}\1 ?\d{0,4}|\d{1,2}[-. ]{1,2}\p{L}{3,9}\.?)[^"]*"$/u;
+const MADE_DATE =
+  /^="(?:\d{1,4}([-./]) ?\d{1,2}\1 ?\d{0,4}|\d{1,2}[-. ]{1,2}\p{L}{3,9}\.?)[^"]*"$/u;
 
 /** What is wrong with a quantity that is no number, with the readings of what people and programs write in place of one. */
 export function notANumberSentence(value: string, shown: string): string {
   const [escaped, likely] = [escapeHidden(shown), likelyQuantity(value)];
   if (/^\{.*\}$/s.test(value))
     return `${escapeHidden(shorten(value, 60))} contains several values; enter the number alone. For your operator: name one of them in the mapping, such as name.inner`;
-  if (/^\[.*\]$/s.test(value)) return `${escapeHidden(shorten(value, 60))} is a list; enter one number`;
+  if (/^\[.*\]$/s.test(value))
+    return `${escapeHidden(shorten(value, 60))} is a list; enter one number`;
   if (MADE_DATE.test(value))
     return `${escaped} is a date, which the spreadsheet made of what was entered; format the cell as a number and enter the quantity again`;
   if (likely === undefined)

@@ -35,7 +35,9 @@ export function createRecordKind({ path, fields, state }: Facts): RecordKind {
   function itemOf(value: unknown): Item | undefined {
     if (!isObject(value)) return undefined;
     const { [fields.article]: articleCode, [fields.quantity]: quantity } = value;
-    return typeof articleCode === 'string' && typeof quantity === 'number' ? { articleCode, quantity } : undefined;
+    return typeof articleCode === 'string' && typeof quantity === 'number'
+      ? { articleCode, quantity }
+      : undefined;
   }
 
   return {

@@ -83,7 +83,9 @@ export function isAdded({ fixTarget, line }: SourceRecord): boolean {
 
 /** Whether a record of a fix file is the row at `target`. */
 export function isRowAt(target: FixTarget | undefined, { fixTarget }: SourceRecord): boolean {
-  return target !== undefined && fixTarget?.batch === target.batch && fixTarget.place === target.place;
+  return (
+    target !== undefined && fixTarget?.batch === target.batch && fixTarget.place === target.place
+  );
 }
 
 /** The sequence of two places in their file. */

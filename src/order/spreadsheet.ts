@@ -43,9 +43,11 @@ export function isSpreadsheetDamage(original: string, returned: string): boolean
  */
 export function isUnsureDamage(original: string, returned: string): boolean {
   const [was, now] = [original.trim(), returned.trim()];
-  if (was === now || isSpreadsheetDamage(original, returned) || !/^-?\d[\d.,]*$/.test(now)) return false;
+  if (was === now || isSpreadsheetDamage(original, returned) || !/^-?\d[\d.,]*$/.test(now))
+    return false;
   if (/^(?:=|[+@-]\D)/.test(was)) return true;
-  if (/^\d{16,}$/.test(was)) return was.length === now.length && now.startsWith(was.slice(0, 15)) && now.endsWith('0');
+  if (/^\d{16,}$/.test(was))
+    return was.length === now.length && now.startsWith(was.slice(0, 15)) && now.endsWith('0');
   return /^[+-]?\d+[.,]\d+$/.test(was) && was.replace(/[+.,]/g, '') === now;
 }
 
@@ -64,7 +66,12 @@ export function isSpreadsheetForm(text: string): boolean {
   const plain = text.trim();
   const isNumber = decimalIn(plain, '.') !== undefined || decimalIn(plain, ',') !== undefined;
   const isDay = daysIn(plain, 'day-month').length > 0 || daysIn(plain, 'month-day').length > 0;
-  return isNumber || isDay || timeIn(plain) !== undefined || TRUTH.some((words) => words.includes(plain.toLowerCase()));
+  return (
+    isNumber ||
+    isDay ||
+    timeIn(plain) !== undefined ||
+    TRUTH.some((words) => words.includes(plain.toLowerCase()))
+  );
 }
 
 const TRUTH = [
@@ -73,7 +80,9 @@ const TRUTH = [
 ];
 
 function isSameTruth(was: string, now: string): boolean {
-  return TRUTH.some((words) => words.includes(was.toLowerCase()) && words.includes(now.toLowerCase()));
+  return TRUTH.some(
+    (words) => words.includes(was.toLowerCase()) && words.includes(now.toLowerCase()),
+  );
 }
 
 function isSameTime(was: string, now: string): boolean {
@@ -83,9 +92,13 @@ function isSameTime(was: string, now: string): boolean {
 
 /** Seconds since midnight. */
 function timeIn(text: string): number | undefined {
-  const [, hours, minutes, seconds = '0', half] = /^(\d{1,3}):(\d{2})(?::(\d{2}))?(?:\s?([ap])m)?$/i.exec(text) ?? [];
+  const [, hours, minutes, seconds = '0', half] =
+    /^(\d{1,3}):(\d{2})(?::(\d{2}))?(?:\s?([ap])m)?$/i.exec(text) ?? [];
   if (hours === undefined) return undefined;
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  const hour =
+    half === undefined
+      ? Number(hours)
+      : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
   return (hour * 60 + Number(minutes)) * 60 + Number(seconds);
 }
 
@@ -95,7 +108,8 @@ type Decimal = { sign: string; digits: string; exponent: number };
 /** With one meaning of the decimal sign. A spreadsheet adds no leading zeros, and no separators to digits alone. */
 function isSameNumber(was: string, now: string, point: '.' | ','): boolean {
   const isScientific = /\de[+-]?\d/i.test(now);
-  if (/^-?0\d/.test(now) || (/^\d+$/.test(was) && !isScientific && !/^\d+$/.test(now))) return false;
+  if (/^-?0\d/.test(now) || (/^\d+$/.test(was) && !isScientific && !/^\d+$/.test(now)))
+    return false;
   const [before, after] = [
     decimalIn(was, point),
     decimalIn(now, point) ?? (isScientific ? decimalIn(now, '.') : undefined),
@@ -126,10 +140,17 @@ function trimmed(sign: string, digits: string, exponent: number): Decimal {
 /** Sign, currency, groups of three digits, fraction, exponent, percent and parentheses for negative numbers. */
 function decimalIn(text: string, point: '.' | ','): Decimal | undefined {
   const [, bracket = '', sign = '', body = '', minus = '', power = '0', percent = ''] =
-    /^(\(?)([+-]?)[€$£¥]?\s?(\d[\d.,'\s]*|[.,]\d+)(-?)(?:e([+-]?\d{1,4}))?\s?[€$£¥]?(%?)\)?$/i.exec(text) ?? [];
+    /^(\(?)([+-]?)[€$£¥]?\s?(\d[\d.,'\s]*|[.,]\d+)(-?)(?:e([+-]?\d{1,4}))?\s?[€$£¥]?(%?)\)?$/i.exec(
+      text,
+    ) ?? [];
   const [whole = '', fraction = '', ...more] = body.trim().split(point);
   const isGrouped = /^\d{1,3}(?:([.,'\s])\d{3})(?:\1\d{3})*$/.test(whole);
-  if (body === '' || more.length > 0 || !(isGrouped || /^\d*$/.test(whole)) || !/^\d*$/.test(fraction))
+  if (
+    body === '' ||
+    more.length > 0 ||
+    !(isGrouped || /^\d*$/.test(whole)) ||
+    !/^\d*$/.test(fraction)
+  )
     return undefined;
   const isNegative = sign === '-' || bracket !== '' || minus !== '';
   const exponent = Number(power) - fraction.length - (percent === '' ? 0 : 2);
@@ -153,7 +174,8 @@ function isSameDay(was: Day, now: Day): boolean {
   if (was.year === undefined) return true;
   return (
     now.year !== undefined &&
-    (was.year === now.year || (Math.min(was.year, now.year) < 100 && (was.year - now.year) % 100 === 0))
+    (was.year === now.year ||
+      (Math.min(was.year, now.year) < 100 && (was.year - now.year) % 100 === 0))
   );
 }
 
@@ -198,10 +220,17 @@ function namedDays(text: string): Day[] {
 function numericDays(text: string, order: DateOrder): Day[] {
   const [, year, month, day = '1'] = /^(\d{4})[-./](\d{1,2})(?:[-./](\d{1,2}))?$/.exec(text) ?? [];
   if (year !== undefined) return [{ year: Number(year), month: Number(month), day: Number(day) }];
-  const [, first, second, last] = /^(\d{1,2})[-./](\d{1,2})(?:[-./](\d{4}|\d{2})?)?$/.exec(text) ?? [];
+  const [, first, second, last] =
+    /^(\d{1,2})[-./](\d{1,2})(?:[-./](\d{4}|\d{2})?)?$/.exec(text) ?? [];
   const [dayPart, monthPart] = order === 'day-month' ? [first, second] : [second, first];
   if (first === undefined) return [];
-  return [{ day: Number(dayPart), month: Number(monthPart), ...(last !== undefined && { year: Number(last) }) }];
+  return [
+    {
+      day: Number(dayPart),
+      month: Number(monthPart),
+      ...(last !== undefined && { year: Number(last) }),
+    },
+  ];
 }
 
 /** A number as the date that a spreadsheet counts from 1900. */

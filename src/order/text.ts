@@ -10,7 +10,9 @@ const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
 /** A cell's text without the spaces and tabs around it. Line ends stay and are reported. */
 export function trimBlanks(text: string): string {
-  return isInk(text.charCodeAt(0)) && isInk(text.charCodeAt(text.length - 1)) ? text : text.replace(BLANK_ENDS, '');
+  return isInk(text.charCodeAt(0)) && isInk(text.charCodeAt(text.length - 1))
+    ? text
+    : text.replace(BLANK_ENDS, '');
 }
 
 /** Printable ASCII other than the space: the ends of nearly every cell, found without a pattern. */
@@ -219,6 +221,7 @@ export function asShown(value: string): string {
  */
 export function messageOfAll(message: string): { text: string; hint?: string } {
   const all = message.replace(/^line \d+/, 'this line').replace(/\bline \d+/g, 'another line');
-  const [, text, hint = ''] = /^(.*?); the object has ".*?(?:\. (For your operator: .*))?$/s.exec(all) ?? [];
+  const [, text, hint = ''] =
+    /^(.*?); the object has ".*?(?:\. (For your operator: .*))?$/s.exec(all) ?? [];
   return text === undefined ? { text: all } : { text, hint };
 }

@@ -22,13 +22,22 @@ export type ReadOptions = {
  * after it. PoSyncError `file-changed` as soon as the file is not what it was at `stamp`: checked after every chunk,
  * before the chunk is passed on, and at the end.
  */
-export async function* readBytes(handle: FileHandle, stamp: Stamp, options: ReadOptions): AsyncGenerator<Buffer> {
+export async function* readBytes(
+  handle: FileHandle,
+  stamp: Stamp,
+  options: ReadOptions,
+): AsyncGenerator<Buffer> {
   const raw = readRaw(handle, stamp, options);
   yield* options.gzip ? inflate(raw, Number(stamp.size)) : raw;
 }
 
 /** The first bytes of the content, at most `length`. */
-export async function readStart(handle: FileHandle, stamp: Stamp, gzip: boolean, length: number): Promise<Buffer> {
+export async function readStart(
+  handle: FileHandle,
+  stamp: Stamp,
+  gzip: boolean,
+  length: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of readBytes(handle, stamp, { gzip })) {
@@ -45,12 +54,21 @@ export async function isGzip(handle: FileHandle): Promise<boolean> {
   return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
 }
 
-async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: ReadOptions): AsyncGenerator<Buffer> {
+async function* readRaw(
+  handle: FileHandle,
+  stamp: Stamp,
+  { hash, signal }: ReadOptions,
+): AsyncGenerator<Buffer> {
   const buffers = [Buffer.allocUnsafeSlow(CHUNK), Buffer.allocUnsafeSlow(CHUNK)];
   let position = 0;
   for (let turn = 0; ; turn ^= 1) {
     signal?.throwIfAborted();
-    const { bytesRead, buffer } = await handle.read(buffers[turn] ?? Buffer.alloc(CHUNK), 0, CHUNK, position);
+    const { bytesRead, buffer } = await handle.read(
+      buffers[turn] ?? Buffer.alloc(CHUNK),
+      0,
+      CHUNK,
+      position,
+    );
     await requireUnchanged(handle, stamp);
     if (bytesRead === 0) return;
     position += bytesRead;
@@ -96,7 +114,9 @@ async function* copies(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 
 function requireWhole(gunzip: Gunzip, size: number): void {
   if (gunzip.bytesWritten >= size) return;
-  throw unreadable('gzip', 'The file has more data after its compressed content.', { byte: gunzip.bytesWritten });
+  throw unreadable('gzip', 'The file has more data after its compressed content.', {
+    byte: gunzip.bytesWritten,
+  });
 }
 
 function tooLarge(): PoSyncError {
@@ -114,6 +134,11 @@ function asGzipError(error: unknown): unknown {
   if (code === 'Z_BUF_ERROR')
     return unreadable('gzip', 'The gzip file is cut off.', {}, 'Drop the complete file again.');
   if (code?.startsWith('Z_'))
-    return unreadable('gzip', 'The gzip file is damaged.', { reason: code }, 'Drop the file again.');
+    return unreadable(
+      'gzip',
+      'The gzip file is damaged.',
+      { reason: code },
+      'Drop the file again.',
+    );
   return error;
 }

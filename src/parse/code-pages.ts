@@ -68,7 +68,10 @@ export function isMultiByte(encoding: Encoding): encoding is (typeof MULTI_BYTE)
 /** The encoding that a fix file is written in, if it is not Unicode. */
 export function fixEncodingIn({ encoding }: { encoding: Encoding | 'auto' }): Encoding | undefined {
   const isOwn =
-    encoding !== 'auto' && !encoding.startsWith('utf-') && !encoding.startsWith('cp') && !isMultiByte(encoding);
+    encoding !== 'auto' &&
+    !encoding.startsWith('utf-') &&
+    !encoding.startsWith('cp') &&
+    !isMultiByte(encoding);
   return isOwn ? encoding : undefined;
 }
 
@@ -181,7 +184,8 @@ export function readingsOfBytes(bytes: Uint8Array): string {
   const readings = new Map<string, Encoding>();
   for (const encoding of CANDIDATES) {
     const reading = decoded(bytes, encoding);
-    if (reading !== undefined && !NOT_TEXT.test(reading) && !readings.has(reading)) readings.set(reading, encoding);
+    if (reading !== undefined && !NOT_TEXT.test(reading) && !readings.has(reading))
+      readings.set(reading, encoding);
   }
   return [...readings]
     .slice(0, SHOWN)

@@ -25,27 +25,45 @@ export type Columns = {
 };
 
 /** All of them. */
-export const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
+export const FIELDS: readonly Field[] = [
+  'purchaseOrderNumber',
+  'orderState',
+  'articleCode',
+  'quantity',
+];
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Finds the columns by their names; case and spacing do not count. `isText`: not of a workbook. PoSyncError `unreadable-header` for two columns that
  * could be one field and for a dangerous name; `unreadable-column-missing` when a field has no column and no default.
  */
-export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping, isText = false): Columns {
-  const errorColumns = cells.flatMap((name, index) => (errorColumnOf(name) === undefined ? [] : [index]));
+export function resolveColumns(
+  cells: readonly string[],
+  line: number,
+  mapping: Mapping,
+  isText = false,
+): Columns {
+  const errorColumns = cells.flatMap((name, index) =>
+    errorColumnOf(name) === undefined ? [] : [index],
+  );
   const isFixFile = errorColumns.length > 0;
   const own = cells.filter((_, index) => !errorColumns.includes(index));
   const header = isFixFile ? own.map(restore) : own;
   const needed = FIELDS.filter((field) => defaultOf(field, mapping) === undefined);
-  if (countFields(header, mapping) === 0) throw missingColumns(needed, header, { line, isText }, mapping);
+  if (countFields(header, mapping) === 0)
+    throw missingColumns(needed, header, { line, isText }, mapping);
   refuseBadNames(header, line);
   const found = FIELDS.map((field) => [field, columnOf(field, header, line, mapping)] as const);
   const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
   const missing = needed.filter((field) => at[field] === undefined);
   if (at.purchaseOrderNumber === undefined || missing.length > 0)
     throw missingColumns(missing, header, { line, isText, isFixFile }, mapping);
-  return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
+  return {
+    header,
+    at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber },
+    names: cells,
+    errorColumns,
+  };
 }
 
 /** The columns that no field is read from. */
@@ -62,7 +80,11 @@ export function hasNeededColumns(cells: readonly string[], mapping: Mapping): bo
 }
 
 /** The first column of a header that is named as a field. */
-export function columnNamed(field: Field, header: readonly string[], mapping: Mapping): number | undefined {
+export function columnNamed(
+  field: Field,
+  header: readonly string[],
+  mapping: Mapping,
+): number | undefined {
   const names = new Set(mapping.fields[field].map(plainName));
   const index = header.findIndex((name) => names.has(plainName(name)));
   return index < 0 ? undefined : index;
@@ -71,7 +93,8 @@ export function columnNamed(field: Field, header: readonly string[], mapping: Ma
 /** How many of the fields a header row has a column for. */
 export function countFields(cells: readonly string[], mapping: Mapping): number {
   const names = new Set(cells.map(plainName));
-  return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
+  return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name))))
+    .length;
 }
 
 export function defaultOf(field: Field, mapping: Mapping): string | undefined {
@@ -89,7 +112,11 @@ export function defaultOf(field: Field, mapping: Mapping): string | undefined {
 function refuseBadNames(header: readonly string[], line: number): void {
   if (header.length > LIMITS.columns) {
     const facts = { line, columns: header.length, limit: LIMITS.columns };
-    throw unreadable('header', `Line ${line} has ${header.length} columns; at most ${LIMITS.columns} are read.`, facts);
+    throw unreadable(
+      'header',
+      `Line ${line} has ${header.length} columns; at most ${LIMITS.columns} are read.`,
+      facts,
+    );
   }
   for (const [index, raw] of header.entries()) {
     // Programs wrap long names.
@@ -99,7 +126,8 @@ function refuseBadNames(header: readonly string[], line: number): void {
       .replace(/[\r\n\t]+/g, ' ');
     const column = index + 1;
     const facts = { line, column, value: shorten(name) };
-    if (DANGEROUS.has(name)) throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
+    if (DANGEROUS.has(name))
+      throw unreadable('header', `Column ${column} has the reserved name ${name}.`, facts);
     if (controlCharacterIn(name) !== undefined)
       throw unreadable(
         'header',
@@ -110,7 +138,12 @@ function refuseBadNames(header: readonly string[], line: number): void {
   }
 }
 
-function columnOf(field: Field, header: readonly string[], line: number, mapping: Mapping): number | undefined {
+function columnOf(
+  field: Field,
+  header: readonly string[],
+  line: number,
+  mapping: Mapping,
+): number | undefined {
   const accepted = new Set(mapping.fields[field].map(plainName));
   const matching = header.flatMap((name, index) => (accepted.has(plainName(name)) ? [index] : []));
   const [first, second] = matching;
@@ -137,7 +170,9 @@ function missingColumns(
     'column-missing',
     `Missing columns in line ${line}: ${wanted}. It has ${shown}.`,
     { line, field: missing.join(', '), value: shown },
-    isFixFile ? remedyOfFixFile(wanted) : remedyOfMissing(missing, header, mapping, { line, isText }),
+    isFixFile
+      ? remedyOfFixFile(wanted)
+      : remedyOfMissing(missing, header, mapping, { line, isText }),
   );
 }
 
@@ -157,10 +192,17 @@ function remedyOfMissing(
   const found = missing.flatMap((field) => likelyColumn(field, header, mapping) ?? []);
   // A single word such as "order" is in any title.
   const isHeader = found.length + countFields(header, mapping) > 1;
-  const likely = new Map(found.filter(({ isNear }) => isNear || isHeader).map((one) => [one.field, one]));
+  const likely = new Map(
+    found.filter(({ isNear }) => isNear || isHeader).map((one) => [one.field, one]),
+  );
   if (likely.size > 0) {
-    const names = [...likely.values()].map(({ name, found }) => `"${shorten(found, 60)}" to "${name}"`).join(', ');
-    const set = fieldsToPaste(new Map([...likely].map(([field, { found }]) => [field, found])), mapping);
+    const names = [...likely.values()]
+      .map(({ name, found }) => `"${shorten(found, 60)}" to "${name}"`)
+      .join(', ');
+    const set = fieldsToPaste(
+      new Map([...likely].map(([field, { found }]) => [field, found])),
+      mapping,
+    );
     const rest = missing.filter((field) => !likely.has(field));
     const more = rest.length === 0 ? '' : `. Name the column of ${rest.join(' and ')} there, too`;
     return `If you mean these, rename them in the file: ${names}. For your operator: or ${set}${more}.`;
@@ -168,7 +210,12 @@ function remedyOfMissing(
   const [first = ''] = header;
   const { delimiter } = mapping;
   const others = /[,;\t|]/.exec(first)?.[0];
-  if (header.length === 1 && others !== undefined && delimiter !== 'auto' && !first.includes(delimiter))
+  if (
+    header.length === 1 &&
+    others !== undefined &&
+    delimiter !== 'auto' &&
+    !first.includes(delimiter)
+  )
     return `The mapping of its source sets the delimiter ${named(delimiter)}, but the line has ${named(others)}. Use ${named(delimiter)} in the file. For your operator: or correct delimiter in the mapping.`;
   if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
@@ -177,7 +224,9 @@ function remedyOfMissing(
     'For your operator: fields in the mapping sets these names (docs/files.md), also for a header below a title';
   if (header.length === 1 && isText)
     return `${none} ask your operator. ${set}; if another sign than a comma, semicolon, tab or | separates them, set delimiter.`;
-  const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
+  const names = missing.map((field) =>
+    mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '),
+  );
   return `${none} add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. ${set}.`;
 }
 
@@ -189,7 +238,9 @@ function likelyColumn(field: Field, header: readonly string[], mapping: Mapping)
   }
   const usual = header.filter((name) => usualFieldOf(name) === field && !isRead(name, mapping));
   const [found, ...others] =
-    usual.length === 1 ? usual : usual.filter((name) => /(?:n[or]|num(?:ber|mer)?)\W*$/i.test(name));
+    usual.length === 1
+      ? usual
+      : usual.filter((name) => /(?:n[or]|num(?:ber|mer)?)\W*$/i.test(name));
   return found === undefined || others.length > 0
     ? undefined
     : { field, name: mapping.fields[field][0] ?? field, found, isNear: false };
@@ -204,10 +255,14 @@ function isRead(name: string, { fields }: Mapping): boolean {
 /** A name among others that, split at another delimiter, contains the column of a missing field. */
 function mixedDelimiter(missing: readonly Field[], header: readonly string[], mapping: Mapping) {
   if (header.length === 1) return undefined;
-  const all = header.flatMap((name) => [',', ';', '\t', '|'].map((delimiter) => ({ name, delimiter })));
+  const all = header.flatMap((name) =>
+    [',', ';', '\t', '|'].map((delimiter) => ({ name, delimiter })),
+  );
   return all.find(({ name, delimiter }) => {
     const parts = name.split(delimiter);
-    return parts.length > 1 && missing.some((field) => columnNamed(field, parts, mapping) !== undefined);
+    return (
+      parts.length > 1 && missing.some((field) => columnNamed(field, parts, mapping) !== undefined)
+    );
   });
 }
 
@@ -221,11 +276,20 @@ export function refuseMissing(
   header?: readonly string[],
   line?: number,
 ): void {
-  const only = missing.flatMap(({ by, names: [name] }) => (by === 'onlyWhere' ? [JSON.stringify(name)] : []));
+  const only = missing.flatMap(({ by, names: [name] }) =>
+    by === 'onlyWhere' ? [JSON.stringify(name)] : [],
+  );
   if (only.length === 0) return;
-  const has = header ? ` Line ${line} has ${shorten(header.map((name) => JSON.stringify(name)).join(', '))}.` : '';
+  const has = header
+    ? ` Line ${line} has ${shorten(header.map((name) => JSON.stringify(name)).join(', '))}.`
+    : '';
   const message = `onlyWhere in the mapping names ${only.join(', ')}, which this file does not have, or has more than once.${has}`;
   const remedy =
     'Correct the name in the file. Nothing of the file is sent, because nothing says which of its orders are wanted. For your operator: or correct the name in the mapping.';
-  throw unreadable('column-missing', message, { ...(line !== undefined && { line }), field: only.join(', ') }, remedy);
+  throw unreadable(
+    'column-missing',
+    message,
+    { ...(line !== undefined && { line }), field: only.join(', ') },
+    remedy,
+  );
 }

@@ -24,7 +24,9 @@ type DecoderOptions = {
 function createDecoder({ encoding, mark, isGuess }: DecoderOptions): Decoder {
   if (encoding === 'utf-8') return utf8Decoder(mark);
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return utf16Decoder(encoding, mark);
-  return isMultiByte(encoding) ? createMultiByteDecoder(encoding) : createSingleByteDecoder(encoding, isGuess);
+  return isMultiByte(encoding)
+    ? createMultiByteDecoder(encoding)
+    : createSingleByteDecoder(encoding, isGuess);
 }
 
 function utf8Decoder(skip: number): Decoder {
@@ -58,7 +60,8 @@ function utf16Decoder(encoding: 'utf-16le' | 'utf-16be', skip: number): Decoder 
       const all = Buffer.concat([rest, own]);
       const complete = all.subarray(0, all.length - unfinishedUtf16(all, encoding));
       const text = textOf(complete, encoding);
-      if (!text.isWellFormed()) throw new EncodingFault(encoding, offset + 2 * firstLoneSurrogate(text));
+      if (!text.isWellFormed())
+        throw new EncodingFault(encoding, offset + 2 * firstLoneSurrogate(text));
       offset += complete.length;
       rest = Buffer.from(all.subarray(complete.length));
       return Buffer.from(text);
@@ -94,7 +97,11 @@ type ContentOptions = DecoderOptions & {
 };
 
 /** The content of an open file as UTF-8 without byte order mark. Throws EncodingFault for bytes of another encoding. */
-export async function* readContent(handle: FileHandle, stamp: Stamp, options: ContentOptions): AsyncGenerator<Buffer> {
+export async function* readContent(
+  handle: FileHandle,
+  stamp: Stamp,
+  options: ContentOptions,
+): AsyncGenerator<Buffer> {
   const decoder = createDecoder(options);
   for await (const chunk of readBytes(handle, stamp, options)) yield decoder.write(chunk);
   yield decoder.end();

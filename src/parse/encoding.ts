@@ -34,7 +34,9 @@ export function encodingNamed(name: string): Encoding | undefined {
   if (plain === 'us-ascii' || plain === 'ascii') return 'utf-8';
   const dos = /^(?:ibm|cp|dos)-?(437|850|852|858)$/.exec(plain)?.[1];
   const exact = dos === undefined ? plain : `cp${dos}`;
-  return ENCODINGS.find((one) => one === exact) ?? ENCODINGS.find((one) => one === standardName(plain));
+  return (
+    ENCODINGS.find((one) => one === exact) ?? ENCODINGS.find((one) => one === standardName(plain))
+  );
 }
 
 /** The name in the WHATWG Encoding Standard. */

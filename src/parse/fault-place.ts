@@ -9,7 +9,13 @@ import { isUncertain, readingsOfBytes } from './code-pages.ts';
 import type { Columns } from './columns.ts';
 import { csvFormat } from './csv/csv-format.ts';
 import { readContent } from './decoder.ts';
-import { type Encoding, EncodingFault, hasUtf8Letters, type Utf8Evidence, valueAround } from './encoding.ts';
+import {
+  type Encoding,
+  EncodingFault,
+  hasUtf8Letters,
+  type Utf8Evidence,
+  valueAround,
+} from './encoding.ts';
 import type { OpenFile, RecordPage } from './format.ts';
 import type { Reading } from './inspection.ts';
 import type { Sniffed } from './sniff.ts';
@@ -66,10 +72,16 @@ export async function refuseFalseDeclaration(
 async function utf8LettersIn(handle: FileHandle, stamp: Stamp, gzip: boolean): Promise<number> {
   const letters = new Set<string>();
   try {
-    const content = readContent(handle, stamp, { encoding: 'utf-8', mark: 0, isGuess: false, gzip });
+    const content = readContent(handle, stamp, {
+      encoding: 'utf-8',
+      mark: 0,
+      isGuess: false,
+      gzip,
+    });
     for await (const chunk of content) {
       if (letters.size >= ENOUGH || isAscii(chunk)) continue;
-      for (const [letter] of chunk.toString().matchAll(/[^\0-\x7f]/gu)) if (letters.add(letter).size >= ENOUGH) break;
+      for (const [letter] of chunk.toString().matchAll(/[^\0-\x7f]/gu))
+        if (letters.add(letter).size >= ENOUGH) break;
     }
   } catch (error) {
     if (error instanceof EncodingFault) return 0;
@@ -96,7 +108,12 @@ export async function asJson(
   const says = `The mapping sets encoding: ${encoding}, but the file is UTF-8, as JSON always is (RFC 8259): it is read as UTF-8.`;
   const held =
     ' Few letters show it, so orders with such letters in a number or an article are held. For your operator: set encoding: utf-8 in the mapping for JSON.';
-  return { ...sniffed, encoding: 'utf-8', isGuess, warnings: [...warnings, isGuess ? says + held : says] };
+  return {
+    ...sniffed,
+    encoding: 'utf-8',
+    isGuess,
+    warnings: [...warnings, isGuess ? says + held : says],
+  };
 }
 
 /** Characters that no program writes into text; the random bytes of a damaged workbook have some. */
@@ -115,7 +132,12 @@ export async function encodingError(
   const remedy = CONTROLS.test(start)
     ? 'The file is damaged, or is no text. Save it as an .xlsx workbook or CSV (UTF-8) again.'
     : 'Save the file as UTF-8. For your operator: or set encoding in the mapping of its source.';
-  return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
+  return unreadable(
+    'encoding',
+    message,
+    { line, column, value, byte: fault.byte, encoding: fault.encoding },
+    remedy,
+  );
 }
 
 /** What a person should know about a doubtful encoding; `isGuess`: also if no value that is sent depends on it. */
@@ -146,7 +168,9 @@ export function weakDoubt(evidence: Utf8Evidence): EncodingDoubt | undefined {
 /** How a value was read; what it probably is where the encoding has no letter for it. */
 function shownOf(readings: string, encoding: string): string {
   const [first = '', other = ''] = /^(.*?) \(([\w-]+)\)(?: · |$)/.exec(readings)?.slice(1) ?? [];
-  return other === encoding ? `was read as "${first}"` : `is probably "${first}", in ${other || 'another encoding'}`;
+  return other === encoding
+    ? `was read as "${first}"`
+    : `is probably "${first}", in ${other || 'another encoding'}`;
 }
 
 function forOperator(readings: string): string {
@@ -168,7 +192,9 @@ export async function doubtTexts(
   if (names === undefined) return [doubt.text];
   if (!doubt.isGuess) return [];
   const where =
-    names.length === 0 ? 'the header or rows without an order' : `columns that are not sent (${listed(names)})`;
+    names.length === 0
+      ? 'the header or rows without an order'
+      : `columns that are not sent (${listed(names)})`;
   const but = names.length === 0 ? '' : SAYS;
   const why = `letters that another encoding reads otherwise are only in ${where}. The file was read as windows-1252.`;
   return [`Nothing needs to be done${but}: ${why}`];
@@ -185,7 +211,8 @@ async function unsentWithLetters(pages: AsyncIterable<RecordPage>, { at, header 
     for (const record of records) {
       if (record.kind !== 'row') continue;
       if (sent.some((column) => isUncertain(record.cells[column] ?? ''))) return undefined;
-      for (const [i, cell] of record.cells.entries()) if (!found.has(i) && isUncertain(cell)) found.add(i);
+      for (const [i, cell] of record.cells.entries())
+        if (!found.has(i) && isUncertain(cell)) found.add(i);
     }
   }
   return [...found].sort((a, b) => a - b).map((i) => header[i] ?? `column ${i + 1}`);
@@ -200,7 +227,12 @@ function listed(names: readonly string[]): string {
  * The column counts units of the encoding's width; lines end with LF, CRLF or CR. `readings` are those of the value at
  * the place in other encodings.
  */
-async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encoding, byte }: EncodingFault) {
+async function placeOf(
+  handle: FileHandle,
+  stamp: Stamp,
+  gzip: boolean,
+  { encoding, byte }: EncodingFault,
+) {
   const width = encoding === 'utf-16le' || encoding === 'utf-16be' ? 2 : 1;
   let place = { line: 1, start: 0 };
   let position = 0;
@@ -223,7 +255,12 @@ async function placeOf(handle: FileHandle, stamp: Stamp, gzip: boolean, { encodi
     position += chunk.length;
     if (position > byte) break;
   }
-  return { line: place.line, column: Math.floor((byte - place.start) / width) + 1, value, readings };
+  return {
+    line: place.line,
+    column: Math.floor((byte - place.start) / width) + 1,
+    value,
+    readings,
+  };
 }
 
 function unitAt(chunk: Buffer, last: number, encoding: Encoding): number {

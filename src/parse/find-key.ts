@@ -34,7 +34,13 @@ function findOnly(object: object, names: readonly string[]): Found | undefined {
   }
   if (only === undefined) return absent(names);
   const value: unknown = Reflect.get(object, only);
-  return { value: ownText(value), name: only, pointer: pointerStep(only), isAmbiguous: false, keys: '' };
+  return {
+    value: ownText(value),
+    name: only,
+    pointer: pointerStep(only),
+    isAmbiguous: false,
+    keys: '',
+  };
 }
 
 function findAmong(object: object, names: readonly string[]): Found {
@@ -48,7 +54,13 @@ function findAmong(object: object, names: readonly string[]): Found {
 }
 
 function absent([first = '']: readonly string[]): Found {
-  return { value: undefined, name: first, pointer: pointerStep(first), isAmbiguous: false, keys: '' };
+  return {
+    value: undefined,
+    name: first,
+    pointer: pointerStep(first),
+    isAmbiguous: false,
+    keys: '',
+  };
 }
 
 /** The text of a JSON value: trimmed, or the digits of a whole number as long as those are exact. */
@@ -75,7 +87,11 @@ function follow(object: object, name: string): Match[] {
     const outer = matchOf(object, key);
     if (typeof outer.value !== 'object' || outer.value === null) return [];
     const inner = follow(outer.value, name.slice(dot + 1));
-    return inner.map((match) => ({ ...match, name: `${key}.${match.name}`, pointer: outer.pointer + match.pointer }));
+    return inner.map((match) => ({
+      ...match,
+      name: `${key}.${match.name}`,
+      pointer: outer.pointer + match.pointer,
+    }));
   });
 }
 
@@ -93,7 +109,9 @@ const wantedKeys = new WeakMap<readonly string[], ReadonlySet<string> | undefine
 
 function plainKeysOf(names: readonly string[]): ReadonlySet<string> | undefined {
   if (wantedKeys.has(names)) return wantedKeys.get(names);
-  const plain = names.some((name) => name.includes('.')) ? undefined : new Set(names.map(plainName));
+  const plain = names.some((name) => name.includes('.'))
+    ? undefined
+    : new Set(names.map(plainName));
   wantedKeys.set(names, plain);
   return plain;
 }
@@ -112,12 +130,16 @@ function plainKey(key: string): string {
 
 /** Whether a field counts as absent. */
 export function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && trimBlanks(value) === '');
+  return (
+    value === undefined || value === null || (typeof value === 'string' && trimBlanks(value) === '')
+  );
 }
 
 /** Whether a value is an object with keys. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+  );
 }
 
 /** A value as its JSON text; "" when there is none. */

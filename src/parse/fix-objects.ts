@@ -50,7 +50,8 @@ function bringBack(now: Fields, was: Fields, { mapping, lost, where }: Lost, who
   for (const [key, value] of Object.entries(was)) {
     if (key === DANGEROUS) continue;
     const inner = now[key];
-    if (isObject(value) && isObject(inner)) bringBack(inner, value, { mapping, lost, where }, whole);
+    if (isObject(value) && isObject(inner))
+      bringBack(inner, value, { mapping, lost, where }, whole);
     if (names.has(plainName(key)) || !isPlain(value, fields)) continue;
     now[key] = value;
     if (!wasAmbiguous && isAmbiguous()) delete now[key];
@@ -70,11 +71,18 @@ function numberIn(value: Fields, { fields }: Mapping): string {
 function isPlain(value: unknown, fields: Mapping['fields']): boolean {
   if (!isObject(value)) return !isBlank(value) && !Array.isArray(value);
   const isOrder = Object.values(fields).some((names) => find(value, names).value !== undefined);
-  return !isOrder && Object.values(value).every((inner) => isBlank(inner) || isPlain(inner, fields));
+  return (
+    !isOrder && Object.values(value).every((inner) => isBlank(inner) || isPlain(inner, fields))
+  );
 }
 
 /** The same for each item: it was the one with its article, or the one in its place if its article is another one now. */
-function bringBackItems(now: Fields, was: Fields, { mapping, lost }: Omit<Lost, 'where'>, place: At): void {
+function bringBackItems(
+  now: Fields,
+  was: Fields,
+  { mapping, lost }: Omit<Lost, 'where'>,
+  place: At,
+): void {
   const { value: list, pointer } = find(now, mapping.fields.items);
   const old = find(was, mapping.fields.items).value;
   if (!Array.isArray(list) || !Array.isArray(old)) return;
@@ -83,9 +91,11 @@ function bringBackItems(now: Fields, was: Fields, { mapping, lost }: Omit<Lost, 
   const [articles, before] = [list.map(articleOf), old.map(articleOf)];
   for (const [index, item] of list.entries()) {
     const article = articles[index] ?? '';
-    const isSame = (one: string) => one === article || (article !== '' && isSpreadsheetDamage(one, article));
+    const isSame = (one: string) =>
+      one === article || (article !== '' && isSpreadsheetDamage(one, article));
     const at = article === '' ? -1 : before[index] === article ? index : before.findIndex(isSame);
-    const isChanged = list.length === old.length && (article === '' || !articles.includes(before[index] ?? ''));
+    const isChanged =
+      list.length === old.length && (article === '' || !articles.includes(before[index] ?? ''));
     const original: unknown = at < 0 && !isChanged ? undefined : old[at < 0 ? index : at];
     const where = () => placeOf(place, numberIn(now, mapping), `${pointer}${pointerStep(index)}`);
     if (isObject(item) && isObject(original)) bringBack(item, original, { mapping, lost, where });
@@ -111,13 +121,19 @@ export function compareObject(
   originals: Originals | undefined,
   mapping: Mapping,
 ): { doubts: readonly Doubt[]; restored: number; lost: ReadonlyMap<string, string> } {
-  const place = isOfOtherBatch(facts, originals) ? '' : (placeNamedBy({ kind: 'object', ...facts }) ?? '');
+  const place = isOfOtherBatch(facts, originals)
+    ? ''
+    : (placeNamedBy({ kind: 'object', ...facts }) ?? '');
   const record = originals?.records.get(place);
   const original = record?.kind === 'object' && isObject(record.value) ? record.value : undefined;
   const { _error_check: check, _error_code: code } = errorKeys;
   const lost = new Map<string, string>();
   if (original !== undefined)
-    bringBack(value, original, { mapping, lost, where: () => placeOf(facts.at, numberIn(value, mapping)) });
+    bringBack(value, original, {
+      mapping,
+      lost,
+      where: () => placeOf(facts.at, numberIn(value, mapping)),
+    });
   if (original !== undefined) bringBackItems(value, original, { mapping, lost }, facts.at);
   const comparison: Comparison & { lost: ReadonlyMap<string, string> } = {
     fields: mapping.fields,
@@ -139,12 +155,27 @@ export function compareObject(
 type SentField = 'purchaseOrderNumber' | 'articleCode' | 'quantity';
 
 /** Compares one value; `at` is the pointer of the object that has it. */
-function compareValue(now: Fields, was: Fields | undefined, field: SentField, at: string, on: Comparison): void {
+function compareValue(
+  now: Fields,
+  was: Fields | undefined,
+  field: SentField,
+  at: string,
+  on: Comparison,
+): void {
   const names = on.fields[field];
   const [found, before] = [find(now, names), was === undefined ? undefined : find(was, names)];
-  const [text, old] = [shownText(found.value), before === undefined ? undefined : shownText(before.value)];
+  const [text, old] = [
+    shownText(found.value),
+    before === undefined ? undefined : shownText(before.value),
+  ];
   const isQuantity = field === 'quantity';
-  const returned = { was: old, now: text, isQuantity, mayBeChanged: on.mayBeChanged, code: on.code };
+  const returned = {
+    was: old,
+    now: text,
+    isQuantity,
+    mayBeChanged: on.mayBeChanged,
+    code: on.code,
+  };
   if (before?.value !== undefined && isDamaged(returned)) {
     setAt(now, found.value === undefined ? before.pointer : found.pointer, before.value);
     on.restored += 1;
@@ -155,37 +186,62 @@ function compareValue(now: Fields, was: Fields | undefined, field: SentField, at
   const readings =
     readingsOfReturned(returned, on.before?.get(text)) ??
     (isOld ? undefined : guessedReadings(on.code, text, isQuantity));
-  if (readings !== undefined) on.doubts.push({ field: found.name, value: text, readings, pointer: at + found.pointer });
+  if (readings !== undefined)
+    on.doubts.push({ field: found.name, value: text, readings, pointer: at + found.pointer });
 }
 
 /** Compares each item with the one that it was, wherever that is now. */
 function compareItems(value: Fields, original: Fields | undefined, on: Comparison): void {
-  const [list, old] = [find(value, on.fields.items), original && find(original, on.fields.items).value];
+  const [list, old] = [
+    find(value, on.fields.items),
+    original && find(original, on.fields.items).value,
+  ];
   if (!Array.isArray(list.value)) return;
   const items = list.value.filter(isObject);
   const before = Array.isArray(old) ? old.filter(isObject) : undefined;
   const isInPlace =
-    before !== undefined && items.length === before.length && items.every((item, i) => isLike(item, before[i], on));
+    before !== undefined &&
+    items.length === before.length &&
+    items.every((item, i) => isLike(item, before[i], on));
   for (const [index, item] of items.entries()) {
     const at = `${list.pointer}${pointerStep(list.value.indexOf(item))}`;
     const was = isInPlace ? before[index] : before && itemBefore(item, before, at, on);
     if (was === 'unsure') continue;
     const isAdded = before !== undefined && was === undefined;
     const one = isAdded ? { ...on, mayBeChanged: false, isKnown: true } : on;
-    for (const field of ['articleCode', 'quantity'] as const) compareValue(item, was, field, at, one);
+    for (const field of ['articleCode', 'quantity'] as const)
+      compareValue(item, was, field, at, one);
     on.restored = Math.max(on.restored, one.restored);
   }
 }
 
 /** Whether every value that is sent can be that of the original, as it was or as a program changed it. */
 function isLike(now: Fields, was: Fields | undefined, on: Comparison): boolean {
-  return was !== undefined && (['articleCode', 'quantity'] as const).every((field) => isSameValue(now, was, field, on));
+  return (
+    was !== undefined &&
+    (['articleCode', 'quantity'] as const).every((field) => isSameValue(now, was, field, on))
+  );
 }
 
-function isSameValue(now: Fields, was: Fields, field: SentField, { fields, mayBeChanged }: Comparison): boolean {
-  const [text, old] = [now, was].map((one) => shownText(find(one, fields[field]).value)) as [string, string];
+function isSameValue(
+  now: Fields,
+  was: Fields,
+  field: SentField,
+  { fields, mayBeChanged }: Comparison,
+): boolean {
+  const [text, old] = [now, was].map((one) => shownText(find(one, fields[field]).value)) as [
+    string,
+    string,
+  ];
   return (
-    text === old || isDamaged({ was: old, now: text, isQuantity: field === 'quantity', mayBeChanged, code: undefined })
+    text === old ||
+    isDamaged({
+      was: old,
+      now: text,
+      isQuantity: field === 'quantity',
+      mayBeChanged,
+      code: undefined,
+    })
   );
 }
 
@@ -193,15 +249,26 @@ function isSameValue(now: Fields, was: Fields, field: SentField, { fields, mayBe
  * The item that an item was, by its article; undefined for an item that a person added. `unsure`: it can be several, or
  * one whose other values a program may have changed; that is a doubt.
  */
-function itemBefore(now: Fields, before: readonly Fields[], at: string, on: Comparison): Fields | 'unsure' | undefined {
+function itemBefore(
+  now: Fields,
+  before: readonly Fields[],
+  at: string,
+  on: Comparison,
+): Fields | 'unsure' | undefined {
   const article = find(now, on.fields.articleCode);
   const alike = before.filter((was) => isSameValue(now, was, 'articleCode', on));
   const articleOf = (was: Fields) => shownText(find(was, on.fields.articleCode).value);
-  const outcomes = new Set(alike.map((was) => JSON.stringify([articleOf(was), quantityFrom(now, was, on)])));
+  const outcomes = new Set(
+    alike.map((was) => JSON.stringify([articleOf(was), quantityFrom(now, was, on)])),
+  );
   const isUnsure = (was: Fields) => isUnsureDamage(quantityOf(was, on), quantityOf(now, on));
   if (outcomes.size === 1) return alike.find(isUnsure) ?? alike[0];
   const others =
-    alike.length > 0 ? [...new Set(alike.map(articleOf))] : on.mayBeChanged ? rewrittenBy(now, before, on) : [];
+    alike.length > 0
+      ? [...new Set(alike.map(articleOf))]
+      : on.mayBeChanged
+        ? rewrittenBy(now, before, on)
+        : [];
   if (others.length === 0) return undefined;
   const text = shownText(article.value);
   const readings = `${quoted(text)} can be a new item, or ${others.slice(0, 5).map(quoted).join(' or ')} as a program changed it`;
@@ -223,7 +290,9 @@ function rewrittenBy(now: Fields, before: readonly Fields[], on: Comparison): st
   const quantity = quantityOf(now, on);
   return before
     .filter(
-      (was) => isSpreadsheetDamage(quantityOf(was, on), quantity) || isUnsureDamage(quantityOf(was, on), quantity),
+      (was) =>
+        isSpreadsheetDamage(quantityOf(was, on), quantity) ||
+        isUnsureDamage(quantityOf(was, on), quantity),
     )
     .map((was) => shownText(find(was, on.fields.articleCode).value));
 }

@@ -72,15 +72,23 @@ type FixTable = {
 };
 
 /** Reads the rows of a fix file, restores what programs changed, and finds what has two readings. */
-export function createFixRows(columns: Columns, originals: Originals | undefined, summary: FixSummary | undefined) {
-  const columnOf = (name: ErrorColumn) => columns.names.findIndex((cell) => errorColumnOf(cell) === name);
+export function createFixRows(
+  columns: Columns,
+  originals: Originals | undefined,
+  summary: FixSummary | undefined,
+) {
+  const columnOf = (name: ErrorColumn) =>
+    columns.names.findIndex((cell) => errorColumnOf(cell) === name);
   const index = {
     line: columnOf('_error_line'),
     code: columnOf('_error_code'),
     message: columnOf('_error_message'),
     check: columnOf('_error_check'),
   };
-  const [numbers, articles] = [valuesOf(originals, 'purchaseOrderNumber'), valuesOf(originals, 'articleCode')];
+  const [numbers, articles] = [
+    valuesOf(originals, 'purchaseOrderNumber'),
+    valuesOf(originals, 'articleCode'),
+  ];
   const known = { purchaseOrderNumber: numbers, articleCode: articles, quantity: [] };
   const table: FixTable = { columns, originals, summary, index, known };
 
@@ -97,18 +105,27 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
       if (isMade) restored.set(column, was);
       // What a program did to a doubtful value is no answer.
       const readings = isMade ? heldReadings(was, row) : readingsOf(value, row, table);
-      if (readings !== undefined) doubts.push({ field: columns.header[column] ?? field, value: now, readings });
+      if (readings !== undefined)
+        doubts.push({ field: columns.header[column] ?? field, value: now, readings });
     }
     const ofRow = rowReadings(row, table, restored);
     if (ofRow !== undefined) doubts.push({ field: '', value: '', readings: ofRow });
-    const own = withOtherCells(returned, row, table).map((cell, column) => restored.get(column) ?? cell);
-    return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
+    const own = withOtherCells(returned, row, table).map(
+      (cell, column) => restored.get(column) ?? cell,
+    );
+    return {
+      cells: own,
+      returned,
+      facts: { ...facts, ...(doubts.length > 0 && { doubts }) },
+      restored,
+    };
   }
 
   return {
     read,
     /** The values that are sent and whose original is known. */
-    compared: (cells: readonly string[]) => valuesIn(look(cells, table), table).filter(({ was }) => was !== undefined),
+    compared: (cells: readonly string[]) =>
+      valuesIn(look(cells, table), table).filter(({ was }) => was !== undefined),
     stateOf: (cells: readonly string[]) => readFixCheck(cells[index.check]),
   };
 }
@@ -129,14 +146,19 @@ function look(cells: readonly string[], { columns, originals, index }: FixTable)
   const place = isOfOther ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
   const original = cellsOf(originals?.records.get(place));
   return {
-    own: withOriginal(cells.filter((_, column) => !errorColumns.includes(column)).map(restore), original, columns),
+    own: withOriginal(
+      cells.filter((_, column) => !errorColumns.includes(column)).map(restore),
+      original,
+      columns,
+    ),
     facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
     original,
     mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
     hasErrorCells,
     code: index.code < 0 ? undefined : (cells[index.code] ?? '').trim(),
     isOfTable:
-      (isOfOther || originals?.doubted === undefined) && OF_TABLE.test(cells[index.message] ?? cells[index.code] ?? ''),
+      (isOfOther || originals?.doubted === undefined) &&
+      OF_TABLE.test(cells[index.message] ?? cells[index.code] ?? ''),
     before: originals?.doubted?.get(place),
   };
 }
@@ -144,12 +166,25 @@ function look(cells: readonly string[], { columns, originals, index }: FixTable)
 /** A value of a row that is sent. */
 type Value = Returned & { column: number; field: SentField };
 
-function valuesIn({ own, original, mayBeChanged, code }: Read, { columns, originals }: FixTable): Value[] {
+function valuesIn(
+  { own, original, mayBeChanged, code }: Read,
+  { columns, originals }: FixTable,
+): Value[] {
   return SENT.flatMap((field) => {
     const [column, before] = [columns.at[field], originals?.at?.[field]];
     if (column === undefined) return [];
     const was = before === undefined ? undefined : original?.[before];
-    return [{ column, field, now: own[column] ?? '', was, isQuantity: field === 'quantity', mayBeChanged, code }];
+    return [
+      {
+        column,
+        field,
+        now: own[column] ?? '',
+        was,
+        isQuantity: field === 'quantity',
+        mayBeChanged,
+        code,
+      },
+    ];
   });
 }
 
@@ -170,7 +205,11 @@ function heldReadings(text: string, { before }: Read): string | undefined {
 }
 
 /** Of a complete row that was held, until its article or its quantity is changed. Another number is no answer. */
-function rowReadings(row: Read, table: FixTable, restored: ReadonlyMap<number, string>): string | undefined {
+function rowReadings(
+  row: Read,
+  table: FixTable,
+  restored: ReadonlyMap<number, string>,
+): string | undefined {
   const { before, original, code = '', isOfTable, facts } = row;
   const { header, missing = [] } = table.columns;
   // Only a row that a person added had nothing in the columns that are missing.
@@ -180,7 +219,9 @@ function rowReadings(row: Read, table: FixTable, restored: ReadonlyMap<number, s
   if (readings === undefined) return undefined;
   if (original === undefined) return `${readings}, and whether it was changed is not known`;
   const item = valuesIn(row, table).filter(({ field }) => field !== 'purchaseOrderNumber');
-  const isSame = item.every(({ column, now, was = '' }) => (restored.get(column) ?? now).trim() === was.trim());
+  const isSame = item.every(
+    ({ column, now, was = '' }) => (restored.get(column) ?? now).trim() === was.trim(),
+  );
   return isSame ? unchanged(readings) : undefined;
 }
 
@@ -190,16 +231,26 @@ function movedReadings({ field, was, now }: Value, { summary }: FixTable): strin
 }
 
 /** Of a value that was held before, where nothing but the code of its row shows it. */
-function codeReadings({ was, now, isQuantity, code }: Value, row: Read, { originals }: FixTable): string | undefined {
+function codeReadings(
+  { was, now, isQuantity, code }: Value,
+  row: Read,
+  { originals }: FixTable,
+): string | undefined {
   const isKnown = row.original !== undefined && originals?.doubted !== undefined;
-  return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(code, now, isQuantity);
+  return isKnown || (was !== undefined && was !== now)
+    ? undefined
+    : guessedReadings(code, now, isQuantity);
 }
 
 /** Of a row that a person added, in a file that a program rewrote. */
-function addedReadings({ field, now, isQuantity }: Value, { summary, known }: FixTable): string | undefined {
+function addedReadings(
+  { field, now, isQuantity }: Value,
+  { summary, known }: FixTable,
+): string | undefined {
   if (isQuantity || summary?.isRewritten !== true) return undefined;
   const other = known[field].find((was) => isSpreadsheetDamage(was, now));
-  if (other !== undefined) return `${quoted(now)} can be a new value, or what a program made of ${quoted(other)}`;
+  if (other !== undefined)
+    return `${quoted(now)} can be a new value, or what a program made of ${quoted(other)}`;
   return known[field].length > 0 ? undefined : unknownReadings(now, isQuantity);
 }
 
@@ -224,7 +275,8 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
       if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
         const places = [fixTarget?.place, line === undefined ? undefined : `line ${line}`];
         const number = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim();
-        if (number !== '') (fixTarget === undefined && line === undefined ? added : kept).add(number);
+        if (number !== '')
+          (fixTarget === undefined && line === undefined ? added : kept).add(number);
         for (const place of places) {
           if (place !== undefined) named.set(place, at);
           if (place !== undefined && number !== '') numbered.add(place);
@@ -239,11 +291,17 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
       }
     },
     summary(): FixSummary {
-      const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
+      const moved = [...changed]
+        .filter(([, { was, now }]) => isMoved(was, now))
+        .map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
       const names = columns.header.slice(columns.header.length - (columns.missing?.length ?? 0));
       const lost = missingIn('columns', names.map(quoted));
-      const warnings = [...lost, ...leftOut(originals, named), ...newIn(added.difference(kept), originals)];
+      const warnings = [
+        ...lost,
+        ...leftOut(originals, named),
+        ...newIn(added.difference(kept), originals),
+      ];
       return { isRewritten, moved: new Set(moved), numbered, named, warnings };
     },
   };

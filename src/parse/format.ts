@@ -14,7 +14,11 @@ export type Format<Name extends FormatName> = {
   /** Whether a file that begins with this text is of this format, if the mapping does not say. */
   sniff(start: string): boolean;
   /** The first pass, to the end of the file. PoSyncError `unreadable-…`. */
-  inspect(file: OpenFile, mapping: Mapping, originals: Originals | undefined): Promise<Inspected<Name>>;
+  inspect(
+    file: OpenFile,
+    mapping: Mapping,
+    originals: Originals | undefined,
+  ): Promise<Inspected<Name>>;
   /** The second pass, page by page, in the file's order. */
   read(file: OpenFile, reading: Reading<Name>, mapping: Mapping): AsyncGenerator<RecordPage>;
 };
@@ -50,7 +54,11 @@ export type Inspected<Name extends FormatName> = {
  * The records of one piece of a file. `lineOf` gives the line on which a value within one of them begins. `leftOut`: what
  * `skipWhere` leaves out in it.
  */
-export type RecordPage = { records: readonly SourceRecord[]; leftOut: readonly LeftOut[]; lineOf: LineOf };
+export type RecordPage = {
+  records: readonly SourceRecord[];
+  leftOut: readonly LeftOut[];
+  lineOf: LineOf;
+};
 
 /** A row or an object that `skipWhere` or `onlyWhere` leaves out, and why; `number` is its order number, "" without one. */
 export type LeftOut = { number: string; line: number } & Because;
@@ -88,9 +96,15 @@ export function watchUnusedKeys({ fields }: Mapping) {
       const item = [fields.articleCode, fields.quantity];
       const items = find(value, fields.items);
       note(value, '', pointersOf(value, isBlank(items.value) ? [...own, ...item] : own));
-      const list: unknown[] = Array.isArray(items.value) ? items.value.slice(0, MOST_LOOKED_AT) : [];
-      const inItem = [...item, ...[fields.purchaseOrderNumber, fields.orderState].map(specificNames)];
-      for (const one of list) if (isObject(one)) note(one, `${items.name}[].`, pointersOf(one, inItem));
+      const list: unknown[] = Array.isArray(items.value)
+        ? items.value.slice(0, MOST_LOOKED_AT)
+        : [];
+      const inItem = [
+        ...item,
+        ...[fields.purchaseOrderNumber, fields.orderState].map(specificNames),
+      ];
+      for (const one of list)
+        if (isObject(one)) note(one, `${items.name}[].`, pointersOf(one, inItem));
     },
     names: () => [...found],
   };

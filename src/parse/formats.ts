@@ -50,9 +50,17 @@ export async function* readRecords(
 ): AsyncGenerator<RecordPage> {
   await using handle = await openRegularFile(path);
   const text = () => readContent(handle, stamp, { ...reading, signal });
-  yield* pagesOf({ handle, stamp, text, bytes: text, start: '', size: bytes, signal }, reading, mapping);
+  yield* pagesOf(
+    { handle, stamp, text, bytes: text, start: '', size: bytes, signal },
+    reading,
+    mapping,
+  );
 }
 
-function pagesOf<Name extends FormatName>(file: OpenFile, reading: Reading<Name>, mapping: Inspection['mapping']) {
+function pagesOf<Name extends FormatName>(
+  file: OpenFile,
+  reading: Reading<Name>,
+  mapping: Inspection['mapping'],
+) {
   return FORMATS[reading.format].read(file, reading, mapping);
 }

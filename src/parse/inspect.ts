@@ -43,11 +43,17 @@ export type InspectOptions = {
   originals?: Originals | undefined;
 };
 
-async function inspectOpen(handle: FileHandle, mapping: Mapping, options: InspectOptions): Promise<Inspection> {
+async function inspectOpen(
+  handle: FileHandle,
+  mapping: Mapping,
+  options: InspectOptions,
+): Promise<Inspection> {
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   if (sniffed.isDeclared) await refuseFalseDeclaration(handle, stamp, sniffed);
-  const content = mayIgnore(sniffed, mapping) ? await asJson(handle, stamp, sniffed) : { ...sniffed, isGuess: false };
+  const content = mayIgnore(sniffed, mapping)
+    ? await asJson(handle, stamp, sniffed)
+    : { ...sniffed, isGuess: false };
   let doubt: EncodingDoubt | undefined;
   try {
     return await pass(handle, stamp, content, mapping, options);
@@ -55,11 +61,18 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed, error);
-    if (options.originals?.encoding === undefined) doubt = await guessDoubt(handle, stamp, sniffed.gzip, error);
+    if (options.originals?.encoding === undefined)
+      doubt = await guessDoubt(handle, stamp, sniffed.gzip, error);
   }
   const written = options.originals?.encoding;
   const fallback = { encoding: written ?? 'windows-1252', isGuess: written === undefined } as const;
-  return await pass(handle, stamp, { ...sniffed, ...fallback, ...(doubt && { doubt }) }, mapping, options);
+  return await pass(
+    handle,
+    stamp,
+    { ...sniffed, ...fallback, ...(doubt && { doubt }) },
+    mapping,
+    options,
+  );
 }
 
 /** Whether it is JSON, and nothing but the mapping says that its encoding is one of single bytes. */
@@ -102,7 +115,11 @@ async function pass(
     ...(found.orders !== undefined && { orders: found.orders }),
     bytes: size,
     sha256: hash.digest('hex'),
-    warnings: [...sniffed.warnings, ...(await doubtTexts(doubt, again, reading, mapping)), ...found.warnings],
+    warnings: [
+      ...sniffed.warnings,
+      ...(await doubtTexts(doubt, again, reading, mapping)),
+      ...found.warnings,
+    ],
     isFixFile: found.isFixFile,
     ...(found.unused && { unused: found.unused }),
     stamp,
@@ -111,7 +128,10 @@ async function pass(
   };
 }
 
-async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence): AsyncGenerator<Buffer> {
+async function* watched(
+  content: AsyncIterable<Buffer>,
+  evidence: Utf8Evidence,
+): AsyncGenerator<Buffer> {
   for await (const piece of content) {
     evidence.look(piece);
     yield piece;

@@ -108,7 +108,9 @@ export function recordsHint(
 ): string {
   const above = pointer.split('/').slice(1);
   // In XML, each name is followed by its number among the elements with that name.
-  const steps = isXml ? above.filter((_, at) => at % 2 === 0) : above.map((step) => (/^\d+$/.test(step) ? '*' : step));
+  const steps = isXml
+    ? above.filter((_, at) => at % 2 === 0)
+    : above.map((step) => (/^\d+$/.test(step) ? '*' : step));
   const all = [...steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')), ...path];
   const records = JSON.stringify(all.join('.'));
   if (records.length > 120 || all.some((step) => step.includes('.'))) return '';

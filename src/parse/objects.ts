@@ -10,7 +10,13 @@ import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
 import { type LeftOut, type RecordPage, watchUnusedKeys } from './format.ts';
 import type { Objects } from './inspection.ts';
-import { isOfOtherBatch, leftOut, missingIn, type Originals, refuseLostNotes } from './read-fix-file.ts';
+import {
+  isOfOtherBatch,
+  leftOut,
+  missingIn,
+  type Originals,
+  refuseLostNotes,
+} from './read-fix-file.ts';
 import { type Because, watchSkippedObjects } from './skip-where.ts';
 import { tooManyRecords, unreadable } from './unreadable.ts';
 
@@ -74,7 +80,13 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       const facts = objectFacts(errorKeys);
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
       if (isWrapped) return { kind: 'object', place, value: errorKeys['_error_value'], ...facts };
-      const { doubts, ...compared } = compareObject(value, { ...facts, at }, errorKeys, originals, mapping);
+      const { doubts, ...compared } = compareObject(
+        value,
+        { ...facts, at },
+        errorKeys,
+        originals,
+        mapping,
+      );
       restored += compared.restored;
       for (const [key, text] of compared.lost) if (!lost.has(key)) lost.set(key, text);
       return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
@@ -82,7 +94,8 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
     because: skipped.because,
     hasErrorKeys: () => hasErrorKeys,
     warnings() {
-      const changed = restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
+      const changed =
+        restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
       return [...changed, ...missingIn('keys', [...lost.values()]), ...skipped.warnings()];
     },
   };
@@ -103,7 +116,9 @@ export function createObjectPages(
   const own = createOwnObjects(mapping, originals);
   const leftOut: LeftOut[] = [];
   const keep = ({ line, value }: ObjectRecord): [] => {
-    const number = isObject(value) ? textOf(find(value, mapping.fields.purchaseOrderNumber).value) : undefined;
+    const number = isObject(value)
+      ? textOf(find(value, mapping.fields.purchaseOrderNumber).value)
+      : undefined;
     leftOut.push({ number: number ?? '', line, ...own.because() });
     return [];
   };
@@ -111,7 +126,8 @@ export function createObjectPages(
     records: found.flatMap((object) => own.recordOf(object) ?? keep(object)),
     leftOut: leftOut.splice(0),
     lineOf: ({ line, pointer: at }, pointer) =>
-      found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ?? line,
+      found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ??
+      line,
   });
 }
 
@@ -151,12 +167,26 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const own = createOwnObjects(mapping, originals);
   const repeats = watchRepeats(Math.min(LIMITS.records, bytes / LEAST_OBJECT));
   const rows = watchRows(bytes, mapping);
-  const [named, twins, numbered] = [new Map<string, string>(), new Map<string, string>(), new Set<string>()];
-  const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
+  const [named, twins, numbered] = [
+    new Map<string, string>(),
+    new Map<string, string>(),
+    new Set<string>(),
+  ];
+  const numbers = watchTwins(
+    (text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason),
+  );
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const ends: ObjectWatch['ends'] = { last: '' };
   const none = { records: 0, seen: 0, hasNumbers: false, unused: watchUnusedKeys(mapping) };
-  const watch: ObjectWatch = { ...none, ends, look, objects, orders, isFixFile: own.hasErrorKeys, warnings };
+  const watch: ObjectWatch = {
+    ...none,
+    ends,
+    look,
+    objects,
+    orders,
+    isFixFile: own.hasErrorKeys,
+    warnings,
+  };
 
   function look(object: ObjectRecord): void {
     watch.seen += 1;
@@ -187,7 +217,10 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   }
 
   function warnings(): string[] {
-    return [...own.warnings(), ...(own.hasErrorKeys() ? leftOut(originals, named) : rows.warnings())];
+    return [
+      ...own.warnings(),
+      ...(own.hasErrorKeys() ? leftOut(originals, named) : rows.warnings()),
+    ];
   }
 
   function orders(): number | undefined {
@@ -216,13 +249,18 @@ function kindOf(value: object, mapping: Mapping): 'order' | 'row' | undefined {
 
 /** Whether an object without items has an article or a quantity. */
 function isRow(value: object, { fields }: Mapping): boolean {
-  return !isBlank(find(value, fields.articleCode).value) || !isBlank(find(value, fields.quantity).value);
+  return (
+    !isBlank(find(value, fields.articleCode).value) || !isBlank(find(value, fields.quantity).value)
+  );
 }
 
 function mixed(order: ObjectRecord, row: ObjectRecord) {
-  const [first, second] = [order, row].map(({ line, pointer }) => `line ${line} (${pointer || '/'})`);
+  const [first, second] = [order, row].map(
+    ({ line, pointer }) => `line ${line} (${pointer || '/'})`,
+  );
   const message = `The order on ${first} has a list of items, but the object on ${second} has its item among its own keys.`;
-  const remedy = 'Use orders with items, or one object for each item, not both. Check the names in the mapping.';
+  const remedy =
+    'Use orders with items, or one object for each item, not both. Check the names in the mapping.';
   return unreadable('json-shape', message, { line: row.line, pointer: row.pointer }, remedy);
 }
 
@@ -234,9 +272,18 @@ function watchRows(bytes: number, mapping: Mapping) {
   return {
     look(value: Fields, number: string, { line, bytes: length }: ObjectRecord): void {
       const text = (names: readonly string[]) => textOf(find(value, names).value) ?? '';
-      const known = [number, text(fields.orderState), text(fields.articleCode), text(fields.quantity)];
+      const known = [
+        number,
+        text(fields.orderState),
+        text(fields.articleCode),
+        text(fields.quantity),
+      ];
       const others = Object.values(value).map((one) => textOf(one) ?? '');
-      const all = [...known, ...others.filter((one) => !known.includes(one)), ...HEADER.map(() => '')];
+      const all = [
+        ...known,
+        ...others.filter((one) => !known.includes(one)),
+        ...HEADER.map(() => ''),
+      ];
       const cells = all.slice(0, WIDTH);
       const row = { line, cells, bytes: length, isOneLine: true, isAfterGap: false };
       runs.add(cells, row);

@@ -7,7 +7,12 @@ import type { Former } from '../order/digest.ts';
 import { CONFIRMED, readFixNote } from '../order/fixing.ts';
 import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
-import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
+import {
+  isOtherLetters,
+  isSpreadsheetDamage,
+  isSpreadsheetForm,
+  isUnsureDamage,
+} from '../order/spreadsheet.ts';
 import { shorten, textFault } from '../order/text.ts';
 import { isGzip, readStart } from './bytes.ts';
 import { isUncertain, readingsOf } from './code-pages.ts';
@@ -54,7 +59,8 @@ export async function batchNamedIn(path: string): Promise<string | undefined> {
   const start = await readStart(handle, stamp, await isGzip(handle), LOOKED_AT);
   if (start.subarray(0, 4).toString('latin1') !== 'PK\x03\x04') return batchIn(textOf(start));
   await using workbook = await openWorkbook(handle, stamp, { sheet: undefined });
-  for await (const rows of workbook.pages()) return batchIn(rows.map(({ cells }) => cells.join('\n')).join('\n'));
+  for await (const rows of workbook.pages())
+    return batchIn(rows.map(({ cells }) => cells.join('\n')).join('\n'));
   return undefined;
 }
 
@@ -75,10 +81,24 @@ function textOf(start: Buffer): string {
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
   const { sheet: _, records: __, lastRow: ___, ...rest } = mapping;
-  return { ...rest, format: 'auto', encoding: 'auto', delimiter, quote: '"', skipWhere: {}, onlyWhere: {}, ...PLAIN };
+  return {
+    ...rest,
+    format: 'auto',
+    encoding: 'auto',
+    delimiter,
+    quote: '"',
+    skipWhere: {},
+    onlyWhere: {},
+    ...PLAIN,
+  };
 }
 
-const PLAIN = { headerRow: 'auto', skipRows: [], fillDown: false, finalNewline: 'required' } satisfies Partial<Mapping>;
+const PLAIN = {
+  headerRow: 'auto',
+  skipRows: [],
+  fillDown: false,
+  finalNewline: 'required',
+} satisfies Partial<Mapping>;
 
 /**
  * Refuses a fix file whose columns were renamed. Call for a file without any error column or key; `originals` are there
@@ -110,7 +130,11 @@ export function withoutColumns(name: string) {
 }
 
 /** The place that a record of a fix file was written for: its own line, or the place that its note names. */
-export function placeNamedBy({ kind, fixTarget, line }: Pick<SourceRecord, 'kind' | 'fixTarget' | 'line'>) {
+export function placeNamedBy({
+  kind,
+  fixTarget,
+  line,
+}: Pick<SourceRecord, 'kind' | 'fixTarget' | 'line'>) {
   const ofLine = line === undefined ? undefined : `line ${line}`;
   // All objects of a file can be on one line.
   return kind === 'row' ? (ofLine ?? fixTarget?.place) : (fixTarget?.place ?? ofLine);
@@ -123,7 +147,11 @@ export function isOfOtherBatch({ fixTarget }: FixFacts, originals: Originals | u
 
 /** The places of records in the batch that they correct. */
 export function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
-  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
+  return new Set(
+    records.flatMap((record) =>
+      isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []),
+    ),
+  );
 }
 
 /**
@@ -158,7 +186,10 @@ function mayAnswer({ isQuantity, code }: Returned): boolean {
  * Both readings of a value that came back and may not be what a person meant; undefined if nothing is doubtful.
  * `before`: its readings when it was held before.
  */
-export function readingsOfReturned(returned: Returned, before: string | undefined): string | undefined {
+export function readingsOfReturned(
+  returned: Returned,
+  before: string | undefined,
+): string | undefined {
   const { was, now, isQuantity, mayBeChanged, code = '' } = returned;
   if (now.trim() === '') return undefined;
   if (before !== undefined) return unchanged(before);
@@ -180,7 +211,11 @@ export function unknownReadings(now: string, isQuantity: boolean): string | unde
   const text = now.trim();
   if (!isQuantity && !isSpreadsheetForm(text)) return undefined;
   const isDigits = /^\d+$/.test(text);
-  const example = isQuantity ? (text.endsWith('000') ? text.replace(/000$/, '.000') : `${text},000`) : `0${text}`;
+  const example = isQuantity
+    ? text.endsWith('000')
+      ? text.replace(/000$/, '.000')
+      : `${text},000`
+    : `0${text}`;
   const other = isDigits ? `another one, such as ${quoted(example)}` : 'another one';
   return `${quoted(now)} can be the value that is meant, or what a program made of ${other}; the original is not known`;
 }
@@ -189,13 +224,18 @@ export function unknownReadings(now: string, isQuantity: boolean): string | unde
  * Of a value that may have been held before as doubtful, where only the code of its record shows it; `code`: undefined if
  * that is gone too.
  */
-export function guessedReadings(code: string | undefined, now: string, isQuantity: boolean): string | undefined {
+export function guessedReadings(
+  code: string | undefined,
+  now: string,
+  isQuantity: boolean,
+): string | undefined {
   if (code !== undefined && !WAS_HELD.test(code)) return undefined;
   if (!isQuantity && isUncertain(now)) return `${quoted(now)} can be read as ${readingsOf(now)}`;
   return code?.includes('spreadsheet-rewrite') ? unknownReadings(now, isQuantity) : undefined;
 }
 
-export const unchanged = (readings: string): string => `${readings}, and is unchanged since it was held`;
+export const unchanged = (readings: string): string =>
+  `${readings}, and is unchanged since it was held`;
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 export function quoted(text: string): string {
@@ -208,7 +248,11 @@ export function cellsOf(record: SourceRecord | undefined): readonly string[] | u
 }
 
 /** The cells of a row, and behind them those of the columns that its fix file came back without: they are unchanged. */
-export function withOriginal(own: string[], original: readonly string[] | undefined, columns: Columns): string[] {
+export function withOriginal(
+  own: string[],
+  original: readonly string[] | undefined,
+  columns: Columns,
+): string[] {
   const { header, missing = [] } = columns;
   if (missing.length === 0) return own;
   const width = header.length - missing.length;
@@ -229,9 +273,13 @@ export function missingIn(what: 'columns' | 'keys', names: readonly string[]): s
 }
 
 /** Which dead letters the fix file names no row of: the first row of an order can be left out of it. */
-export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
+export function leftOut(
+  originals: Originals | undefined,
+  named: Pick<ReadonlySet<string>, 'has'>,
+): string[] {
   if (originals === undefined) return [];
-  const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
+  const isHere = (place: string) =>
+    [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
   const rest = [...originals.open].filter((place) => !isHere(place));
   if (rest.length === 0) return [];
   const hasRows = [...originals.open].some((place) => originals.formers.get(place)?.number === '');
@@ -242,8 +290,12 @@ export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySe
 
 /** Orders that a person typed into a fix file. */
 export function newIn(numbers: ReadonlySet<string>, originals: Originals | undefined): string[] {
-  const fresh = [...numbers.difference(new Set(originals?.formers.values().map(({ number }) => number)))];
+  const fresh = [
+    ...numbers.difference(new Set(originals?.formers.values().map(({ number }) => number))),
+  ];
   if (fresh.length === 0) return [];
   const shown = `${fresh.slice(0, 10).join(', ')}${fresh.length > 10 ? ', …' : ''}`;
-  return [`New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`];
+  return [
+    `New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`,
+  ];
 }

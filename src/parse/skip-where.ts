@@ -9,7 +9,12 @@ import { find, isObject, textOf } from './find-key.ts';
  * A column or key of `skipWhere` or `onlyWhere`, and its values. `skipWhere` leaves out what has one of them, `onlyWhere` what
  * has none of them, except a value that `calledOff` names for the same column. `values`: how often it left out which.
  */
-type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; values: Map<string, number> } & {
+type Rule = {
+  by: 'skipWhere' | 'onlyWhere';
+  names: readonly [string];
+  plain: string;
+  values: Map<string, number>;
+} & {
   has(text: string): boolean;
 };
 
@@ -22,8 +27,15 @@ function rulesOf(mapping: Mapping): Rule[] {
   return (['skipWhere', 'onlyWhere'] as const).flatMap((by) =>
     Object.entries(mapping[by]).map(([name, values]) => {
       const called = by === 'onlyWhere' ? ruleFor(name, calledOffRules(mapping)) : undefined;
-      const has = (text: string) => values.includes(text) || (text !== '' && called?.holds(text) === true);
-      return { by, names: [name] as const, plain: plainName(name), has, values: new Map<string, number>() };
+      const has = (text: string) =>
+        values.includes(text) || (text !== '' && called?.holds(text) === true);
+      return {
+        by,
+        names: [name] as const,
+        plain: plainName(name),
+        has,
+        values: new Map<string, number>(),
+      };
     }),
   );
 }
@@ -37,13 +49,20 @@ function createDecision() {
   const partly = new Set<string>();
 
   /** The rule that leaves it out, if any. */
-  function decide(rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined) {
+  function decide(
+    rules: readonly Rule[],
+    number: string,
+    textFor: (rule: Rule) => string | undefined,
+  ) {
     const isSame = number === '' || number === last.number;
     const isKept = new Map<Rule, boolean>();
     for (const rule of rules) {
       const text = textFor(rule) ?? '';
       const isBlank = rule.by === 'onlyWhere' && text === '' && isSame;
-      isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.has(text) === (rule.by === 'onlyWhere'));
+      isKept.set(
+        rule,
+        isBlank ? last.isKept.get(rule) === true : rule.has(text) === (rule.by === 'onlyWhere'),
+      );
     }
     const leftOutBy = rules.find((rule) => isKept.get(rule) === false);
     const isLeftOut = leftOutBy !== undefined;
@@ -84,7 +103,9 @@ export function watchSkippedRows(mapping: Mapping) {
   function look(header: readonly string[], line: number): void {
     const only = rules.map((rule) => [rule, columnsOf(header, rule)] as const);
     at = new Map(
-      only.flatMap(([rule, [first, ...others]]) => (first === undefined || others.length > 0 ? [] : [[rule, first]])),
+      only.flatMap(([rule, [first, ...others]]) =>
+        first === undefined || others.length > 0 ? [] : [[rule, first]],
+      ),
     );
     refuseMissing(
       rules.filter((rule) => !at.has(rule)),
@@ -103,7 +124,12 @@ export function watchSkippedRows(mapping: Mapping) {
       if (header !== known) look(header, line);
       const textAt = (column: number | undefined) => trimBlanks(cells[column ?? -1] ?? '');
       const found = decide([...at.keys()], textAt(number), (rule) => textAt(at.get(rule)));
-      if (found) because = { by: found.by, column: header[at.get(found.rule) ?? -1] ?? '', value: found.value };
+      if (found)
+        because = {
+          by: found.by,
+          column: header[at.get(found.rule) ?? -1] ?? '',
+          value: found.value,
+        };
       return found !== undefined;
     },
     /** Of the row that was left out last. */
@@ -139,8 +165,11 @@ export function watchSkippedObjects(mapping: Mapping) {
     skips(value: unknown): boolean {
       seen += 1;
       if (rules.length === 0 || !isObject(value)) return false;
-      const found = decide(rules, textOf(find(value, numbers).value) ?? '', (rule) => textFor(value, rule));
-      if (found) because = { by: found.by, column: find(value, found.rule.names).name, value: found.value };
+      const found = decide(rules, textOf(find(value, numbers).value) ?? '', (rule) =>
+        textFor(value, rule),
+      );
+      if (found)
+        because = { by: found.by, column: find(value, found.rule.names).name, value: found.value };
       return found !== undefined;
     },
     /** Of the object that was left out last. */
@@ -160,7 +189,9 @@ function partlyText(partly: ReadonlySet<string>): string[] {
   const first = [...partly].slice(0, MOST_NAMED).map((one) => JSON.stringify(shorten(one, 60)));
   const more = partly.size - MOST_NAMED;
   const named = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  return [`Only some rows of these orders were skipped, and the others count as the complete order: ${named}.`];
+  return [
+    `Only some rows of these orders were skipped, and the others count as the complete order: ${named}.`,
+  ];
 }
 
 const WHICH = {
@@ -168,14 +199,20 @@ const WHICH = {
   onlyWhere: ['without a value of onlyWhere was', 'without a value of onlyWhere were'],
 } as const;
 
-function warningsOf(rules: readonly Rule[], [one, several]: [string, string], missing: readonly Rule[]): string[] {
+function warningsOf(
+  rules: readonly Rule[],
+  [one, several]: [string, string],
+  missing: readonly Rule[],
+): string[] {
   const names = missing.map(({ names: [name] }) => JSON.stringify(name)).join(', ');
   const skipped = (['skipWhere', 'onlyWhere'] as const).flatMap((by) => {
     const values = rules.flatMap((rule) => (rule.by === by ? [...rule.values] : []));
     const count = values.reduce((sum, [, times]) => sum + times, 0);
     if (count === 0) return [];
     const which = by === 'onlyWhere' ? `: ${values.map(timesText).join(', ')}` : '';
-    return [`${count === 1 ? `One ${one} ${WHICH[by][0]}` : `${count} ${several} ${WHICH[by][1]}`} skipped${which}.`];
+    return [
+      `${count === 1 ? `One ${one} ${WHICH[by][0]}` : `${count} ${several} ${WHICH[by][1]}`} skipped${which}.`,
+    ];
   });
   const absent = `skipWhere names ${names}, which this file does not have, or has more than once.`;
   return missing.length === 0 ? skipped : [...skipped, absent];
@@ -193,7 +230,8 @@ const known = new WeakMap<Mapping['calledOff'], readonly CalledOffRule[]>();
 
 /** The rules of a mapping: `any` is every value except a no, `never` is none, other values are compared without case. */
 export function calledOffRules({ calledOff }: Mapping): readonly CalledOffRule[] {
-  const rules = known.get(calledOff) ?? Object.entries(calledOff).map(([name, values]) => ruleOf(name, values));
+  const rules =
+    known.get(calledOff) ?? Object.entries(calledOff).map(([name, values]) => ruleOf(name, values));
   known.set(calledOff, rules);
   return rules;
 }

@@ -49,7 +49,9 @@ function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   if (mark !== undefined) {
     const isOther = named !== undefined && named !== mark.encoding;
     const warnings = isOther
-      ? [`The file has the byte order mark of ${mark.encoding}, but the mapping sets encoding: ${named}.`]
+      ? [
+          `The file has the byte order mark of ${mark.encoding}, but the mapping sets encoding: ${named}.`,
+        ]
       : [];
     return { encoding: mark.encoding, mark: mark.bytes, isAssumed: false, warnings };
   }
@@ -57,18 +59,26 @@ function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   const wide = looksLikeUtf16(bytes);
   if (wide === undefined)
     return declaredEncoding(bytes) ?? { encoding: 'utf-8', mark: 0, isAssumed: true, warnings: [] };
-  return { encoding: wide, mark: 0, isAssumed: false, warnings: [`Read as ${wide}, judging by its bytes.`] };
+  return {
+    encoding: wide,
+    mark: 0,
+    isAssumed: false,
+    warnings: [`Read as ${wide}, judging by its bytes.`],
+  };
 }
 
 /** The encoding that an XML declaration names. PoSyncError `unreadable-encoding` for one that is not supported. */
 function declaredEncoding(bytes: Buffer): FoundEncoding | undefined {
-  const declaration = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']{1,40})["']/.exec(bytes.toString('latin1', 0, 300));
+  const declaration = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']{1,40})["']/.exec(
+    bytes.toString('latin1', 0, 300),
+  );
   const name = declaration?.[1];
   if (name === undefined) return undefined;
   const encoding = encodingNamed(name);
   // Text in 16 bits would not show the declaration as ASCII: some programs declare what the text was in memory.
   if (encoding?.startsWith('utf-16')) return undefined;
-  if (encoding !== undefined) return { encoding, mark: 0, isAssumed: false, isDeclared: true, warnings: [] };
+  if (encoding !== undefined)
+    return { encoding, mark: 0, isAssumed: false, isDeclared: true, warnings: [] };
   const message = `The XML declares the encoding ${JSON.stringify(name)}, which is not supported.`;
   throw unreadable(
     'encoding',
@@ -88,7 +98,10 @@ function textOf(bytes: Buffer, { encoding, mark }: FoundEncoding): string {
       return new TextDecoder(encoding, { ignoreBOM: true }).decode(rest);
     default:
       if (isMultiByte(encoding)) return new TextDecoder(encoding).decode(rest);
-      return decoded(rest, encoding) ?? Array.from(rest, (byte) => singleByteTable(encoding)[byte] ?? '?').join('');
+      return (
+        decoded(rest, encoding) ??
+        Array.from(rest, (byte) => singleByteTable(encoding)[byte] ?? '?').join('')
+      );
   }
 }
 
@@ -115,13 +128,23 @@ function isArchive(bytes: Buffer, gzip: boolean): boolean {
 function refuseEscapes(start: string): void {
   if (!start.includes('\u001b$') && !start.includes('\u001b(')) return;
   const remedy = 'Save the file as UTF-8.';
-  throw unreadable('encoding', 'The file switches encodings with escape sequences (ISO-2022).', {}, remedy);
+  throw unreadable(
+    'encoding',
+    'The file switches encodings with escape sequences (ISO-2022).',
+    {},
+    remedy,
+  );
 }
 
 /** Space that was reserved for a file before its content arrived. */
 function refuseZeros(bytes: Buffer): void {
   if (bytes.length === 0 || bytes.some((byte) => byte !== 0)) return;
-  throw unreadable('cut-off', 'The file begins with zeros.', { line: 1 }, 'Drop the complete file again.');
+  throw unreadable(
+    'cut-off',
+    'The file begins with zeros.',
+    { line: 1 },
+    'Drop the complete file again.',
+  );
 }
 
 /** What a server answers instead of a file, or what some programs call a spreadsheet. */
@@ -143,7 +166,11 @@ const UNPACK = 'Unpack it and drop the files in it, or pack each as gzip.';
 
 /** What files of other kinds begin with, in hexadecimal. */
 const BINARY: readonly [name: string, signature: string, remedy: string][] = [
-  ['an old Excel workbook (.xls), or one that is protected by a password', 'd0cf11e0a1b11ae1', SAVE],
+  [
+    'an old Excel workbook (.xls), or one that is protected by a password',
+    'd0cf11e0a1b11ae1',
+    SAVE,
+  ],
   ['a PDF document', '25504446', ASK],
   ['a text document (RTF)', '7b5c727466', ASK],
   ['an image', '89504e47', ASK],
@@ -162,7 +189,11 @@ function refuseBinary(bytes: Buffer): void {
   const start = bytes.toString('hex', 0, 16);
   const known = BINARY.find(([, signature]) => start.startsWith(signature));
   if (known !== undefined) throw unreadable('format', `The file is ${known[0]}.`, {}, known[2]);
-  if (!/^(?:0000feff|fffe0000|(?:[^0].|.[^0])000000(?:[^0].|.[^0])000000|000000(?:[^0].|.[^0])000000)/.test(start))
+  if (
+    !/^(?:0000feff|fffe0000|(?:[^0].|.[^0])000000(?:[^0].|.[^0])000000|000000(?:[^0].|.[^0])000000)/.test(
+      start,
+    )
+  )
     return;
   throw unreadable('encoding', 'The file is UTF-32.', { line: 1 }, 'Save it as UTF-8.');
 }

@@ -4,8 +4,17 @@ import { LIMITS } from '../order/limits.ts';
 import { plainName, shorten } from '../order/text.ts';
 
 /** A file that cannot be read as orders: nothing of it is sent. All codes begin with `unreadable-`. */
-export function unreadable(what: string, message: string, facts: ErrorFacts, remedy?: string): PoSyncError {
-  return new PoSyncError(`unreadable-${what}`, message, remedy === undefined ? { facts } : { facts, remedy });
+export function unreadable(
+  what: string,
+  message: string,
+  facts: ErrorFacts,
+  remedy?: string,
+): PoSyncError {
+  return new PoSyncError(
+    `unreadable-${what}`,
+    message,
+    remedy === undefined ? { facts } : { facts, remedy },
+  );
 }
 
 /** A file without any content, probably sent by mistake. */
@@ -26,26 +35,39 @@ export function changedSince(name: string): PoSyncError {
 
 export function tooManyRecords() {
   const message = `The file contains more than ${LIMITS.records} orders.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
+  return unreadable(
+    'too-many-records',
+    message,
+    { limit: LIMITS.records },
+    'Split the file and drop the parts.',
+  );
 }
 
 /** A name without the line breaks that a header may have: a mapping has none, and finds it nevertheless. */
 export const inOneLine = (name: string): string => name.trim().replace(/[\s\p{Cc}]+/gu, ' ');
 
 /** What to write into a mapping so that it reads these names as well, with what it has there. */
-export function fieldsToPaste(found: ReadonlyMap<string, string>, { fields }: Pick<Mapping, 'fields'>): string {
-  const isSet = (field: string, names: readonly string[]) => names.length !== 1 || names[0] !== field;
+export function fieldsToPaste(
+  found: ReadonlyMap<string, string>,
+  { fields }: Pick<Mapping, 'fields'>,
+): string {
+  const isSet = (field: string, names: readonly string[]) =>
+    names.length !== 1 || names[0] !== field;
   const own = Object.entries(fields).filter(([field, names]) => isSet(field, names));
   const all = new Map<string, readonly string[]>([
     ...[...found].map(([field, name]) => [field, [name]] as const),
-    ...own.map(([field, names]) => [field, [...names, ...[found.get(field) ?? []].flat()]] as const),
+    ...own.map(
+      ([field, names]) => [field, [...names, ...[found.get(field) ?? []].flat()]] as const,
+    ),
   ]);
   const lines = [...all].map(([field, names]) => {
     const [first, ...more] = names.map((name) => JSON.stringify(inOneLine(name)));
     return `${field}: ${more.length === 0 ? first : `[${[first, ...more].join(', ')}]`}`;
   });
   const where =
-    own.length === 0 ? 'add to the mapping of its source' : 'in the mapping of its source, replace fields by';
+    own.length === 0
+      ? 'add to the mapping of its source'
+      : 'in the mapping of its source, replace fields by';
   return `${where}: fields: { ${lines.join(', ')} }`;
 }
 
@@ -54,7 +76,11 @@ const NO_TABLE = /^unreadable-(?:format|zip|sheet|gzip|empty|too-large)$/;
 export const isNoTable = ({ code }: PoSyncError): boolean => NO_TABLE.test(code);
 
 /** What is known of a file that corrects an unknown batch; `reason`: why that is not known. */
-export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
+export function unknownBatchWarning(
+  batch: string,
+  source: string | undefined,
+  reason: string,
+): string {
   const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
   return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;
 }
@@ -75,7 +101,9 @@ export type At = { pointer: string; lineOf(pointer: string): number };
 /** `line 14 (/1/items/0, order PO-2)`. `within`: the pointer of an item in the object. */
 export function placeOf({ pointer, lineOf }: At, number: string, within = ''): string {
   const at = `${pointer}${within}`;
-  const named = [at, number === '' ? '' : `order ${shorten(number, 60)}`].filter((text) => text !== '');
+  const named = [at, number === '' ? '' : `order ${shorten(number, 60)}`].filter(
+    (text) => text !== '',
+  );
   return `line ${lineOf(at)}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;
 }
 
@@ -89,7 +117,9 @@ export function refuseRenamed(
   fresh: readonly string[],
   where?: () => string,
 ): void {
-  const named = fresh.filter((name) => name.trim() !== '').map((name) => JSON.stringify(shorten(name, 60)));
+  const named = fresh
+    .filter((name) => name.trim() !== '')
+    .map((name) => JSON.stringify(shorten(name, 60)));
   if (named.length === 0) return;
   const [name, others] = [JSON.stringify(shorten(lost, 60)), named.slice(0, 5).join(', ')];
   const missing =
@@ -116,7 +146,9 @@ export function readingsOfEmptied(
 ): string | undefined {
   if (was.trim() === '' || now.trim() !== '') return undefined;
   const known = new Set(before.map(plainName));
-  const at = header.findIndex((name, column) => !known.has(plainName(name)) && (cells[column] ?? '').trim() !== '');
+  const at = header.findIndex(
+    (name, column) => !known.has(plainName(name)) && (cells[column] ?? '').trim() !== '',
+  );
   const [earlier, other, name] = [was, cells[at] ?? '', header[at] ?? ''].map((text) =>
     JSON.stringify(shorten(text, 60)),
   );

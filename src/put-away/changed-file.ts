@@ -34,18 +34,27 @@ export async function countAdmitted(batch: string, deps: Deps): Promise<number> 
 
 /** Whether orders of a batch have no outcome yet. */
 export async function isUndecided(batch: string, deps: Deps): Promise<boolean> {
-  const [inProgress, isCounted] = [await inProgressOf(batch, deps), await deps.batches.counted(batch)];
+  const [inProgress, isCounted] = [
+    await inProgressOf(batch, deps),
+    await deps.batches.counted(batch),
+  ];
   return [...inProgress].some((ordinal) => !isCounted(ordinal));
 }
 
 async function inProgressOf(batch: string, deps: Deps): Promise<Set<number>> {
   const inProgress = new Set<number>();
   // An order can move between the two sets meanwhile, but not past all three scans.
-  for (const key of [deps.keys.due, deps.keys.doubt, deps.keys.due]) await scanInto(inProgress, batch, key, deps);
+  for (const key of [deps.keys.due, deps.keys.doubt, deps.keys.due])
+    await scanInto(inProgress, batch, key, deps);
   return inProgress;
 }
 
-async function scanInto(ordinals: Set<number>, batch: string, key: string, { redis, ledger }: Deps): Promise<void> {
+async function scanInto(
+  ordinals: Set<number>,
+  batch: string,
+  key: string,
+  { redis, ledger }: Deps,
+): Promise<void> {
   let cursor = '0';
   do {
     const [next, members] = await redis.zscan(key, cursor, 'COUNT', PAGE);
@@ -71,7 +80,8 @@ export async function openOriginal(
   { batches, config }: { batches: Batches; config: Config },
 ): Promise<Original | undefined> {
   const { inspection, begunWith, path } = batch;
-  if (inspection === undefined || inspection.bytes === 0 || begunWith === undefined) return undefined;
+  if (inspection === undefined || inspection.bytes === 0 || begunWith === undefined)
+    return undefined;
   const end = inspection.bytes - 1;
   if ((await hashOf(path, end)) !== begunWith) return undefined;
   const copy = draftPath(folder);
@@ -81,7 +91,10 @@ export async function openOriginal(
   const isCounted = await batches.counted(batch.batch);
   return {
     shape: inspection.shape,
-    orders: admittedOnly(readOrders(copy, await inspectFile(copy, mapping, { originals }), {}), isCounted),
+    orders: admittedOnly(
+      readOrders(copy, await inspectFile(copy, mapping, { originals }), {}),
+      isCounted,
+    ),
     [Symbol.asyncDispose]: () => rm(copy, { force: true }),
   };
 }
@@ -96,7 +109,8 @@ async function* admittedOnly(
 async function hashOf(path: string, end: number): Promise<string> {
   await using handle = await openRegularFile(path);
   const hash = createHash('sha256');
-  for await (const chunk of handle.createReadStream({ start: 0, end, autoClose: false })) hash.update(chunk as Buffer);
+  for await (const chunk of handle.createReadStream({ start: 0, end, autoClose: false }))
+    hash.update(chunk as Buffer);
   return hash.digest('hex');
 }
 

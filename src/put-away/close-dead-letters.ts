@@ -1,5 +1,10 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
+import {
+  type ClosingRequest,
+  type ClosingResult,
+  createDeadLetters,
+  type FixedBy,
+} from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -21,7 +26,11 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { type FoundDeadLetter, letterInProgress, type ProgressContext } from './dead-letters-in-progress.ts';
+import {
+  type FoundDeadLetter,
+  letterInProgress,
+  type ProgressContext,
+} from './dead-letters-in-progress.ts';
 
 export type FixedDeps = {
   batches: Batches;
@@ -60,7 +69,8 @@ export async function* closeFixed(
   const { orderedAgain } = createDeadLetterClosing(deps);
   const cameBack: CameBackOf = new Map();
   const accepted: string[] = [];
-  const tell = () => orderedAgain(accepted.splice(0), { at: deps.time.now(), batch: by, outcome: 'accepted' });
+  const tell = () =>
+    orderedAgain(accepted.splice(0), { at: deps.time.now(), batch: by, outcome: 'accepted' });
   for await (const one of orders) {
     remember(cameBack, one);
     if (isAccepted(one.result)) accepted.push(one.order.number);
@@ -73,7 +83,11 @@ export async function* closeFixed(
 }
 
 /** The other fix files of the batches that `own` corrects whose dead letters it closed: it says what was changed in them. */
-export async function alsoClosedBy(own: string, corrects: Iterable<string>, batches: Batches): Promise<string[]> {
+export async function alsoClosedBy(
+  own: string,
+  corrects: Iterable<string>,
+  batches: Batches,
+): Promise<string[]> {
   const others = new Set<string>();
   for (const of of corrects) {
     for (const { successor, batch = own } of await batches.closings(of))
@@ -83,7 +97,10 @@ export async function alsoClosedBy(own: string, corrects: Iterable<string>, batc
   return [...others].filter((_, i) => closed[i]?.some(({ batch }) => batch === own));
 }
 
-function remember(cameBack: CameBackOf, { order, result: { outcome }, deadLetter }: ReportedOrder): void {
+function remember(
+  cameBack: CameBackOf,
+  { order, result: { outcome }, deadLetter }: ReportedOrder,
+): void {
   if (outcome === 'cancelled') return;
   const { records, number } = order;
   const successor = deadLetter && successorOf(deadLetter);
@@ -116,41 +133,59 @@ function createFixedClosing(deps: FixedDeps, by: string) {
       for await (const deadLetter of reported(batch)) {
         const now = cameBackOf(deadLetter, places);
         const next = now.find((one) => continuesIn(deadLetter, one));
-        const ordered = closingFor(deadLetter, ended)?.by === 'discarded' ? now.find(isAccepted) : undefined;
+        const ordered =
+          closingFor(deadLetter, ended)?.by === 'discarded' ? now.find(isAccepted) : undefined;
         if (next !== undefined) await closeOne(deadLetter, batch, next);
-        else if (ordered !== undefined) await deadLetters.cameAgain(batch, deadLetter, broughtAs(ordered));
+        else if (ordered !== undefined)
+          await deadLetters.cameAgain(batch, deadLetter, broughtAs(ordered));
       }
     }
     cameBack.clear();
   };
 
   function broughtAs({ outcome, successor }: CameBack): FixedBy {
-    return { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
+    return {
+      at: time.now(),
+      batch: by,
+      ...(successor === undefined ? { outcome } : { successor }),
+    };
   }
 
   /** What the dead letter became under a new number, which another file may have brought first. A later version of an export may have the old one. */
-  async function keepOther(deadLetter: DeadLetter, from: string, { number, outcome }: CameBack): Promise<void> {
+  async function keepOther(
+    deadLetter: DeadLetter,
+    from: string,
+    { number, outcome }: CameBack,
+  ): Promise<void> {
     const was = formerOf(deadLetter);
     if (number === was.number || was.number === '') return;
     const [known] = await deps.ledger.lookup([number]);
-    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
+    const no =
+      known?.kind === 'accepted'
+        ? known.compact.batchNo
+        : known?.kind === 'open'
+          ? known.entry.batchNo
+          : 0;
     const brought = await batches.nameOf(no);
     if (brought === undefined) return;
     const owner = { number, batch: brought, no };
-    if (outcome === 'duplicate' && isRecognizable(was)) await claims.reportedNumber(owner, was, from);
+    if (outcome === 'duplicate' && isRecognizable(was))
+      await claims.reportedNumber(owner, was, from);
     const rows = placesOf(deadLetter).map((place) => ({ batch: from, place }));
     await renumbering([{ owner, rows }], () => was);
   }
 
   async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
-    const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
+    const isLate =
+      known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
     if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
     if (!isLate && now.successor === undefined) await keepOther(deadLetter, batch, now);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
-    if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
+    if (!isClosed && now.successor !== undefined)
+      await deadLetters.cameAgain(batch, deadLetter, brought);
   }
 }
 
@@ -159,7 +194,11 @@ function cameBackOf(deadLetter: DeadLetter, places: ReadonlyMap<string, CameBack
 }
 
 /** An export shows an order that a person corrected as it was before, also if it has another number now. */
-export async function keepAsItWas(owned: Entry, number: string, { batches, ...store }: ClosingDeps): Promise<void> {
+export async function keepAsItWas(
+  owned: Entry,
+  number: string,
+  { batches, ...store }: ClosingDeps,
+): Promise<void> {
   const knownInvalid = createKnownInvalid(store);
   await knownInvalid.corrected([owned], batches);
   if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
@@ -171,7 +210,10 @@ function isAccepted({ outcome }: Pick<CameBack, 'outcome'>): boolean {
 
 /** Whether the rows of a dead letter need a person in the batch that brought them, or now belong to it. */
 function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
-  return now.successor !== undefined || (closed === undefined && (before === '' || before !== now.number));
+  return (
+    now.successor !== undefined ||
+    (closed === undefined && (before === '' || before !== now.number))
+  );
 }
 
 /**
@@ -192,7 +234,11 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
     const [known] = await deps.ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
     const isOwned = entry?.batch === batch && fields.includes(String(entry.ordinal));
-    return { fields, ...(entry ? { seen: entry.version } : {}), ...(isOwned ? { owned: entry } : {}) };
+    return {
+      fields,
+      ...(entry ? { seen: entry.version } : {}),
+      ...(isOwned ? { owned: entry } : {}),
+    };
   }
 
   /**
@@ -207,7 +253,14 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
   ): Promise<ClosingResult> {
     const onlyOver = 'batch' in by || deadLetter.purchaseOrderNumber === '' ? {} : { seen };
     const entry = owned ? { entry: owned } : {};
-    return deadLetters.close({ batch, fields, deadLetter: idOf(deadLetter), ...entry, ...onlyOver, by });
+    return deadLetters.close({
+      batch,
+      fields,
+      deadLetter: idOf(deadLetter),
+      ...entry,
+      ...onlyOver,
+      by,
+    });
   }
 
   /** Keeps that the batch of `by` brought rows of a dead letter that was settled before. */
@@ -218,17 +271,26 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
   return { find, close, cameAgain, orderedAgain: deadLetters.orderedAgain };
 }
 
-function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {
+function idOf({
+  purchaseOrderNumber: number,
+  kind,
+  location,
+}: DeadLetter): ClosingRequest['deadLetter'] {
   return number === '' ? { number, place: placeText(location) } : { number, kind };
 }
 
 /** The dead letters of these batches in progress that somebody closed already; rows without a number are in the report only. */
-export async function* closedInProgress(context: ProgressContext, of: Batch[]): AsyncGenerator<FoundDeadLetter> {
+export async function* closedInProgress(
+  context: ProgressContext,
+  of: Batch[],
+): AsyncGenerator<FoundDeadLetter> {
   const { redis, keys } = context.store;
   for (const batch of of) {
     for (const [field, text] of Object.entries(await redis.hgetall(keys.closed(batch.batch)))) {
       const closing = JSON.parse(text) as Closing;
-      const found = /^\d+$/.test(field) ? await letterInProgress(closing.number, Number(field), batch, context) : [];
+      const found = /^\d+$/.test(field)
+        ? await letterInProgress(closing.number, Number(field), batch, context)
+        : [];
       for (const letter of found) yield { ...letter, closed: closedBy(closing) };
     }
   }

@@ -21,10 +21,17 @@ export type FoundDeadLetter = DeadLetter & {
   isForgotten?: true;
 };
 
-export type ProgressContext = { batches: Batches; store: Pick<Store, 'redis' | 'keys'>; ledger: Ledger };
+export type ProgressContext = {
+  batches: Batches;
+  store: Pick<Store, 'redis' | 'keys'>;
+  ledger: Ledger;
+};
 
 /** The dead letters of batches that have no report yet, or of these batches, as far as the ledger knows them. */
-export async function* deadLettersInProgress(context: ProgressContext, of?: Batch[]): AsyncGenerator<FoundDeadLetter> {
+export async function* deadLettersInProgress(
+  context: ProgressContext,
+  of?: Batch[],
+): AsyncGenerator<FoundDeadLetter> {
   const { batches, store } = context;
   const underWay = new Map((of ?? (await batches.underWay())).map((batch) => [batch.batch, batch]));
   const seen = new Set<string>();
@@ -35,7 +42,9 @@ export async function* deadLettersInProgress(context: ProgressContext, of?: Batc
     cursor = next;
     const numbers = flat.filter((_, i) => i % 2 === 0);
     // Together, so that a page takes a few round trips and not a few for each dead letter.
-    const found = await Promise.all(numbers.map((number, i) => ofNumber(number, flat[2 * i + 1] ?? '')));
+    const found = await Promise.all(
+      numbers.map((number, i) => ofNumber(number, flat[2 * i + 1] ?? '')),
+    );
     yield* found.flat();
   } while (cursor !== '0');
 
@@ -69,7 +78,9 @@ export async function deadLettersInProgressOf(
     if (batch === undefined) continue;
     const { startedAt, by } = batch;
     const letters = await letterInProgress(number, Number(field), batch, context);
-    found.push(...letters.map((letter) => ({ letter, startedAt, ...(by === undefined ? {} : { by }) })));
+    found.push(
+      ...letters.map((letter) => ({ letter, startedAt, ...(by === undefined ? {} : { by }) })),
+    );
   }
   return found;
 }
@@ -81,7 +92,9 @@ export async function letterInProgress(
   context: ProgressContext,
 ): Promise<FoundDeadLetter[]> {
   const [result = invalidIn(batch)] = await context.batches.results(batch.batch, [ordinal]);
-  return needsPerson(result.outcome) ? [await deadLetterOf(number, ordinal, batch, result, context)] : [];
+  return needsPerson(result.outcome)
+    ? [await deadLetterOf(number, ordinal, batch, result, context)]
+    : [];
 }
 
 async function deadLetterOf(
@@ -92,7 +105,8 @@ async function deadLetterOf(
   { ledger }: Pick<ProgressContext, 'ledger'>,
 ): Promise<FoundDeadLetter> {
   const [known] = await ledger.lookup([number]);
-  const isSame = known?.kind === 'open' && known.entry.batch === batch && known.entry.ordinal === ordinal;
+  const isSame =
+    known?.kind === 'open' && known.entry.batch === batch && known.entry.ordinal === ordinal;
   const entry = isSame ? known.entry : undefined;
   const { code, httpStatus, response, attempts, at, firstAt = at, failed } = result;
   const kind = result.outcome as DeadLetterKind;
@@ -108,7 +122,12 @@ async function deadLetterOf(
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     ...read,
-    signature: signatureOf({ ...first, code, message, known: first ? [number, first.value] : [number] }),
+    signature: signatureOf({
+      ...first,
+      code,
+      message,
+      known: first ? [number, first.value] : [number],
+    }),
     attempts,
     firstAt: iso(firstAt),
     lastAt: iso(at),

@@ -28,7 +28,8 @@ export function createStopOfEnded({ config, side: { batches } }: SettlementConte
     for (const batch of await batches.underWay()) {
       const folder = join(config.reports.path, batch.batch);
       const by = batch.cancelled ? undefined : await cancellationIn(folder);
-      const ended = batch.cancelled || by || isFinished(batch) ? undefined : await finishedReport(folder);
+      const ended =
+        batch.cancelled || by || isFinished(batch) ? undefined : await finishedReport(folder);
       const isOver = ended !== undefined && (await isGone(batch.path));
       if (by) await batches.cancel(batch.batch, by);
       else if (isOver) await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
@@ -42,7 +43,10 @@ export function createStopOfEnded({ config, side: { batches } }: SettlementConte
 const CANCELLATION = '.cancelled.json';
 
 /** Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it: `keepCancelled` tries again. */
-export async function keepCancellation(folder: string, by: { at: number; who: string }): Promise<void> {
+export async function keepCancellation(
+  folder: string,
+  by: { at: number; who: string },
+): Promise<void> {
   const note = join(folder, CANCELLATION);
   try {
     const { uid, gid } = await lstat(folder);
@@ -55,7 +59,10 @@ export async function keepCancellation(folder: string, by: { at: number; who: st
 /** Who cancelled a batch, as noted. */
 async function readCancellation(folder: string): Promise<{ at: number; who: string } | undefined> {
   try {
-    const { at, who } = (await readJsonIfExists(join(folder, CANCELLATION))) as { at: unknown; who: unknown };
+    const { at, who } = (await readJsonIfExists(join(folder, CANCELLATION))) as {
+      at: unknown;
+      who: unknown;
+    };
     return typeof at === 'number' && typeof who === 'string' ? { at, who } : undefined;
   } catch {
     return undefined;
@@ -66,7 +73,11 @@ async function readCancellation(folder: string): Promise<{ at: number; who: stri
  * A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. Notes a
  * cancellation that could not be noted when a person made it, as on a full disk.
  */
-export async function keepCancelled(batch: string, folder: string, batches: SettlementContext['side']['batches']) {
+export async function keepCancelled(
+  batch: string,
+  folder: string,
+  batches: SettlementContext['side']['batches'],
+) {
   const isKnown = await batches.isCancelled(batch);
   const by = isKnown ? (await batches.find(batch))?.cancelledBy : await cancellationIn(folder);
   if (by && !isKnown) await batches.cancel(batch, by);
@@ -86,7 +97,11 @@ async function cancellationIn(folder: string): Promise<{ at: number; who: string
  * orders that were not read then. Returns its SHA-256; undefined to come back after a rollback, while orders of it wait.
  * PoSyncError `file-missing` where no report says that it ended.
  */
-export async function endAsReported({ batch }: Batch, gone: PoSyncError, context: SettlementContext) {
+export async function endAsReported(
+  { batch }: Batch,
+  gone: PoSyncError,
+  context: SettlementContext,
+) {
   const { config, side, store } = context;
   const folder = join(config.reports.path, batch);
   const report = await finishedReport(folder);
@@ -102,12 +117,22 @@ export async function endAsReported({ batch }: Batch, gone: PoSyncError, context
 }
 
 /** Orders that needed a person when Redis knew them last, and that were settled since. */
-async function dropSettled(batch: string, folder: string, { side: { ledger }, store }: SettlementContext) {
+async function dropSettled(
+  batch: string,
+  folder: string,
+  { side: { ledger }, store }: SettlementContext,
+) {
   for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-    const numbers = page.flatMap(({ closed, purchaseOrderNumber: one }) => (closed && one !== '' ? [one] : []));
+    const numbers = page.flatMap(({ closed, purchaseOrderNumber: one }) =>
+      closed && one !== '' ? [one] : [],
+    );
     const known = await ledger.lookup(numbers);
-    const entries = known.flatMap((one) => (one.kind === 'open' && one.entry.batch === batch ? [one.entry] : []));
-    await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
+    const entries = known.flatMap((one) =>
+      one.kind === 'open' && one.entry.batch === batch ? [one.entry] : [],
+    );
+    await Promise.all(
+      entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))),
+    );
   }
 }
 
@@ -120,7 +145,10 @@ export async function hasEnded(
   { otherwise = false } = {},
 ): Promise<boolean> {
   const report = await finishedReport(join(reports.path, batch));
-  return report !== undefined && !(otherwise && OUTCOMES.every((one) => report.counts[one] === counts[one]));
+  return (
+    report !== undefined &&
+    !(otherwise && OUTCOMES.every((one) => report.counts[one] === counts[one]))
+  );
 }
 
 /** The report of a batch that ended. */

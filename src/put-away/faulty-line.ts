@@ -14,7 +14,10 @@ type Place = { line: number; column?: number };
  * The text of the line that an error names, cut around its column; undefined for compressed files and workbooks, and when
  * the line is empty, too far into the file or no longer there.
  */
-export async function faultyLine(path: string, { line, column = 1 }: Place): Promise<string | undefined> {
+export async function faultyLine(
+  path: string,
+  { line, column = 1 }: Place,
+): Promise<string | undefined> {
   await using file = await openRegularFile(path);
   const head = (await file.read(Buffer.alloc(4), 0, 4, 0)).buffer;
   const encoding = encodingOf(head);
@@ -24,7 +27,11 @@ export async function faultyLine(path: string, { line, column = 1 }: Place): Pro
   let at = 1;
   let text = '';
   let isAfterReturn = false;
-  for await (const chunk of file.createReadStream({ start: 0, end: MOST_BYTES, autoClose: false })) {
+  for await (const chunk of file.createReadStream({
+    start: 0,
+    end: MOST_BYTES,
+    autoClose: false,
+  })) {
     for (const piece of decoder.decode(chunk as Buffer, { stream: true }).split(/(\r\n|\r|\n)/)) {
       const isEnd = /^[\r\n]/.test(piece);
       // A line end may be cut between two chunks.

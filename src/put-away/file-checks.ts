@@ -31,16 +31,33 @@ type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'onSettled'> & {
  * file open when that is settled, and appends rows that nobody reads. Each file is reported once. A file that was moved
  * or removed is not reported, also when a later file has its place.
  */
-export function createFileChecks({ store: { time }, batches, log, onSettled, withLease }: CheckDeps) {
+export function createFileChecks({
+  store: { time },
+  batches,
+  log,
+  onSettled,
+  withLease,
+}: CheckDeps) {
   async function check({ check, batch: name }: FileCheck): Promise<void> {
     const batch = await batches.find(name);
-    if (batch === undefined || batch.unreadable !== undefined || !(await isChanged(batch, batches))) {
+    if (
+      batch === undefined ||
+      batch.unreadable !== undefined ||
+      !(await isChanged(batch, batches))
+    ) {
       return batches.fileChecked(check);
     }
     const unreadable = changedAfterRead(batch);
-    const isNew = await withLease(name, () => batches.settledFileChanged(name, fileOf(batch), unreadable));
+    const isNew = await withLease(name, () =>
+      batches.settledFileChanged(name, fileOf(batch), unreadable),
+    );
     if (!isNew) return;
-    fileChanged(log, { batch: name, source: batch.source, file: batch.name, reason: unreadable.message });
+    fileChanged(log, {
+      batch: name,
+      source: batch.source,
+      file: batch.name,
+      reason: unreadable.message,
+    });
     onSettled({ ...batch, unreadable }, countNeedingPerson(batch.counts) + 1);
   }
 
@@ -59,12 +76,19 @@ export function createFileChecks({ store: { time }, batches, log, onSettled, wit
 }
 
 /** Whether a settled file is there and has another size than the one that was read. */
-async function isChanged({ batch, settledPath, inspection }: Batch, batches: Batches): Promise<boolean> {
+async function isChanged(
+  { batch, settledPath, inspection }: Batch,
+  batches: Batches,
+): Promise<boolean> {
   if (settledPath === undefined || inspection === undefined) return false;
   try {
     await using day = await openDay(settledPath);
     const found = await lstat(day.settled);
-    return found.isFile() && found.size !== inspection.bytes && (await batches.isLastAt(settledPath, batch));
+    return (
+      found.isFile() &&
+      found.size !== inspection.bytes &&
+      (await batches.isLastAt(settledPath, batch))
+    );
   } catch (error) {
     if (GONE.has(codeOf(error) ?? '')) return false;
     throw error;
@@ -80,7 +104,11 @@ const LOOKED_AT_ONCE = 100;
 const LOOK_GAP = 5_000;
 
 /** Builds the round that looks whether a person removed unreadable files, whose pages say so then, until the file is back. */
-export function createRemovalCheck({ store, side, clock }: Pick<SettlementContext, 'store' | 'side' | 'clock'>) {
+export function createRemovalCheck({
+  store,
+  side,
+  clock,
+}: Pick<SettlementContext, 'store' | 'side' | 'clock'>) {
   const { redis, keys, time } = store;
   let due = 0;
 
@@ -124,7 +152,12 @@ const isAway = async ({ settledPath, open, kind }: Batch) =>
   open === 0 && (settledPath === undefined ? kind === 'inbox' : await isGone(settledPath));
 
 /** Whether an unreadable file is lost. An inbox that is not there now says nothing about its files. */
-export async function isLost(batch: Batch, sources: readonly { type: string; path: string }[]): Promise<boolean> {
+export async function isLost(
+  batch: Batch,
+  sources: readonly { type: string; path: string }[],
+): Promise<boolean> {
   const inbox = dirname(dirname(dirname(batch.settledPath ?? '')));
-  return !sources.some(({ type, path }) => type === 'inbox' && path === inbox) && (await isAway(batch));
+  return (
+    !sources.some(({ type, path }) => type === 'inbox' && path === inbox) && (await isAway(batch))
+  );
 }

@@ -10,7 +10,13 @@ import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
+import {
+  type Closing,
+  type Closings,
+  closingFor,
+  closingsOf,
+  endBy,
+} from '../order/dead-letter.ts';
 import type { Store } from '../redis/store.ts';
 import { filesNamed, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
@@ -54,7 +60,11 @@ export async function refreshReports({ config, ...deps }: ReportsDeps): Promise<
 }
 
 /** Refreshes one report. Returns the older batches whose reports depend on it. */
-async function refreshOne(name: string, { help, ...deps }: RefreshDeps, reports: string): Promise<string[]> {
+async function refreshOne(
+  name: string,
+  { help, ...deps }: RefreshDeps,
+  reports: string,
+): Promise<string[]> {
   const { batches, ledger } = deps;
   const lease = await batches.lease(name);
   if (lease === undefined) return [];
@@ -116,7 +126,11 @@ function namedIn({ repeats }: Batch, closings: readonly Closing[]): string[] {
 }
 
 /** The closings with the files and people that they come from, and with what became of rows that came back. */
-async function withWaiting(own: string, closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
+async function withWaiting(
+  own: string,
+  closings: readonly Closing[],
+  batches: Batches,
+): Promise<Closing[]> {
   const known = new Map<string, Batch | undefined>();
   const later = new Map<string, Known>();
 
@@ -134,14 +148,16 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
 
   /** Follows the rows from batch to batch to where they wait, or to how they ended; neither if the report expired. */
   async function follow({ batch, successor, number, end: ended }: Closing): Promise<Followed> {
-    if (batch === undefined || successor === undefined) return ended === undefined ? {} : { end: { number, ...ended } };
+    if (batch === undefined || successor === undefined)
+      return ended === undefined ? {} : { end: { number, ...ended } };
     const next = await closingsIn(batch);
     if (next === undefined) return {};
     const end = closingFor(successor, next.ended);
     if (end === undefined) return { waitsIn: batch };
     const last = end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
     const again = last.waitsIn === undefined ? await waitsAgain(end, next) : undefined;
-    if (again?.waitsIn !== undefined) return { waitsIn: again.waitsIn, before: last.end ?? last.before };
+    if (again?.waitsIn !== undefined)
+      return { waitsIn: again.waitsIn, before: last.end ?? last.before };
     const ordered = await orderedSince(end, next, follow);
     return ordered === undefined ? last : { end: ordered };
   }
@@ -164,8 +180,14 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     const again = followed.waitsIn === undefined ? await waitsAgain(closing, all) : undefined;
     const waitsIn = followed.waitsIn ?? again?.waitsIn;
     const end = again ?? (await orderedSince(closing, all, follow)) ?? followed.end;
-    const [last, before] = await Promise.all([end, again ? followed.end : followed.before].map(endNamed));
-    const more = { ...(waitsIn && { waitsIn }), ...(last && { end: last }), ...(before && { before }) };
+    const [last, before] = await Promise.all(
+      [end, again ? followed.end : followed.before].map(endNamed),
+    );
+    const more = {
+      ...(waitsIn && { waitsIn }),
+      ...(last && { end: last }),
+      ...(before && { before }),
+    };
     shown.push({ ...(await named(closing, followed.waitsIn ?? closing.batch)), ...more });
   }
   return shown;
@@ -192,7 +214,11 @@ function namer(own: string, find: (batch: string) => Promise<Batch | undefined>)
     const file = shown === undefined ? undefined : (await find(shown))?.name;
     const by = batch === undefined || batch === own ? undefined : (await find(batch))?.by;
     const who = closing.who ?? by;
-    return { ...closing, ...(file === undefined ? {} : { file }), ...(who === undefined ? {} : { who }) };
+    return {
+      ...closing,
+      ...(file === undefined ? {} : { file }),
+      ...(who === undefined ? {} : { who }),
+    };
   };
 }
 

@@ -33,7 +33,10 @@ export const MOST_BYTES = 64 * 1024 * 1024;
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
  * from the settled file that brought it, or what was kept of an export, if that is still there.
  */
-export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: ContentDeps): KnownContent {
+export function createKnownContent(
+  batch: Pick<Batch, 'batch'>,
+  { batches, config }: ContentDeps,
+): KnownContent {
   let reads = 0;
 
   return async (conflicts) => {
@@ -46,7 +49,10 @@ export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, confi
       }
       if (known?.kind === 'accepted' && known.compact.batchNo > 0) {
         const { batchNo, digest } = known.compact;
-        digests.set(batchNo, (digests.get(batchNo) ?? new Map<string, string>()).set(number, digest));
+        digests.set(
+          batchNo,
+          (digests.get(batchNo) ?? new Map<string, string>()).set(number, digest),
+        );
       }
     }
     for (const [no, wanted] of digests) {
@@ -59,7 +65,11 @@ export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, confi
   };
 
   /** Reads the file of another batch up to the last wanted order. The digest proves that it is the accepted content. */
-  async function readInto(found: Map<string, Order>, no: number, wanted: Map<string, string>): Promise<void> {
+  async function readInto(
+    found: Map<string, Order>,
+    no: number,
+    wanted: Map<string, string>,
+  ): Promise<void> {
     const name = await batches.nameOf(no);
     const other = name === undefined ? undefined : await batches.find(name);
     if (other === undefined) return;
@@ -88,10 +98,17 @@ export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, confi
 }
 
 /** Builds what names the batch that the ledger has an order from; undefined where only the API has it. */
-export function createTitles(batches: Batches): (known: Known | undefined) => Promise<string | undefined> {
+export function createTitles(
+  batches: Batches,
+): (known: Known | undefined) => Promise<string | undefined> {
   const titles = new Map<number, string | undefined>();
   return async (known) => {
-    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
+    const no =
+      known?.kind === 'accepted'
+        ? known.compact.batchNo
+        : known?.kind === 'open'
+          ? known.entry.batchNo
+          : 0;
     if (!titles.has(no)) {
       const name = await batches.nameOf(no);
       titles.set(no, name && batchTitle(name, (await batches.find(name))?.name));
@@ -107,7 +124,8 @@ export function wordsOfDuplicate(
   { state }: Pick<Batch, 'state'>,
 ) {
   if (code !== DUPLICATE || known === undefined || known.kind === 'accepted') return undefined;
-  if (known.kind === 'open') return { code: NOT_ACCEPTED, message: `${message}, and is not accepted` };
+  if (known.kind === 'open')
+    return { code: NOT_ACCEPTED, message: `${message}, and is not accepted` };
   // Later the ledger no longer has orders that are older than `ledger.keep`.
   return state === 'done'
     ? undefined
@@ -134,11 +152,18 @@ const CALLED_OFF_IN_PROGRESS =
   'If that order is no longer wanted, your operator can cancel its file as long as it waits. If it was accepted, inform the supplier: the API cannot cancel an order. Then discard this one.';
 
 /** With other items than the order that was sent: delivered quantities, for example. */
-const DONE = 'It has other items here, and the file shows it as done. Compare both, then discard this one.';
-const DONE_IN_PROGRESS = 'The file shows it as done. Wait for the outcome of that order, then discard this one.';
+const DONE =
+  'It has other items here, and the file shows it as done. Compare both, then discard this one.';
+const DONE_IN_PROGRESS =
+  'The file shows it as done. Wait for the outcome of that order, then discard this one.';
 
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
-export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: string, content?: Order): InvalidOrder {
+export function withKnownNumber(
+  order: InvalidOrder,
+  known: Elsewhere,
+  title?: string,
+  content?: Order,
+): InvalidOrder {
   const items = content ? `, as ${firstItems(content.items)}` : '';
   const taken = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
   const isCalledOff = order.problems.some(({ code }) => code === 'called-off');
@@ -155,7 +180,9 @@ export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: s
 /** Nobody adds a row to an order that was sent. */
 function withoutAdding(problem: Problem): Problem {
   const [, doubt] =
-    /^(a row of this order may be missing: .+? may belong to this order\.) /s.exec(problem.message) ?? [];
+    /^(a row of this order may be missing: .+? may belong to this order\.) /s.exec(
+      problem.message,
+    ) ?? [];
   return doubt === undefined
     ? problem
     : { ...problem, message: `${doubt} Compare it with the order that po-sync has already` };
@@ -174,17 +201,25 @@ export function createNeighbors(batch: Batch, deps: NeighborDeps) {
   const titleOf = createTitles(deps.batches);
   return async (found: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
     const page = batch.repeats === undefined ? [...found] : await Promise.all(found.map(withOwner));
-    const numbers = [...new Set(page.flatMap((order) => (order.valid ? [] : (order.beside ?? []))))];
+    const numbers = [
+      ...new Set(page.flatMap((order) => (order.valid ? [] : (order.beside ?? [])))),
+    ];
     if (numbers.length === 0) return [...page];
-    const known = new Map((await deps.ledger.lookup(numbers)).map((one, i) => [numbers[i] ?? '', one]));
+    const known = new Map(
+      (await deps.ledger.lookup(numbers)).map((one, i) => [numbers[i] ?? '', one]),
+    );
     const elsewhere = [...known].filter(([, one]) => isElsewhere(one, batch));
-    const contents = await deps.knownContent(elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })));
+    const contents = await deps.knownContent(
+      elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })),
+    );
     const tell = async (order: CheckedOrder): Promise<CheckedOrder> => {
       if (order.valid || order.beside === undefined) return order;
       const problems = [...order.problems];
       for (const number of order.beside) {
         const one = known.get(number);
-        const items = contents.get(number)?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
+        const items = contents
+          .get(number)
+          ?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
         if (!isElsewhere(one, batch) || items?.length === 0) continue;
         const from = `${stateText(one)} from ${(await titleOf(one)) ?? 'the API'}`;
         const also = items ? `, also with ${firstItems(items)}` : '';
@@ -205,7 +240,10 @@ export function createNeighbors(batch: Batch, deps: NeighborDeps) {
     const { beside: _, ...rest } = order;
     return {
       ...rest,
-      problems: [...order.problems, { ...order.place, field: '', code: ROW_KNOWN, value: '', message }],
+      problems: [
+        ...order.problems,
+        { ...order.place, field: '', code: ROW_KNOWN, value: '', message },
+      ],
     };
   }
 }

@@ -26,7 +26,11 @@ import type { SettlementContext } from './put-batch-away.ts';
  * written once more since. Otherwise the batch waits for its file, because results and fix file need it: PoSyncError
  * `file-missing`. A person can cancel it, and the report has what the ledger knows.
  */
-export async function reportWithoutFile(batch: Batch, report: Report, context: SettlementContext): Promise<void> {
+export async function reportWithoutFile(
+  batch: Batch,
+  report: Report,
+  context: SettlementContext,
+): Promise<void> {
   const { config, side, store } = context;
   const folder = join(config.reports.path, batch.batch);
   if (await hasOrders(folder)) return writeProgress(folder, report);
@@ -45,15 +49,24 @@ export async function settleGone(
   const total = await countAdmitted(batch, { ...side, ...store });
   if (inspection !== undefined) {
     const claimedIn = await store.redis.hget(store.keys.batch(batch), 'claimedIn');
-    const gone = goneText(name, total, inspection.orders, { isKnown: claimedIn === side.batches.epoch() });
+    const gone = goneText(name, total, inspection.orders, {
+      isKnown: claimedIn === side.batches.epoch(),
+    });
     const warnings = new Set([gone, ...inspection.warnings]);
     await side.batches.inspected(batch, { ...inspection, warnings: [...warnings] });
   }
-  return (await side.batches.admitted(batch, total, since)) ? (inspection?.sha256 ?? '') : undefined;
+  return (await side.batches.admitted(batch, total, since))
+    ? (inspection?.sha256 ?? '')
+    : undefined;
 }
 
 /** The warning of a cancelled batch whose file is gone; `isKnown`: Redis forgot nothing since the file was taken. */
-function goneText(file: string, read: number, all: number | undefined, { isKnown }: { isKnown: boolean }): string {
+function goneText(
+  file: string,
+  read: number,
+  all: number | undefined,
+  { isKnown }: { isKnown: boolean },
+): string {
   const unread = all === undefined ? 'its other orders' : `${counted(all - read, 'order')} of it`;
   const sent = isKnown
     ? ' and not sent.'
@@ -71,7 +84,10 @@ export function createPresenceCheck(context: SettlementContext) {
 
   /** The copy of an export is nobody's to read again. */
   async function endExport(batch: Batch): Promise<void> {
-    const lease = batch.kind === 'inbox' || batch.state !== 'reading' ? undefined : await batches.lease(batch.batch);
+    const lease =
+      batch.kind === 'inbox' || batch.state !== 'reading'
+        ? undefined
+        : await batches.lease(batch.batch);
     if (lease === undefined) return;
     try {
       await endAsReported(batch, fileGone(batch), context);
@@ -99,7 +115,12 @@ export function createPresenceCheck(context: SettlementContext) {
 }
 
 function isClaimed(batch: Batch): boolean {
-  return batch.state !== 'done' && batch.turnedAway === undefined && !batch.cancelled && !isFinished(batch);
+  return (
+    batch.state !== 'done' &&
+    batch.turnedAway === undefined &&
+    !batch.cancelled &&
+    !isFinished(batch)
+  );
 }
 
 /** Where a person puts the file back. Reclaiming removes folders that are empty for long. */
@@ -132,7 +153,10 @@ async function* knownOrders(batch: Batch, deps: Deps): AsyncGenerator<ReportedOr
   for await (const one of accepted(batch, deps)) yield { ...one, atApi: 'yes' };
 }
 
-async function* withApi(orders: AsyncIterable<ReportedOrder>, { ledger }: Deps): AsyncGenerator<ReportedOrder> {
+async function* withApi(
+  orders: AsyncIterable<ReportedOrder>,
+  { ledger }: Deps,
+): AsyncGenerator<ReportedOrder> {
   for await (const page of pages(orders, PAGE)) {
     const known = await ledger.lookup(page.map(({ order }) => order.number));
     yield* page.map((one, i) => ({ ...one, atApi: atApiOf(known[i] ?? { kind: 'nothing' }) }));
@@ -142,13 +166,27 @@ async function* withApi(orders: AsyncIterable<ReportedOrder>, { ledger }: Deps):
 async function* waiting(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
   for await (const found of deadLettersInProgress(deps, [batch])) {
     const { batch: _batch, source: _source, file: _file, now: _now, ...deadLetter } = found;
-    const { purchaseOrderNumber, kind: outcome, attempts, lastAt: at, code, message, location } = found;
-    yield { ...listed(purchaseOrderNumber, location, { outcome, attempts, at, code, message }), deadLetter };
+    const {
+      purchaseOrderNumber,
+      kind: outcome,
+      attempts,
+      lastAt: at,
+      code,
+      message,
+      location,
+    } = found;
+    yield {
+      ...listed(purchaseOrderNumber, location, { outcome, attempts, at, code, message }),
+      deadLetter,
+    };
   }
 }
 
 /** In the order of the file. */
-async function* cancelled({ batch, total = 0, inspection }: Batch, { batches }: Deps): AsyncGenerator<ReportedOrder> {
+async function* cancelled(
+  { batch, total = 0, inspection }: Batch,
+  { batches }: Deps,
+): AsyncGenerator<ReportedOrder> {
   const end = Math.max(total, inspection?.orders ?? 0);
   for (let from = 0; from < end; from += PAGE) {
     const ordinals = Array.from({ length: Math.min(PAGE, end - from) }, (_, i) => from + i);
@@ -172,7 +210,10 @@ async function* accepted(batch: Batch, { ledger, store }: Deps): AsyncGenerator<
   }
 }
 
-async function* acceptedFrom({ no }: Batch, store: Deps['store']): AsyncGenerator<[string, Compact]> {
+async function* acceptedFrom(
+  { no }: Batch,
+  store: Deps['store'],
+): AsyncGenerator<[string, Compact]> {
   for await (const one of settledOrders(store)) if (one[1].batchNo === no) yield one;
 }
 
@@ -181,12 +222,23 @@ function listed(
   place: Place,
   result: Omit<OrderResult, 'line' | 'purchaseOrderNumber'>,
 ): Omit<ReportedOrder, 'deadLetter'> {
-  const order = { number, place, ordinal: 0, records: [], problems: [], articles: [], valid: false as const };
+  const order = {
+    number,
+    place,
+    ordinal: 0,
+    records: [],
+    problems: [],
+    articles: [],
+    valid: false as const,
+  };
   return { order, result: { line: place.line, purchaseOrderNumber: number, ...result } };
 }
 
 /** The report that a batch in progress ends as, because Redis has forgotten that it ended; undefined for any other batch. */
-export async function forgottenEnd(batch: Batch, config: Pick<Config, 'reports'>): Promise<Report | undefined> {
+export async function forgottenEnd(
+  batch: Batch,
+  config: Pick<Config, 'reports'>,
+): Promise<Report | undefined> {
   if (!batch.cancelled || batch.state === 'done') return undefined;
   // Where a person cancelled it, its report may have been written just now.
   const isEnding = batch.cancelledBy !== undefined && isFinished(batch);

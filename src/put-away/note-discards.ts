@@ -4,7 +4,12 @@ import { toError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { isGone, openRegularFile } from '../core/regular-file.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { type KeptDiscard, keepDiscards, keptDiscardIn, keptDiscards } from '../ledger/batches/kept-discards.ts';
+import {
+  type KeptDiscard,
+  keepDiscards,
+  keptDiscardIn,
+  keptDiscards,
+} from '../ledger/batches/kept-discards.ts';
 import { discardsUnread } from '../log/events/batch.ts';
 import type { Closed, DeadLetter } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
@@ -26,13 +31,22 @@ const MOST = 64 * 1024 * 1024;
  * fail because it cannot be noted beside the report: `createDiscardNotes` tries again.
  */
 export async function noteDiscard(
-  { folder, batch, letter }: { folder: string; batch: Pick<Batch, 'batch' | 'state'>; letter: DeadLetter },
+  {
+    folder,
+    batch,
+    letter,
+  }: { folder: string; batch: Pick<Batch, 'batch' | 'state'>; letter: DeadLetter },
   { at, who }: { at: number; who: string },
   store: Pick<Store, 'redis' | 'keys'>,
 ): Promise<void> {
   const was = formerOf(letter);
   const { line } = letter.location;
-  const kept: KeptDiscard = { was: isRecognizable(was) ? was : { ...was, content: '' }, at, who, line };
+  const kept: KeptDiscard = {
+    was: isRecognizable(was) ? was : { ...was, content: '' },
+    at,
+    who,
+    line,
+  };
   await append(folder, kept).catch(() => undefined);
   if (batch.state !== 'done' && was.number !== '') await keepDiscards(batch.batch, [kept], store);
 }
@@ -41,7 +55,11 @@ export async function noteDiscard(
 async function append(folder: string, kept: KeptDiscard): Promise<void> {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
   const { uid, gid } = await lstat(folder);
-  await using notes = await open(join(folder, NOTES), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+  await using notes = await open(
+    join(folder, NOTES),
+    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
+    0o640,
+  );
   const found = await notes.stat();
   if (!found.isFile() || found.nlink !== 1) return;
   // The line before may be cut off, because the disk was full.
@@ -63,11 +81,13 @@ export function createDiscardNotes({ store }: Pick<SettlementContext, 'store'>) 
     const isKnown = new Set(known.map(textOf));
     const kept = await keptDiscards(batch, store);
     const missing = kept.filter((one) => !isKnown.has(textOf(one)));
-    if (missing.length === 0 || (await writeAll(folder, [...known, ...missing]))) noted.set(batch, kept.length);
+    if (missing.length === 0 || (await writeAll(folder, [...known, ...missing])))
+      noted.set(batch, kept.length);
   };
 }
 
-const textOf = ({ was: { number, content } }: KeptDiscard): string => JSON.stringify([number, content]);
+const textOf = ({ was: { number, content } }: KeptDiscard): string =>
+  JSON.stringify([number, content]);
 
 /** Replaces what is there, also a link or a pipe. False where that is not possible now. */
 async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<boolean> {
@@ -88,7 +108,8 @@ export function createDiscardRecall({ config, side: { batches }, store, log }: S
   return async (): Promise<void> => {
     for (const name of await reportNames(config.reports.path)) {
       const folder = join(config.reports.path, name);
-      if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
+      if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done')
+        continue;
       const report = await readReport(folder).catch(() => undefined);
       if (report && (report.environment !== config.environment || report.finishedAt)) continue;
       const noted = await notesIn(folder, (reason) => discardsUnread(log, { batch: name, reason }));
@@ -102,19 +123,27 @@ export function createDiscardRecall({ config, side: { batches }, store, log }: S
 }
 
 /** Who discarded an order of this report, by its number and the line of its result, and when. */
-export async function discardsIn(folder: string): Promise<(number: string, line: number) => Closed | undefined> {
+export async function discardsIn(
+  folder: string,
+): Promise<(number: string, line: number) => Closed | undefined> {
   const keyOf = (number: string, line: number | undefined) => JSON.stringify([number, line]);
-  const noted = new Map((await notesIn(folder)).map((note) => [keyOf(note.was.number, note.line), note]));
+  const noted = new Map(
+    (await notesIn(folder)).map((note) => [keyOf(note.was.number, note.line), note]),
+  );
   return (number, line) => {
     const note = noted.get(keyOf(number, line));
     return note && { at: iso(note.at), by: 'discarded', who: note.who };
   };
 }
 
-async function notesIn(folder: string, onTrouble?: (reason: string) => void): Promise<KeptDiscard[]> {
+async function notesIn(
+  folder: string,
+  onTrouble?: (reason: string) => void,
+): Promise<KeptDiscard[]> {
   try {
     await using file = await openRegularFile(join(folder, NOTES));
-    if ((await file.stat()).size > MOST) throw new Error(`${join(folder, NOTES)} is larger than 64 MB`);
+    if ((await file.stat()).size > MOST)
+      throw new Error(`${join(folder, NOTES)} is larger than 64 MB`);
     return (await file.readFile('utf8')).split('\n').flatMap(keptDiscardIn);
   } catch (error) {
     onTrouble?.(toError(error).message);

@@ -18,7 +18,15 @@ import { fixFilesIn } from '../report/fix-copies.ts';
 import { type Report, readReport } from '../report/report.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
-export function createPutAway({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
+export function createPutAway({
+  config,
+  store,
+  side,
+  clock,
+  log,
+  inspections,
+  onSettled,
+}: SettlementContext) {
   const { batches } = side;
   const reports = config.reports.path;
 
@@ -27,7 +35,9 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     const source = config.sources.find(({ name }) => name === batch.source);
     if (source?.type !== 'inbox') return dropCopy(claimOf(batch)).then(() => undefined);
     await removeHeldPage(batch.path, batch.batch);
-    const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(unlessMissing);
+    const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(
+      unlessMissing,
+    );
     if (settled === undefined) return undefined;
     await batches.putAway(batch.batch, settled);
     const folder = join(reports, batch.batch);
@@ -41,7 +51,9 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   async function closeReplaced({ batch, source, name, startedAt }: Batch): Promise<void> {
     const { redis, keys } = store;
     const waiting = Object.entries(await redis.hgetall(keys.unreadable));
-    const alike = waiting.flatMap(([one, file]) => (file === fileOf({ source, name }) ? [one] : []));
+    const alike = waiting.flatMap(([one, file]) =>
+      file === fileOf({ source, name }) ? [one] : [],
+    );
     const closing = fileReplaced(batch, iso(clock.now()));
     for (const one of alike) {
       // The name of a batch has its time in seconds only.
@@ -55,7 +67,8 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   /** `needPerson` counts the orders that needed a person; an unreadable file counts as one. */
   return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
     const settledPath = await moveFile(batch, where);
-    if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
+    if (where === 'failed')
+      await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
     await refreshCancelled(batch, store);
     await batches.contentReadAgain(batch);
@@ -63,13 +76,20 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     const origins = await batches.origins(batch.batch);
     if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);
     const isChecked = settledPath !== undefined && where === 'done';
-    await batches.done(batch.batch, isChecked ? { path: settledPath, at: store.time.now() } : undefined);
+    await batches.done(
+      batch.batch,
+      isChecked ? { path: settledPath, at: store.time.now() } : undefined,
+    );
     inspections.delete(batch.batch);
     const files = where === 'failed' ? 1 : 0;
     const open = await stillOpen(batch.batch, needPerson - files, batches);
     const folder = join(reports, batch.batch);
     const report = await readReport(folder).catch(() => undefined);
-    batchFinished(log, { ...finishedFacts(batch, open, report), report: folder }, { isUnreadable: files > 0 });
+    batchFinished(
+      log,
+      { ...finishedFacts(batch, open, report), report: folder },
+      { isUnreadable: files > 0 },
+    );
     onSettled(batch, open + files, report?.nameless ?? 0);
   };
 }
@@ -82,7 +102,11 @@ function finishedFacts(batch: Batch, needPerson: number, report: Report | undefi
 }
 
 /** Of those that needed a person: orders of a held batch may have been sent again and accepted, or discarded. */
-async function stillOpen(batch: string, needed: number, { find }: Pick<Batches, 'find'>): Promise<number> {
+async function stillOpen(
+  batch: string,
+  needed: number,
+  { find }: Pick<Batches, 'find'>,
+): Promise<number> {
   return Math.min(needed, (await find(batch))?.open ?? needed);
 }
 
@@ -90,7 +114,10 @@ async function stillOpen(batch: string, needed: number, { find }: Pick<Batches, 
 const LATELY = 10;
 
 /** The pages of files that were cancelled lately say how many of their orders other files sent. */
-async function refreshCancelled({ batch, counts }: Batch, { redis, keys, time }: SettlementContext['store']) {
+async function refreshCancelled(
+  { batch, counts }: Batch,
+  { redis, keys, time }: SettlementContext['store'],
+) {
   const others = counts.accepted === 0 ? [] : await redis.zrange(keys.withdrawn, 0, '-1');
   if (others.length > 0) await redis.sadd(keys.refresh, ...others);
   if (counts.cancelled === 0) return;

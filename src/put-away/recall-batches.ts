@@ -16,7 +16,12 @@ import { pages } from '../report/lines.ts';
 import { asCameBack, type CameBackIn, readCameBack } from '../report/read-corrections.ts';
 import { type Report, readFinished, reportNames } from '../report/report.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
-import { createDoubtRecall, createReportedClosing, createShownRecall, restoreLetters } from './recall-dead-letters.ts';
+import {
+  createDoubtRecall,
+  createReportedClosing,
+  createShownRecall,
+  restoreLetters,
+} from './recall-dead-letters.ts';
 
 /** Dead letters entered at a time. */
 const PAGE = 200;
@@ -37,7 +42,12 @@ export function createRecallOfBatch(context: SettlementContext) {
       for (const reported of page) {
         const letter = asCameBack(reported, batch, cameBack);
         const closing = await neededOf(letter, letterIn, reported.closed === undefined);
-        known.push({ letter, ordinal, ...(closing && { closing }), last: await lastNumber(letter, letterIn) });
+        known.push({
+          letter,
+          ordinal,
+          ...(closing && { closing }),
+          last: await lastNumber(letter, letterIn),
+        });
         ordinal += 1;
         if (letter.closed === undefined) open += 1;
         else if (reported.closed === undefined) await store.redis.sadd(store.keys.refresh, batch);
@@ -58,7 +68,10 @@ export function createRecallOfBatch(context: SettlementContext) {
  * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
  * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
  */
-export function createRecallOfBatches(context: SettlementContext, before: readonly (() => Promise<void>)[]) {
+export function createRecallOfBatches(
+  context: SettlementContext,
+  before: readonly (() => Promise<void>)[],
+) {
   const { config, log, store } = context;
   const { batches } = context.side;
   let recalledIn: string | undefined;
@@ -102,7 +115,10 @@ async function recallClosings(context: SettlementContext): Promise<void> {
     const known = await batches.find(batch);
     if (known?.state !== 'done' || known.open === 0) continue;
     const folder = join(config.reports.path, batch);
-    if (!(await readFinished(config.reports.path, batch, config.environment).catch(() => undefined))) continue;
+    if (
+      !(await readFinished(config.reports.path, batch, config.environment).catch(() => undefined))
+    )
+      continue;
     try {
       cameBack ??= await cameBackFor(context);
       const now = cameBack;
@@ -111,7 +127,8 @@ async function recallClosings(context: SettlementContext): Promise<void> {
         for (const { letter, closed } of await close.forgotten(batch, letters)) {
           const closing = await closingOf(letter, closed, letterIn);
           // Where it waits is not known any more: it stays open.
-          if (closed.waitsIn && closing.successor === undefined && closed.end === undefined) continue;
+          if (closed.waitsIn && closing.successor === undefined && closed.end === undefined)
+            continue;
           await close.close(batch, letter, closing, await lastNumber(letter, letterIn));
         }
         await recallDoubts(batch, letters);
@@ -123,16 +140,24 @@ async function recallClosings(context: SettlementContext): Promise<void> {
 }
 
 function cameBackFor({ config, log }: SettlementContext): Promise<CameBackIn> {
-  return readCameBack(config, (batch, error) => batchTrouble(log, { batch, reason: toError(error).message }));
+  return readCameBack(config, (batch, error) =>
+    batchTrouble(log, { batch, reason: toError(error).message }),
+  );
 }
 
-type LostDeps = { config: Pick<Config, 'reports' | 'environment'>; batches: Pick<Batches, 'names' | 'find'> };
+type LostDeps = {
+  config: Pick<Config, 'reports' | 'environment'>;
+  batches: Pick<Batches, 'names' | 'find'>;
+};
 
 /**
  * The finished reports of batches that Redis does not have, the oldest first: it lost its data, or the API's address is
  * another one. Reads the reports of these batches only.
  */
-export async function* lostReports({ config, batches }: LostDeps): AsyncGenerator<{ report: Report; folder: string }> {
+export async function* lostReports({
+  config,
+  batches,
+}: LostDeps): AsyncGenerator<{ report: Report; folder: string }> {
   const reports = config.reports.path;
   const lost = new Set(await reportNames(reports));
   if (lost.size === 0) return;
@@ -140,7 +165,8 @@ export async function* lostReports({ config, batches }: LostDeps): AsyncGenerato
   for (const name of [...lost].sort()) {
     const report = await readFinished(reports, name, config.environment).catch(() => undefined);
     // A batch that began meanwhile is in Redis now.
-    if (report && (await batches.find(name)) === undefined) yield { report, folder: join(reports, name) };
+    if (report && (await batches.find(name)) === undefined)
+      yield { report, folder: join(reports, name) };
   }
 }
 
@@ -157,7 +183,11 @@ async function isClaimed({ batch, source }: Report, { sources, data }: Config): 
  * number are not to be closed twice, and rows that need a person in a later batch end there. `isNew`: its report does not say
  * it yet, and is written again from what the ledger knows.
  */
-async function neededOf(letter: DeadLetter, letterIn: LetterIn, isNew: boolean): Promise<Closing | undefined> {
+async function neededOf(
+  letter: DeadLetter,
+  letterIn: LetterIn,
+  isNew: boolean,
+): Promise<Closing | undefined> {
   const closing = letter.closed && (await closingOf(letter, letter.closed, letterIn));
   return isNew || closing?.successor || letter.purchaseOrderNumber === '' ? closing : undefined;
 }
@@ -165,8 +195,17 @@ async function neededOf(letter: DeadLetter, letterIn: LetterIn, isNew: boolean):
 /** How a dead letter was closed, as its report says it. */
 async function closingOf(letter: DeadLetter, closed: Closed, letterIn: LetterIn): Promise<Closing> {
   const { purchaseOrderNumber: number, kind, location } = letter;
-  const { waitsIn, end, before: _before, changes: _, number: now = number, file: _file, ...how } = closed;
-  const isWaiting = waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
+  const {
+    waitsIn,
+    end,
+    before: _before,
+    changes: _,
+    number: now = number,
+    file: _file,
+    ...how
+  } = closed;
+  const isWaiting =
+    waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
   const successor = isWaiting ? (await letterIn(how.batch ?? '', now))?.letter : undefined;
   const which = number === '' ? { number, place: placeText(location) } : { number, kind };
   return { ...which, ...how, ...(successor ? { successor } : end && { end }) };
@@ -178,7 +217,11 @@ async function lastNumber(
   letterIn: LetterIn,
 ): Promise<string | undefined> {
   let [number, at] = [closed?.number ?? purchaseOrderNumber, closed];
-  for (let round = 0; at?.end?.batch !== undefined && at.batch !== at.end.batch && round < MOST_ROUNDS; round += 1) {
+  for (
+    let round = 0;
+    at?.end?.batch !== undefined && at.batch !== at.end.batch && round < MOST_ROUNDS;
+    round += 1
+  ) {
     at = (await letterIn(at.batch ?? '', number))?.closed;
     number = at?.number ?? number;
   }
@@ -207,7 +250,8 @@ async function recalledBatch(
     batch,
     startedAt,
     open,
-    isHeard: report.state !== 'unreadable' && by === undefined && !report.isFixFile && !report.readAs,
+    isHeard:
+      report.state !== 'unreadable' && by === undefined && !report.isFixFile && !report.readAs,
     ...(hasOrders && !isExport && { content: contentField(source, sha256) }),
     ...(isUnreadable && { unreadable: fileOf({ source, name: file }) }),
     fields: {
@@ -226,10 +270,16 @@ async function recalledBatch(
       ...inspectionOf(report),
       ...(error && { unreadable: JSON.stringify(error) }),
       ...(repeats && {
-        repeats: JSON.stringify({ batch: repeats.batch, name: repeats.file, at: Date.parse(repeats.at) }),
+        repeats: JSON.stringify({
+          batch: repeats.batch,
+          name: repeats.file,
+          at: Date.parse(repeats.at),
+        }),
       }),
       ...((counts.cancelled > 0 || cancelledBy) && { cancelled: finishedAt }),
-      ...(cancelledBy && { cancelledBy: JSON.stringify({ ...cancelledBy, at: Date.parse(cancelledBy.at) }) }),
+      ...(cancelledBy && {
+        cancelledBy: JSON.stringify({ ...cancelledBy, at: Date.parse(cancelledBy.at) }),
+      }),
       ...(settledPath !== undefined && { settledPath }),
     },
   };
@@ -240,7 +290,16 @@ function inspectionOf({ sha256, bytes, format, counts, warnings, readAs, isFixFi
   const { records, orders } = counts;
   const shape = { format };
   return {
-    inspection: JSON.stringify({ sha256, bytes, records, orders, shape, warnings, readAs, isFixFile }),
+    inspection: JSON.stringify({
+      sha256,
+      bytes,
+      records,
+      orders,
+      shape,
+      warnings,
+      readAs,
+      isFixFile,
+    }),
     ...(isFixFile && { isFixFile: '1' }),
   };
 }

@@ -28,8 +28,10 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
 
   return async (): Promise<void> => {
     // A report of an earlier version does not say for which address it was read.
-    const isOnlyAddress = (await followsLost(store)) && (await keysElsewhere(config, store.keys)).length === 0;
-    const isHere = ({ readFor }: Report) => (readFor === undefined ? isOnlyAddress : readFor === store.keys.origin);
+    const isOnlyAddress =
+      (await followsLost(store)) && (await keysElsewhere(config, store.keys)).length === 0;
+    const isHere = ({ readFor }: Report) =>
+      readFor === undefined ? isOnlyAddress : readFor === store.keys.origin;
     const names = (await reportNames(reports)).reverse();
     for (const { name: source, path, type } of config.sources)
       if (type === 'export') await recallOf({ source, isOneFile: !isPattern(path), isHere }, names);
@@ -43,7 +45,10 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
       // The name says only in which second.
       if (isOneFile && known && claimTimeOf(known.batch) !== claimTimeOf(name)) break;
       const report = await readReport(join(reports, name)).catch(() => undefined);
-      const isOwn = report?.batch === name && report.environment === config.environment && report.source === source;
+      const isOwn =
+        report?.batch === name &&
+        report.environment === config.environment &&
+        report.source === source;
       if (!isOwn || !report.isExport || !isHere(report) || !SHA256.test(report.sha256)) continue;
       const file = report.origin ?? report.file;
       // Somebody edited it: no path of a file has `//`.
@@ -55,7 +60,15 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
   }
 
   /** Where Redis has an older version or none. */
-  async function enter({ batch, source, file: name, origin, sha256, finishedAt, ...report }: Report): Promise<void> {
+  async function enter({
+    batch,
+    source,
+    file: name,
+    origin,
+    sha256,
+    finishedAt,
+    ...report
+  }: Report): Promise<void> {
     const { redis, keys } = store;
     const { readWith = mappingDigest(source, config) } = report;
     const { read, mapping, claim } = fieldsOf({ source, name, ...(origin && { origin }) });
@@ -66,14 +79,22 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
     const now = store.time.now();
     const changedAt = Date.parse(String(report.changedAt));
     const changed = Number.isNaN(changedAt) ? {} : { changedAt };
-    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at: Math.min(at, now), ...changed };
+    const claimed: Claim = {
+      version: `${sha256} ${readWith}`,
+      batch,
+      at: Math.min(at, now),
+      ...changed,
+    };
     // The copy of one in progress is read to its end.
     const known = finishedAt === null ? {} : { [read]: sha256, [mapping]: readWith };
     await redis.hset(keys.exports, { ...known, [claim]: JSON.stringify(claimed) });
     if (claimed.changedAt === undefined) return;
     const copy = { name, ...(origin && { origin }), mtimeNs: BigInt(claimed.changedAt) * NS_IN_MS };
     const newest = await redis.hget(keys.exports, newestField(source));
-    const [field, , value] = rankOf(copy, newest, { source: newestOnly(source, config), now }).become;
+    const [field, , value] = rankOf(copy, newest, {
+      source: newestOnly(source, config),
+      now,
+    }).become;
     if (field !== undefined && value !== undefined) await redis.hset(keys.exports, field, value);
   }
 }
@@ -93,7 +114,12 @@ export async function versionReadBy(
   const { version = '', changedAt } = last?.batch === batch ? last : {};
   const [, readWith] = version.split(' ');
   const changed = changedAt === undefined ? {} : { changedAt: new Date(changedAt).toISOString() };
-  return { ...(origin !== name && { origin }), ...(readWith && { readWith }), readFor: store.keys.origin, ...changed };
+  return {
+    ...(origin !== name && { origin }),
+    ...(readWith && { readWith }),
+    readFor: store.keys.origin,
+    ...changed,
+  };
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;

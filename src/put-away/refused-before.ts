@@ -23,17 +23,24 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
 
   return async (conflicts: readonly InConflict[]): Promise<Map<string, string>> => {
     const found = new Map<string, string>();
-    const accepted = Map.groupBy(conflicts, ({ known }) => (known?.kind === 'accepted' ? known.compact.batchNo : 0));
+    const accepted = Map.groupBy(conflicts, ({ known }) =>
+      known?.kind === 'accepted' ? known.compact.batchNo : 0,
+    );
     for (const [no, wanted] of accepted) {
       // The message is a courtesy, as the other content.
       const name = no > 0 ? await batches.nameOf(no) : undefined;
       if (name !== undefined)
-        await readBack(name, new Map(wanted.map(({ number, digest }) => [number, digest]))).catch(() => {});
+        await readBack(name, new Map(wanted.map(({ number, digest }) => [number, digest]))).catch(
+          () => {},
+        );
     }
     return found;
 
     /** `corrected`: the batch of the fix file that was accepted. */
-    async function readBack(corrected: string, wanted: ReadonlyMap<string, string | undefined>): Promise<void> {
+    async function readBack(
+      corrected: string,
+      wanted: ReadonlyMap<string, string | undefined>,
+    ): Promise<void> {
       let batch = await batches.find(corrected);
       for (let step = 0; step < MOST_STEPS && reads < MOST_READS; step += 1) {
         const path = batch?.settledPath;
@@ -45,11 +52,16 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
         const closings = closingsOf(await batches.closings(batch.batch));
         for await (const letter of readDeadLetters(join(config.reports.path, batch.batch))) {
           const { purchaseOrderNumber: number, kind, payload } = letter;
-          if (kind !== 'refused' || wanted.get(number) !== digestOf({ items: [...itemsIn(payload)] })) continue;
+          if (
+            kind !== 'refused' ||
+            wanted.get(number) !== digestOf({ items: [...itemsIn(payload)] })
+          )
+            continue;
           // A person may have discarded it, and given its number to another order.
           const closed = letter.closed ?? closingFor(letter, closings);
           const end = closed?.by === 'fixed' ? closed.end : closed;
-          if (end?.by === 'accepted' && end.batch === corrected) found.set(number, batchTitle(batch.batch, batch.name));
+          if (end?.by === 'accepted' && end.batch === corrected)
+            found.set(number, batchTitle(batch.batch, batch.name));
         }
       }
     }

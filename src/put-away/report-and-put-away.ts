@@ -45,10 +45,21 @@ export function createReportAndPutAway(context: SettlementContext) {
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
       const corrects = new Set<string>();
-      const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, corrects, context);
+      const { orders: found, leftOut } = await ordersOf(
+        { ...batch, path: claim.path },
+        corrects,
+        context,
+      );
       const orders = closeFixed(fixedDeps, found, batch.batch);
       const { inspection } = batch;
-      const input = { folder, report, shape: inspection?.shape, orders, leftOut, keepsItems: isCopy(batch) };
+      const input = {
+        folder,
+        report,
+        shape: inspection?.shape,
+        orders,
+        leftOut,
+        keepsItems: isCopy(batch),
+      };
       await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
@@ -68,8 +79,15 @@ export function createReportAndPutAway(context: SettlementContext) {
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
       await makeFolder(folder);
-      await using original = await openOriginal({ ...batch, path: claim.path }, folder, { batches, config });
-      const orders = closeFixed(fixedDeps, joined(original?.orders ?? nothing(), batch, context), batch.batch);
+      await using original = await openOriginal({ ...batch, path: claim.path }, folder, {
+        batches,
+        config,
+      });
+      const orders = closeFixed(
+        fixedDeps,
+        joined(original?.orders ?? nothing(), batch, context),
+        batch.batch,
+      );
       const identity = await identityOf(batch, context);
       const input = { folder, report: { ...report, ...identity }, shape: original?.shape, orders };
       const read = { ...batch.inspection, shape: original?.shape };
@@ -78,13 +96,20 @@ export function createReportAndPutAway(context: SettlementContext) {
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
-  return { reportOf, settleFinished, settleUnreadable: createSettleUnreadable(context, { reportOf, putAway }) };
+  return {
+    reportOf,
+    settleFinished,
+    settleUnreadable: createSettleUnreadable(context, { reportOf, putAway }),
+  };
 }
 
 /** Its file is removed when it is done. */
 const isCopy = ({ kind }: Batch) => kind !== 'inbox';
 
-type UnreadableDeps = { reportOf: ReturnType<typeof createReportOfBatch>; putAway: ReturnType<typeof createPutAway> };
+type UnreadableDeps = {
+  reportOf: ReturnType<typeof createReportOfBatch>;
+  putAway: ReturnType<typeof createPutAway>;
+};
 
 /** Builds the step that ends a file that cannot be read. */
 function createSettleUnreadable(context: SettlementContext, { reportOf, putAway }: UnreadableDeps) {
@@ -130,12 +155,20 @@ async function findChange(
   await using claim = await openIfClaimed(batch);
   if (claim === undefined || (await isAsAdmitted(claim.path, batch, inspections))) return undefined;
   const error = changedAfterRead(batch);
-  fileChanged(log, { batch: batch.batch, source: batch.source, file: batch.name, reason: error.message });
+  fileChanged(log, {
+    batch: batch.batch,
+    source: batch.source,
+    file: batch.name,
+    reason: error.message,
+  });
   await side.batches.admitted(batch.batch, totalOrders(batch) ?? 0, '', error);
   return error;
 }
 
-function errorOf({ code, message, remedy: own, facts }: PoSyncError, { kind }: Batch): NonNullable<Report['error']> {
+function errorOf(
+  { code, message, remedy: own, facts }: PoSyncError,
+  { kind }: Batch,
+): NonNullable<Report['error']> {
   const { line, column } = facts;
   const remedy = kind === 'export' ? exportRemedy(own) : own;
   return {
@@ -148,22 +181,29 @@ function errorOf({ code, message, remedy: own, facts }: PoSyncError, { kind }: B
 }
 
 /** An error with the text of the line that it names. */
-async function shownError(batch: Batch, thrown: PoSyncError): Promise<NonNullable<Report['error']>> {
+async function shownError(
+  batch: Batch,
+  thrown: PoSyncError,
+): Promise<NonNullable<Report['error']>> {
   const error = errorOf(thrown, batch);
   const { line, column } = error;
   if (line === undefined) return error;
   await using claim = await openClaim(batch);
   // A courtesy: a file that cannot be read any more must not stop the report.
-  const text = await faultyLine(claim.path, { line, ...(column === undefined ? {} : { column }) }).catch(
-    () => undefined,
-  );
+  const text = await faultyLine(claim.path, {
+    line,
+    ...(column === undefined ? {} : { column }),
+  }).catch(() => undefined);
   return text === undefined ? error : { ...error, text };
 }
 
 async function* nothing(): AsyncGenerator<never> {}
 
 /** A huge file is reported without its SHA-256, so that it does not keep others waiting. */
-async function identityOf(batch: Batch, { stopping }: SettlementContext): Promise<{ bytes: number; sha256: string }> {
+async function identityOf(
+  batch: Batch,
+  { stopping }: SettlementContext,
+): Promise<{ bytes: number; sha256: string }> {
   await using claim = await openClaim(batch);
   return await hashFile(claim.path, { most: LIMITS.hashedBytes, signal: stopping });
 }
@@ -200,9 +240,13 @@ function createReportOfBatch({ breaker, config, clock, batches, store }: ReportD
       startedAt: iso(startedAt),
       finishedAt: ended ? iso(lastAt) : null,
       state,
-      ...(state === 'held' && held ? { held: { reason: held.reason, since: iso(held.since) } } : {}),
+      ...(state === 'held' && held
+        ? { held: { reason: held.reason, since: iso(held.since) } }
+        : {}),
       ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
-      ...(repeats && { repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) } }),
+      ...(repeats && {
+        repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) },
+      }),
       counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
       ...(inbox === undefined ? {} : { inbox }),
       ...(help === undefined ? {} : { help }),
@@ -224,9 +268,14 @@ function createReportOfBatch({ breaker, config, clock, batches, store }: ReportD
  * The warning where the duplicates of a batch may be its own orders: Redis does not know who claimed it, so it may have lost what
  * was sent. The list shows these orders, but not who sent them, so that they cannot be counted as accepted.
  */
-async function sentBefore({ batch, counts }: Batch, { redis, keys }: ReportDeps['store']): Promise<string[]> {
-  if (counts.duplicate === 0 || (await redis.hget(keys.batch(batch), 'claimedIn')) !== '') return [];
-  const which = counts.duplicate === 1 ? 'Its duplicate' : `Some of its ${counts.duplicate} duplicates`;
+async function sentBefore(
+  { batch, counts }: Batch,
+  { redis, keys }: ReportDeps['store'],
+): Promise<string[]> {
+  if (counts.duplicate === 0 || (await redis.hget(keys.batch(batch), 'claimedIn')) !== '')
+    return [];
+  const which =
+    counts.duplicate === 1 ? 'Its duplicate' : `Some of its ${counts.duplicate} duplicates`;
   return [
     `Redis lost its data after this file was taken, or the daemon stopped before it read the file. ${which} may have been ordered by this file before that: the API's list does not show who sent an order. A duplicate is not sent again.`,
   ];

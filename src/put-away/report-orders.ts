@@ -8,7 +8,13 @@ import { createdTwice } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { digestOf } from '../order/digest.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
-import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
+import {
+  type CheckedOrder,
+  createPager,
+  type InvalidOrder,
+  type Order,
+  type ValidOrder,
+} from '../order/order.ts';
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
@@ -34,7 +40,9 @@ import { createRefusedBefore, withRefusal } from './refused-before.ts';
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
-type Deps = Parameters<typeof createNeighbors>[1] & { refusedBefore: ReturnType<typeof createRefusedBefore> };
+type Deps = Parameters<typeof createNeighbors>[1] & {
+  refusedBefore: ReturnType<typeof createRefusedBefore>;
+};
 
 /**
  * The orders of a file that could be read, with their results. `corrects` gets the batches that a fix file corrects. After the
@@ -42,7 +50,8 @@ type Deps = Parameters<typeof createNeighbors>[1] & { refusedBefore: ReturnType<
  */
 export async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
   const { config, inspections, side } = context;
-  const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
+  const inspection =
+    inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
   const watch = watchLeftOut(side.ledger);
   const read = readOrders(batch.path, inspection, { onLeftOut: watch.add });
   const orders = joined(without(read, watch), batch, context);
@@ -53,7 +62,11 @@ export async function ordersOf(batch: Batch, corrects: Set<string>, context: Set
 }
 
 /** Orders of a batch with their results; of a conflict, also its other content. */
-export function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side, store }: SettlementContext) {
+export function joined(
+  orders: AsyncIterable<CheckedOrder>,
+  batch: Batch,
+  { config, side, store }: SettlementContext,
+) {
   const { batches, ledger } = side;
   const { ownerOf } = createRowClaims({ ...store, ledger });
   const knownContent = createKnownContent(batch, { batches, config });
@@ -64,7 +77,10 @@ export function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { conf
 type LeftOutWatch = ReturnType<typeof watchLeftOut>;
 
 /** Passes the orders on. */
-async function* without(orders: AsyncIterable<CheckedOrder>, watch: LeftOutWatch): AsyncGenerator<CheckedOrder> {
+async function* without(
+  orders: AsyncIterable<CheckedOrder>,
+  watch: LeftOutWatch,
+): AsyncGenerator<CheckedOrder> {
   for await (const order of orders) {
     watch.keeps(order.number);
     yield order;
@@ -72,15 +88,23 @@ async function* without(orders: AsyncIterable<CheckedOrder>, watch: LeftOutWatch
 }
 
 /** An export shows its orders with every version: each is named once, until it is there again. */
-async function findLeftOut(watch: LeftOutWatch, batch: Batch, read: Inspection, { side, store }: SettlementContext) {
+async function findLeftOut(
+  watch: LeftOutWatch,
+  batch: Batch,
+  read: Inspection,
+  { side, store }: SettlementContext,
+) {
   const { batch: name, source, kind, inspection } = batch;
   const knownInvalid = createKnownInvalid(store);
   const sent = await watch.sent();
   const numbers = sent.map((one) => one.purchaseOrderNumber);
   const isNew = kind === 'export' ? await knownInvalid.areNewlyLeftOut(source, name, numbers) : [];
-  const fresh = new Map(sent.filter((_, i) => isNew[i] ?? true).map((one) => [one.purchaseOrderNumber, one]));
+  const fresh = new Map(
+    sent.filter((_, i) => isNew[i] ?? true).map((one) => [one.purchaseOrderNumber, one]),
+  );
   // The other rows of an order may be far above the one that is left out.
-  if (fresh.size > 0) for await (const { number } of readOrders(batch.path, read)) fresh.delete(number);
+  if (fresh.size > 0)
+    for await (const { number } of readOrders(batch.path, read)) fresh.delete(number);
   if (kind === 'export') await knownInvalid.leftOut(source, name, [...fresh.keys()]);
   const found = watch.reported([...fresh.values()]);
   if (found === undefined || inspection === undefined) return found;
@@ -103,7 +127,11 @@ async function* withCorrections(
 }
 
 /** Another daemon read the file, or its inspection was dropped. */
-async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
+async function inspectAgain(
+  { path, source }: Batch,
+  config: Config,
+  batches: Batches,
+): Promise<Inspection> {
   const { mapping, originals } = await howToRead(path, source, { config, batches });
   return await inspectFile(path, mapping, { originals });
 }
@@ -138,7 +166,8 @@ function createJoin(batch: Batch, deps: Deps) {
     ]);
     const conflicts = page.flatMap((order, i) => {
       const { number, ordinal, valid } = order;
-      const isConflict = stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
+      const isConflict =
+        stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
       const digest = valid ? digestOf(order.order) : undefined;
       return isConflict ? [{ number, ordinal, known: known[i], digest }] : [];
     });
@@ -160,28 +189,45 @@ function createJoin(batch: Batch, deps: Deps) {
     content: Order | undefined,
   ): Promise<ReportedOrder> {
     if (!order.valid) {
-      if (stored !== undefined && stored.outcome !== 'invalid') return withoutDeadLetter(order, stored);
+      if (stored !== undefined && stored.outcome !== 'invalid')
+        return withoutDeadLetter(order, stored);
       if (!isElsewhere(known, batch)) return invalid(order, checkedAt);
       const title = await titleOf(known);
       const other = title && otherTitle(title, batch.name);
       return invalid(withKnownNumber(order, known, other, content), checkedAt);
     }
-    if (stored) return withStored(order, { ...stored, ...wordsOfDuplicate(stored, known, batch) }, content);
+    if (stored)
+      return withStored(order, { ...stored, ...wordsOfDuplicate(stored, known, batch) }, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
       const { attempts, at } = known.compact;
-      return { order, result: resultOf(order, { outcome: 'accepted', attempts, at: iso(at), code: '', message: '' }) };
+      return {
+        order,
+        result: resultOf(order, {
+          outcome: 'accepted',
+          attempts,
+          at: iso(at),
+          code: '',
+          message: '',
+        }),
+      };
     }
     const title = await titleOf(known);
     const message = title === undefined ? FOUND_THERE : `the same order is in ${title}`;
     const result = { outcome: DUPLICATE, attempts: 0, at: checkedAt, code: DUPLICATE, message };
-    return { order, result: resultOf(order, { ...result, ...wordsOfDuplicate(result, known, batch) }) };
+    return {
+      order,
+      result: resultOf(order, { ...result, ...wordsOfDuplicate(result, known, batch) }),
+    };
   }
 
   return join;
 }
 
 /** An order that po-sync created, and that the API's list shows more than once. */
-function withTimes({ order, result, ...rest }: ReportedOrder, times: number | undefined): ReportedOrder {
+function withTimes(
+  { order, result, ...rest }: ReportedOrder,
+  times: number | undefined,
+): ReportedOrder {
   const isOurs = times !== undefined && result.outcome === 'accepted';
   return { order, result: isOurs ? { ...result, ...createdTwice(times) } : result, ...rest };
 }
@@ -207,19 +253,30 @@ function shownProblems(problems: readonly Problem[]): string {
 }
 
 /** An invalid order that an export showed before counts as a duplicate and has no separate dead letter. */
-function withoutDeadLetter(order: CheckedOrder, { outcome, at, code, message }: StoredResult): ReportedOrder {
+function withoutDeadLetter(
+  order: CheckedOrder,
+  { outcome, at, code, message }: StoredResult,
+): ReportedOrder {
   return { order, result: resultOf(order, { outcome, attempts: 0, at: iso(at), code, message }) };
 }
 
 /** `content` is the known content of a conflict's number. */
-function withStored(found: ValidOrder, stored: StoredResult, content: Order | undefined): ReportedOrder {
+function withStored(
+  found: ValidOrder,
+  stored: StoredResult,
+  content: Order | undefined,
+): ReportedOrder {
   const { outcome, attempts, at, code, message, failed } = stored;
   const order = failed ? { ...found, place: failed.place } : found;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
   const known = stored.known ? { ...order.order, items: [...stored.known.items] } : content;
-  return { order, result, deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known }) };
+  return {
+    order,
+    result,
+    deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known }),
+  };
 }
 
 function resultOf(

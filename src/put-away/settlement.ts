@@ -62,7 +62,11 @@ export function openSettlement(context: SettlementContext) {
   const checkPresence = createPresenceCheck(context);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
+  async function settleUnreadable(
+    batch: Batch,
+    error: PoSyncError,
+    since: string,
+  ): Promise<string | undefined> {
     for (;;) {
       const settled = await withLease(batch.batch, 'reportLease', async () => ({
         sha256: await settlement.settleUnreadable(batch, error, since),
@@ -107,7 +111,11 @@ function firstProgress({ onTaken }: SettlementContext, progress: (name: string) 
   };
 }
 
-type WithLease = <T>(name: string, right: BatchRight, task: () => Promise<T>) => Promise<T | undefined>;
+type WithLease = <T>(
+  name: string,
+  right: BatchRight,
+  task: () => Promise<T>,
+) => Promise<T | undefined>;
 
 /** Runs a task with a lease of the batch; returns undefined when another daemon has it. */
 function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
@@ -205,7 +213,9 @@ function progressWriter(
       await writeProgress(folder, report, story);
       if (batch.kind !== 'inbox') return;
       await (batch.held ? layHeldPage(batch.path, folder) : removeHeldPage(batch.path, name));
-    }).catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }));
+    }).catch((error: unknown) =>
+      batchTrouble(log, { batch: name, reason: toError(error).message }),
+    );
   };
 }
 

@@ -43,7 +43,10 @@ const KEEP_NOTHING = { count: 0 };
  * and the ledger stops a job that runs twice. A job never has a delay, because a delay depends on the clock of a host; the
  * ledger knows when an order is due. BullMQ duplicates the plain connection for its waits.
  */
-export function openQueue({ store, log }: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
+export function openQueue({
+  store,
+  log,
+}: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
   const { plain: redis, keys } = store;
   const onTrouble = ({ message }: Error) =>
     LOST_JOB.test(message) ? jobTakenBack(log) : redisTrouble(log, { reason: message });
@@ -98,11 +101,17 @@ async function lookInto(queue: Queue<JobData>, most: number) {
     queue.getActive(0, most - 1),
     queue.getWaiting(0, most - 1),
   ]);
-  const jobs = [...active.map((job) => seen(job, 'active')), ...waiting.map((job) => seen(job, 'waiting'))];
+  const jobs = [
+    ...active.map((job) => seen(job, 'active')),
+    ...waiting.map((job) => seen(job, 'waiting')),
+  ];
   return { counts, jobs: jobs.slice(0, most) };
 }
 
-function seen({ id = '', data, timestamp, processedOn }: QueueJob<JobData>, state: WaitingJob['state']): WaitingJob {
+function seen(
+  { id = '', data, timestamp, processedOn }: QueueJob<JobData>,
+  state: WaitingJob['state'],
+): WaitingJob {
   return { id, state, ...data, addedAt: timestamp, startedAt: processedOn };
 }
 
@@ -147,7 +156,8 @@ function startWorker(
 async function untilSteady({ backend }: Pick<Worker<JobData>, 'backend'>): Promise<void> {
   // One that never connected is not about to.
   const clients = await Promise.allSettled([backend.client, backend.blockingClient]);
-  const statuses = () => clients.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value.status] : []));
+  const statuses = () =>
+    clients.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value.status] : []));
   while (!statuses().every((status) => status === 'ready' || status === 'end')) {
     await delay(STEADY_EVERY, undefined, { ref: false });
   }
@@ -164,7 +174,11 @@ async function within(ms: number, task: Promise<unknown>): Promise<boolean> {
   return isInTime;
 }
 
-async function runJob(job: QueueJob<JobData>, token: string | undefined, work: Work): Promise<void> {
+async function runJob(
+  job: QueueJob<JobData>,
+  token: string | undefined,
+  work: Work,
+): Promise<void> {
   const { batch, numbers } = job.data;
   const rest = await work({ id: job.id ?? '', name: job.name, batch, numbers });
   if (rest.length === 0) return;

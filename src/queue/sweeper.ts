@@ -40,7 +40,8 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const known = await ledger.lookup(numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
     // The process that still waits for the answer knows more than a deadline.
-    const isOver = ({ state, order }: Entry) => state === 'sending' && !ledger.inFlight.has(order.purchaseOrderNumber);
+    const isOver = ({ state, order }: Entry) =>
+      state === 'sending' && !ledger.inFlight.has(order.purchaseOrderNumber);
     await Promise.all(entries.filter(isOver).map(lapse));
     await handOut(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
   }
@@ -56,7 +57,9 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const carried = new Set(ids.filter((_, i) => alive[i]));
     const stays = ({ job, batch }: Entry) => carried.has(job) || isHeld(batch);
     await Promise.all(
-      entries.filter(stays).map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
+      entries
+        .filter(stays)
+        .map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
     );
     const without = entries.filter((entry) => !stays(entry));
     const handed = await Promise.all(without.map(putBack));

@@ -29,12 +29,17 @@ export function createCanaries({ redis, keys, clock, time }: CanaryDeps) {
 
   async function all(): Promise<Canary[]> {
     const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
-    return flat.flatMap((number, i) => (i % 2 === 0 ? [{ number, since: Number(flat[i + 1]) }] : []));
+    return flat.flatMap((number, i) =>
+      i % 2 === 0 ? [{ number, since: Number(flat[i + 1]) }] : [],
+    );
   }
 
   /** Replaces canaries that the list no longer shows because of their age. One caller at a time. */
   async function age(sight: Parameters<typeof ageCanaries>[0]): Promise<void> {
-    const before = JSON.parse((await redis.hget(keys.verification, 'absent')) ?? '{}') as Record<string, Absence>;
+    const before = JSON.parse((await redis.hget(keys.verification, 'absent')) ?? '{}') as Record<
+      string,
+      Absence
+    >;
     const { absences, replaced } = ageCanaries(sight, before);
     const wasEmpty = Object.keys(before).length === 0;
     if (wasEmpty && Object.keys(absences).length === 0 && replaced.length === 0) return;

@@ -33,12 +33,20 @@ export type ListSight = {
  * Judges a complete list. Only canaries at least two settles old count: a good list may lack younger ones. After
  * canaries were replaced, the list says nothing about orders older than the oldest one that it shows.
  */
-export function judgeEvidence({ listedFrom, settle, canaries, listed, underWay, agedUntil }: ListSight): Evidence {
+export function judgeEvidence({
+  listedFrom,
+  settle,
+  canaries,
+  listed,
+  underWay,
+  agedUntil,
+}: ListSight): Evidence {
   const grown = grownOf(canaries, listedFrom, settle);
   const missing = grown.find(({ number }) => !listed.has(number));
   if (missing) return { kind: 'bad', missing: missing.number };
   const [oldest] = grown;
-  if (oldest) return { kind: 'good', needed: WITH_CANARIES, reaches: agedUntil > 0 ? oldest.since : 0 };
+  if (oldest)
+    return { kind: 'good', needed: WITH_CANARIES, reaches: agedUntil > 0 ? oldest.since : 0 };
   if (canaries.length > 0 || underWay || agedUntil > 0) return { kind: 'early' };
   return { kind: 'good', needed: WITHOUT_CANARIES, reaches: 0 };
 }
@@ -60,7 +68,8 @@ export function ageCanaries(
 ): { absences: Record<string, Absence>; replaced: Canary[] } {
   const grown = grownOf(canaries, listedFrom, settle);
   const firstShown = grown.findIndex(({ number }) => listed.has(number));
-  const isArchive = firstShown > 0 && grown.slice(firstShown).every(({ number }) => listed.has(number));
+  const isArchive =
+    firstShown > 0 && grown.slice(firstShown).every(({ number }) => listed.has(number));
   if (!isArchive) return { absences: {}, replaced: [] };
   const absences: Record<string, Absence> = {};
   const replaced: Canary[] = [];
@@ -74,7 +83,9 @@ export function ageCanaries(
 
 /** The canaries that a list must show, oldest first. */
 function grownOf(canaries: readonly Canary[], listedFrom: number, settle: number): Canary[] {
-  return canaries.filter(({ since }) => listedFrom - since >= 2 * settle).sort((a, b) => a.since - b.since);
+  return canaries
+    .filter(({ since }) => listedFrom - since >= 2 * settle)
+    .sort((a, b) => a.since - b.since);
 }
 
 /** Collects the rows of the numbers that are wanted, and other spellings of those in doubt. */

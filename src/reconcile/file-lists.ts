@@ -34,7 +34,16 @@ const LONGEST = 3_600_000;
  * Builds the step that reads the API's list for files that wait for it: one read for all that asked before it began, never
  * two lists at a time over all daemons. The files wait while it fails, and an API without a list ends their wait.
  */
-export function createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list }: FileListsDeps) {
+export function createFileLists({
+  store,
+  clock,
+  owner,
+  settle,
+  log,
+  stopping,
+  rebuild,
+  list,
+}: FileListsDeps) {
   const { redis, keys, time } = store;
   const requests = createListRequests(store);
   const isNews = createNews(time.now, NEWS);

@@ -7,7 +7,12 @@ import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { Policy, Step } from '../ledger/state-machine/step.ts';
-import { ledgerRebuilt, orderCreatedTwice, orderDead, rebuildImpossible } from '../log/events/delivery.ts';
+import {
+  ledgerRebuilt,
+  orderCreatedTwice,
+  orderDead,
+  rebuildImpossible,
+} from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
@@ -84,7 +89,11 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     rebuildImpossible(log, { reason: message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (why === 'new') await finish(epoch);
-    else await later(epoch, `the ledger may lack orders; the API has no list (${message}): run po-sync reconcile`);
+    else
+      await later(
+        epoch,
+        `the ledger may lack orders; the API has no list (${message}): run po-sync reconcile`,
+      );
     return 'impossible';
   }
 
@@ -103,7 +112,13 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     await deps.refresh();
   }
 
-  return { first: createFirstRead(deps, request, tick), tick, takeIn, pending: request.pending, finish };
+  return {
+    first: createFirstRead(deps, request, tick),
+    tick,
+    takeIn,
+    pending: request.pending,
+    finish,
+  };
 }
 
 /** What a rebuild is for. */
@@ -118,7 +133,10 @@ export async function lacksReports(
 }
 
 /** Builds the check for a daemon. One that only delivers does not see the reports, and says for what it waits. */
-function createReportsCheck({ clock, store }: Pick<RebuildDeps, 'clock' | 'store'>, request: RebuildRequest) {
+function createReportsCheck(
+  { clock, store }: Pick<RebuildDeps, 'clock' | 'store'>,
+  request: RebuildRequest,
+) {
   let since: number | undefined;
   let hasSaid = false;
   return async (of: Lost): Promise<boolean> => {
@@ -162,7 +180,12 @@ function createFirstRead(
 type Why = { isIntact?: boolean; epoch?: string | undefined; operatorAction?: OperatorAction };
 
 /** Builds the step that takes listed orders into the ledger. */
-function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' | 'ledger' | 'policy' | 'log'>) {
+function createTakeIn({
+  store,
+  ledger,
+  policy,
+  log,
+}: Pick<RebuildDeps, 'store' | 'ledger' | 'policy' | 'log'>) {
   const { redis, keys, time } = store;
   const adopt = createAdoption(store);
 
@@ -175,7 +198,11 @@ function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' 
     let open: Entry | undefined = entry;
     while (open) {
       const isIntact = why.isIntact || (await isClaimedIn(open.batch, why.epoch));
-      const step = next(open, { kind: 'found', at: time.now(), listed: { digest }, times, isIntact }, policy);
+      const step = next(
+        open,
+        { kind: 'found', at: time.now(), listed: { digest }, times, isIntact },
+        policy,
+      );
       if (step.kind === 'ignore') return;
       if (await ledger.take(open, step, why.operatorAction)) return logIfDead(open.batch, step);
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
@@ -190,7 +217,12 @@ function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' 
   function logIfDead(batch: string, step: Step): void {
     if (step.kind !== 'dead') return;
     const { state: outcome, order, answer } = step.entry;
-    orderDead(log, { batch, order: order.purchaseOrderNumber, outcome, reason: answer?.message ?? '' });
+    orderDead(log, {
+      batch,
+      order: order.purchaseOrderNumber,
+      outcome,
+      reason: answer?.message ?? '',
+    });
   }
 
   /** The ledger knows what the API has from now on. Returns how many orders were new to it. */

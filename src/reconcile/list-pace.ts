@@ -30,7 +30,11 @@ export async function listState({ redis, keys }: Place) {
   );
   const nextAt = Number(notBefore ?? 0);
   const forFilesAt = Math.max(Number(filesNotBefore ?? 0), failure ? nextAt : 0);
-  return { nextAt, forFilesAt, ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}) };
+  return {
+    nextAt,
+    forFilesAt,
+    ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}),
+  };
 }
 
 type Read = { end: ListEnd; durationMs: number; isForFiles?: boolean };
@@ -54,7 +58,10 @@ export async function paceLists(
     await redis.hset(keys.verification, { notBefore, failure });
     return;
   }
-  const pause = Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
+  const pause = Math.min(
+    LONGEST_PAUSE * settle,
+    Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE),
+  );
   const next = isForFiles ? { filesNotBefore: after(durationMs) } : { notBefore: after(pause) };
   await redis.hset(keys.verification, { ...next, failure: '', failed: 0 });
 }

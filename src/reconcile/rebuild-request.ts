@@ -26,12 +26,17 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   /** Undefined when nothing is to be read. */
   async function pending(): Promise<PendingRebuild | undefined> {
     const { why, epoch = '', notBefore = '0', wait = '0' } = await redis.hgetall(keys.rebuild);
-    return why === undefined ? undefined : { why, epoch, notBefore: Number(notBefore), wait: Number(wait) };
+    return why === undefined
+      ? undefined
+      : { why, epoch, notBefore: Number(notBefore), wait: Number(wait) };
   }
 
   /** Ends the request and its pause, whatever it was for; false when it belongs to another epoch of the ledger. */
   async function finish(epoch: string): Promise<boolean> {
-    return (await run(['end', epoch, holdOf('rolled-back').field, time.now(), holdOf('new').field])) === 1;
+    return (
+      (await run(['end', epoch, holdOf('rolled-back').field, time.now(), holdOf('new').field])) ===
+      1
+    );
   }
 
   /** Postpones the request; `reason` replaces the reason of the pause, unless it is empty. */
@@ -53,7 +58,13 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     const request = await pending();
     if (request === undefined) return;
     const { field, code, reason } = holdOf(request.why);
-    await run(['show', request.epoch, field, time.now(), JSON.stringify({ code, reason, since: time.now() })]);
+    await run([
+      'show',
+      request.epoch,
+      field,
+      time.now(),
+      JSON.stringify({ code, reason, since: time.now() }),
+    ]);
   }
 
   function run(args: (string | number)[]): Promise<unknown> {
@@ -70,5 +81,9 @@ function holdOf(why: string | undefined): { field: string; code: string; reason:
         code: NEW_LEDGER,
         reason: "a new ledger reads the API's list before its first order",
       }
-    : { field: `hold:${ROLLED_BACK}`, code: ROLLED_BACK, reason: 'the ledger does not know all that was sent' };
+    : {
+        field: `hold:${ROLLED_BACK}`,
+        code: ROLLED_BACK,
+        reason: 'the ledger does not know all that was sent',
+      };
 }

@@ -47,9 +47,15 @@ export function createReconciliation(
   const canaries = createCanaries({ ...store, clock });
   const { list } = partner;
   const shared = { store, ledger, owner, policy, log, list };
-  const delivery = { onVerdict: learnFrom(breaker, store.time), isPaused: () => breaker.current() !== undefined };
+  const delivery = {
+    onVerdict: learnFrom(breaker, store.time),
+    isPaused: () => breaker.current() !== undefined,
+  };
   const verifier = createVerifier({ ...shared, canaries, delivery });
-  const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) }, waitsFor);
+  const rebuild = createLedgerRebuild(
+    { ...shared, clock, refresh: () => breaker.refresh(true) },
+    waitsFor,
+  );
   const { settle } = policy;
   const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list });
   const outdated = new AbortController();
@@ -70,22 +76,33 @@ export function createReconciliation(
     });
     const standing = await identity.establish(ledgerBefore);
     const isWhole = standing === 'same' || standing === 'new';
-    if (!isWhole) ledgerRolledBack(log, { environment: config.environment, reason: LOSSES[standing] });
+    if (!isWhole)
+      ledgerRolledBack(log, { environment: config.environment, reason: LOSSES[standing] });
     await store.time.sync();
     await breaker.refresh(true);
   }
 
   function remember(number: string): void {
-    canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+    canaries
+      .remember(number)
+      .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
   /** With the changes of the last second: without them, a restore of what Redis had before a short run is not noticed. */
   async function end(): Promise<void> {
-    await identity.store().catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+    await identity
+      .store()
+      .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
   const readings = { verify: verifier.tick, readForFiles: fileLists.tick, rebuild };
-  return { ...readings, establish, outdated: outdated.signal, remember, [Symbol.asyncDispose]: end };
+  return {
+    ...readings,
+    establish,
+    outdated: outdated.signal,
+    remember,
+    [Symbol.asyncDispose]: end,
+  };
 }
 
 /**

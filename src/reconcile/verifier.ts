@@ -97,7 +97,11 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
   }
 }
 
-async function read(deps: Verifying, numbers: readonly string[], others: readonly string[]): Promise<Reading> {
+async function read(
+  deps: Verifying,
+  numbers: readonly string[],
+  others: readonly string[],
+): Promise<Reading> {
   const { time } = deps.store;
   await time.sync();
   const listedFrom = time.now();
@@ -112,7 +116,11 @@ async function read(deps: Verifying, numbers: readonly string[], others: readonl
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
   const reason = end.kind === 'complete' ? {} : { reason: end.said.message };
-  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason }, isNews);
+  listRead(
+    deps.log,
+    { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason },
+    isNews,
+  );
   const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
   return { listedFrom, end, rows, respelled, evidence, isWatched, unclear, isAway };
@@ -127,7 +135,10 @@ async function judge(
   return judgeEvidence({ ...sight, underWay, agedUntil: await canaries.agedUntil() });
 }
 
-async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefined): Promise<number> {
+async function countUnclear(
+  { store }: VerifierDeps,
+  evidence: Evidence | undefined,
+): Promise<number> {
   const { redis, keys } = store;
   if (evidence?.kind !== 'good') return redis.hincrby(keys.verification, 'unclear', 1);
   await redis.hdel(keys.verification, 'unclear');
@@ -136,7 +147,16 @@ async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefi
 
 /** What this list says about one order in doubt. */
 function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
-  const { listedFrom, end, rows, respelled, evidence, isWatched, unclear: inARow, isAway } = reading;
+  const {
+    listedFrom,
+    end,
+    rows,
+    respelled,
+    evidence,
+    isWatched,
+    unclear: inARow,
+    isAway,
+  } = reading;
   const shown = rows.get(entry.order.purchaseOrderNumber);
   if (shown) return foundIn(shown, entry, at);
   const other = respelled.get(entry.order.purchaseOrderNumber);
@@ -166,8 +186,10 @@ async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Prom
   if (step.kind === 'accept') await delivery.onVerdict(entry, true);
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
   if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry, false);
-  if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
-  else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
+  if (step.kind === 'dead')
+    orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
+  else if (outcome !== 'unknown')
+    doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
   if (times) orderCreatedTwice(log, { batch, order: number, times });
 }
 
@@ -202,7 +224,10 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
         message: `the API's list lacks order ${evidence.missing}, which it must contain, so it proves nothing`,
       };
     case 'good':
-      return { code: 'list-too-short', message: "the API's list no longer shows orders as old as this one" };
+      return {
+        code: 'list-too-short',
+        message: "the API's list no longer shows orders as old as this one",
+      };
     case 'early':
     case undefined:
       return {

@@ -40,7 +40,11 @@ export function optionsFor({ address, credentials = {} }: RedisPlace, key: strin
     });
     return { ...login, Connector: connectorTo(find, tls) };
   }
-  if (cluster) return { ...login, Connector: connectorTo(findInCluster(cluster.map(nodeOf), key, login), tls) };
+  if (cluster)
+    return {
+      ...login,
+      Connector: connectorTo(findInCluster(cluster.map(nodeOf), key, login), tls),
+    };
   return url?.startsWith('unix:') ? { ...socketOf(url), ...login } : login;
 }
 
@@ -83,18 +87,25 @@ function isPrivateSocket(url = ''): boolean {
 export function withoutPasswords({ address, credentials }: RedisPlace): (error: Error) => Error {
   const redaction = createRedaction();
   for (const password of passwordsIn(address.url ?? '')) redaction.hideSecret(password);
-  for (const one of [credentials?.password, credentials?.sentinelPassword]) redaction.hideSecret(one?.reveal() ?? '');
+  for (const one of [credentials?.password, credentials?.sentinelPassword])
+    redaction.hideSecret(one?.reveal() ?? '');
   return (error) => {
     const message = redaction.redact(error.message);
     return message === error.message ? error : new Error(message);
   };
 }
 
-const CERTIFICATE = 'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
+const CERTIFICATE =
+  'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
 
 /** What to do when nothing answers at the address. */
-export function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls: Tls | undefined): string {
-  if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
+export function startRemedy(
+  { url, sentinels }: RedisAddress,
+  cause: Error,
+  tls: Tls | undefined,
+): string {
+  if (codeOf(cause) === 'redis-master-unknown')
+    return 'Set redis.master to the name in `sentinel monitor`.';
   if (isPrivateSocket(url))
     return 'It is the private Redis: a daemon starts it again as soon as it can, and says in its log what prevents that.';
   const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';

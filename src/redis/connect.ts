@@ -60,7 +60,10 @@ type ConnectOptions = {
  * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, `redis-is-cluster`
  * when a node of a cluster is configured as if it were the only server, and `interrupted`.
  */
-export async function connectRedis(where: string | RedisPlace, options: ConnectOptions = {}): Promise<Redis> {
+export async function connectRedis(
+  where: string | RedisPlace,
+  options: ConnectOptions = {},
+): Promise<Redis> {
   const place = typeof where === 'string' ? { address: { url: where } } : where;
   const { address } = place;
   const redact = withoutPasswords(place);
@@ -74,7 +77,8 @@ export async function connectRedis(where: string | RedisPlace, options: ConnectO
     maxRetriesPerRequest: null,
     enableAutoPipelining: options.plain !== true,
     // Duplicates share this closure.
-    retryStrategy: (times) => (isGivenUp ? null : growingWait(Math.max(times, readOnly), RECONNECT)),
+    retryStrategy: (times) =>
+      isGivenUp ? null : growingWait(Math.max(times, readOnly), RECONNECT),
     // After a failover the address leads to the new primary: reconnect and send the command again.
     reconnectOnError: (error) => {
       if (!isPassing(error, address)) return false;
@@ -100,17 +104,22 @@ export async function connectRedis(where: string | RedisPlace, options: ConnectO
     await untilAway(redis);
     giveUp();
   });
-  if (options.lostWithin !== undefined) onLoss(redis, options.lostWithin, () => tryOut(redis, options.probe), giveUp);
+  if (options.lostWithin !== undefined)
+    onLoss(redis, options.lostWithin, () => tryOut(redis, options.probe), giveUp);
   return redis;
 }
 
 /** ioredis reads a Redis URL and the path of a socket, but not a `unix:` URL. */
 function createRedis(url: string | undefined, options: PlaceOptions): Redis {
-  return url === undefined || url.startsWith('unix:') ? new Redis(options) : new Redis(url, options);
+  return url === undefined || url.startsWith('unix:')
+    ? new Redis(options)
+    : new Redis(url, options);
 }
 
 function isPassing(error: Error, { cluster }: RedisAddress): boolean {
-  return TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message));
+  return (
+    TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message))
+  );
 }
 
 /** Remembers the last error and reports repeated ones with growing gaps. */
@@ -135,7 +144,12 @@ function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
   };
 }
 
-async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, last: () => Error): Promise<void> {
+async function reach(
+  redis: Redis,
+  place: RedisPlace,
+  options: ConnectOptions,
+  last: () => Error,
+): Promise<void> {
   const { address } = place;
   const redact = withoutPasswords(place);
   const { probe, within = REACHABLE_WITHIN, refusedWithin = within, signal } = options;
@@ -147,7 +161,8 @@ async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, l
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
-      if (REFUSED.test(toError(error).message)) reject(redisRefused(address, redact(toError(error))));
+      if (REFUSED.test(toError(error).message))
+        reject(redisRefused(address, redact(toError(error))));
     });
   });
   const interrupted = new Promise<never>((_, reject) => {
@@ -172,25 +187,34 @@ function isAbsent(error: Error): boolean {
 
 async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
   await redis.ping();
-  if (probe !== undefined) await redis.eval("return redis.call('SET', KEYS[1], '1', 'PX', 1000)", 1, probe);
+  if (probe !== undefined)
+    await redis.eval("return redis.call('SET', KEYS[1], '1', 'PX', 1000)", 1, probe);
 }
 
 function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSyncError {
   const place = placeText(address);
   if (READ_ONLY.test(cause.message)) {
-    return new PoSyncError('redis-read-only', `Redis at ${place} is a replica and takes no writes.`, {
-      remedy:
-        address.url === undefined
-          ? 'Wait for the failover to end, or correct the state of its servers.'
-          : 'Set redis.url to the primary.',
-      cause,
-    });
+    return new PoSyncError(
+      'redis-read-only',
+      `Redis at ${place} is a replica and takes no writes.`,
+      {
+        remedy:
+          address.url === undefined
+            ? 'Wait for the failover to end, or correct the state of its servers.'
+            : 'Set redis.url to the primary.',
+        cause,
+      },
+    );
   }
   if (TAKES_NO_WRITES.test(cause.message)) {
-    return new PoSyncError('redis-read-only', `Redis at ${place} takes no writes: it lacks replicas.`, {
-      remedy: 'Start its replicas, or correct min-replicas-to-write.',
-      cause,
-    });
+    return new PoSyncError(
+      'redis-read-only',
+      `Redis at ${place} takes no writes: it lacks replicas.`,
+      {
+        remedy: 'Start its replicas, or correct min-replicas-to-write.',
+        cause,
+      },
+    );
   }
   const explained = explainConnection(cause, place);
   if (explained instanceof PoSyncError && explained !== cause) {
@@ -199,10 +223,14 @@ function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSync
       cause,
     });
   }
-  return new PoSyncError('redis-unreachable', `Redis at ${place} does not answer: ${reason(cause)}.`, {
-    remedy: startRemedy(address, cause, credentials?.tls),
-    cause,
-  });
+  return new PoSyncError(
+    'redis-unreachable',
+    `Redis at ${place} does not answer: ${reason(cause)}.`,
+    {
+      remedy: startRemedy(address, cause, credentials?.tls),
+      cause,
+    },
+  );
 }
 
 /** The error for a Redis that answers, but refuses what po-sync needs. */
@@ -221,10 +249,14 @@ export function redisRefused(address: RedisAddress, cause: unknown): PoSyncError
 
 /** The error for a node of a cluster that is configured as if it were the only server. */
 export function redisIsCluster(address: RedisAddress, cause?: unknown): PoSyncError {
-  return new PoSyncError('redis-is-cluster', `Redis at ${placeText(address)} is a node of a cluster.`, {
-    remedy: 'List nodes of the cluster in redis.cluster, and remove redis.url.',
-    ...(cause !== undefined && { cause }),
-  });
+  return new PoSyncError(
+    'redis-is-cluster',
+    `Redis at ${placeText(address)} is a node of a cluster.`,
+    {
+      remedy: 'List nodes of the cluster in redis.cluster, and remove redis.url.',
+      ...(cause !== undefined && { cause }),
+    },
+  );
 }
 
 function reason(error: Error): string {

@@ -39,7 +39,12 @@ export async function untilAway(redis: Redis): Promise<void> {
 }
 
 /** Acts when the connection was lost and nothing works over a new one within `ms`. Keeps no process alive. */
-export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, act: () => void): void {
+export function onLoss(
+  redis: Redis,
+  ms: number,
+  tryAgain: () => Promise<void>,
+  act: () => void,
+): void {
   let timer: NodeJS.Timeout | undefined;
   const isBack = () => {
     clearTimeout(timer);
@@ -72,7 +77,10 @@ const MOST_LOSSES = 1_000;
 export type Steadiness = { isSteady: () => boolean; timesLost: () => number };
 
 /** Watches a connection that is ready. */
-export function watchSteadiness(redis: Pick<Redis, 'on' | 'info'>, clock: Pick<Clock, 'monotonic'>): Steadiness {
+export function watchSteadiness(
+  redis: Pick<Redis, 'on' | 'info'>,
+  clock: Pick<Clock, 'monotonic'>,
+): Steadiness {
   let connection = 0;
   let isKnown = true;
   let run: string | undefined;
@@ -108,7 +116,10 @@ export function watchSteadiness(redis: Pick<Redis, 'on' | 'info'>, clock: Pick<C
 /** What changes when Redis restarts or another server takes over; undefined where the server does not show it. */
 async function runOf(redis: Pick<Redis, 'info'>): Promise<string | undefined> {
   const info = await redis.info().catch(() => '');
-  const [run, history] = [/^run_id:(\S+)/m.exec(info)?.[1], /^master_replid:(\S+)/m.exec(info)?.[1]];
+  const [run, history] = [
+    /^run_id:(\S+)/m.exec(info)?.[1],
+    /^master_replid:(\S+)/m.exec(info)?.[1],
+  ];
   return run === undefined ? undefined : `${run} ${history ?? ''}`;
 }
 
@@ -129,13 +140,21 @@ export function explainRedisError(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof PoSyncError) return thrown;
   const remedy = REPLIES.find(([reply]) => reply.test(thrown.message))?.[1];
   if (remedy !== undefined && thrown.name === 'ReplyError')
-    return new PoSyncError('redis-refused', `Redis refuses a command: ${withoutStop(thrown.message)}.`, {
-      remedy,
-      cause: thrown,
-    });
+    return new PoSyncError(
+      'redis-refused',
+      `Redis refuses a command: ${withoutStop(thrown.message)}.`,
+      {
+        remedy,
+        cause: thrown,
+      },
+    );
   if (thrown.message !== CONNECTION_ENDED) return thrown;
-  return new PoSyncError('redis-unreachable', 'Redis was lost while the command ran, and did not come back in time.', {
-    remedy: 'Run the command again when Redis answers; po-sync doctor shows whether it does.',
-    cause: thrown,
-  });
+  return new PoSyncError(
+    'redis-unreachable',
+    'Redis was lost while the command ran, and did not come back in time.',
+    {
+      remedy: 'Run the command again when Redis answers; po-sync doctor shows whether it does.',
+      cause: thrown,
+    },
+  );
 }

@@ -25,7 +25,11 @@ const MOVED = /\bMOVED \d+ (\S*):(\d+)/;
  * granted; the highest one counts, however many Sentinels have not heard of it yet. Where no majority of `sentinels`
  * answers, there is no primary: this host may be cut off together with one that was replaced.
  */
-export function findBySentinels(sentinels: readonly RedisNode[], master: string, login: Login): FindPrimary {
+export function findBySentinels(
+  sentinels: readonly RedisNode[],
+  master: string,
+  login: Login,
+): FindPrimary {
   return async () => {
     const asked = await Promise.allSettled(sentinels.map((node) => primaryBy(node, master, login)));
     const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -33,9 +37,13 @@ export function findBySentinels(sentinels: readonly RedisNode[], master: string,
     if (answers.length <= sentinels.length / 2) {
       const reason = toError(failed?.reason);
       if (answers.length === 0) throw reason;
-      throw new Error(`only ${answers.length} of ${sentinels.length} Sentinels answers (${reason.message})`);
+      throw new Error(
+        `only ${answers.length} of ${sentinels.length} Sentinels answers (${reason.message})`,
+      );
     }
-    const [newest] = answers.filter((one) => one !== undefined).sort((one, other) => byEpoch(one, other, answers));
+    const [newest] = answers
+      .filter((one) => one !== undefined)
+      .sort((one, other) => byEpoch(one, other, answers));
     if (newest === undefined) throw unknownMaster(master);
     return newest.node;
   };
@@ -56,7 +64,11 @@ function unknownMaster(master: string): PoSyncError {
 }
 
 /** Undefined when the Sentinel knows no such primary. */
-async function primaryBy(node: RedisNode, master: string, login: Login): Promise<Named | undefined> {
+async function primaryBy(
+  node: RedisNode,
+  master: string,
+  login: Login,
+): Promise<Named | undefined> {
   return ask(node, login, async (client) => {
     const address = await client.call('SENTINEL', 'get-master-addr-by-name', master);
     if (!Array.isArray(address)) return undefined;
@@ -64,7 +76,10 @@ async function primaryBy(node: RedisNode, master: string, login: Login): Promise
     // A user of the Sentinels may be allowed no more than the address.
     const state = await client.call('SENTINEL', 'master', master).catch(() => []);
     const facts = Array.isArray(state) ? state.map(String) : [];
-    return { node: { host, port: Number(port) }, epoch: Number(facts[facts.indexOf('config-epoch') + 1] ?? 0) };
+    return {
+      node: { host, port: Number(port) },
+      epoch: Number(facts[facts.indexOf('config-epoch') + 1] ?? 0),
+    };
   });
 }
 
@@ -98,7 +113,11 @@ async function ownerOf(key: string, node: RedisNode, login: Login): Promise<Redi
 }
 
 /** Undefined when the node owns the key's slot. */
-async function redirectionOf(key: string, node: RedisNode, login: Login): Promise<RedisNode | undefined> {
+async function redirectionOf(
+  key: string,
+  node: RedisNode,
+  login: Login,
+): Promise<RedisNode | undefined> {
   try {
     await ask(node, login, (client) => client.exists(key));
     return undefined;

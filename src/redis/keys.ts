@@ -43,7 +43,8 @@ function orderKeys(prefix: string) {
     /** Settled orders, packed: order number → compact entry. */
     settled: (number: string) => `${prefix}:s:${bucketOf(number)}`,
     /** Every key that `settled` can return. */
-    settledBuckets: () => Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
+    settledBuckets: () =>
+      Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
     /** Sorted set: order number → when its next step is due. */
     due: `${prefix}:due`,
     /** Sorted set: order number → when the API's list may be asked about it. */

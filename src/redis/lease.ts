@@ -20,7 +20,12 @@ export type Lease = {
  * Takes the lease `key` for `owner`; undefined when another owner holds it. All owners of a key use the same `ttl`.
  * Renews it every third of `ttl` (milliseconds) until released.
  */
-export async function takeLease(redis: Redis, key: string, owner: string, ttl: number): Promise<Lease | undefined> {
+export async function takeLease(
+  redis: Redis,
+  key: string,
+  owner: string,
+  ttl: number,
+): Promise<Lease | undefined> {
   if ((await redis.set(key, owner, 'PX', ttl, 'NX')) !== 'OK') {
     await redis.eval(SHORTEN, 1, key, ttl);
     return undefined;

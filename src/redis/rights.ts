@@ -6,7 +6,8 @@ import { RIGHTS_REMEDY } from './connection-end.ts';
  * The commands on data that po-sync and BullMQ send or run in scripts. Those of a connection are not among them: where one
  * is forbidden, connecting fails.
  */
-export const COMMANDS: readonly string[] = `bzpopmin del eval evalsha exec exists get getbit getrange hdel hexists hget
+export const COMMANDS: readonly string[] =
+  `bzpopmin del eval evalsha exec exists get getbit getrange hdel hexists hget
 hgetall hincrby hkeys hlen hmget hmset hscan hset hsetnx hvals incr incrby lindex llen lpush lrange lrem ltrim mget multi
 persist pexpire pttl rpop rpoplpush rpush sadd scan scard sdiff set setbit smembers srem time xadd xrange xrevrange xtrim
 zadd zcard zcount zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan
@@ -38,14 +39,20 @@ export async function missingRights(redis: Redis, key: string): Promise<string[]
 export async function requireRights(redis: Redis, key: string): Promise<void> {
   const missing = await missingRights(redis, key);
   if (missing.length === 0) return;
-  throw new PoSyncError('redis-refused', `The user of Redis may not run ${commandsText(missing)} on ${key}.`, {
-    remedy: RIGHTS_REMEDY,
-    facts: { missing: missing.join(' ') },
-  });
+  throw new PoSyncError(
+    'redis-refused',
+    `The user of Redis may not run ${commandsText(missing)} on ${key}.`,
+    {
+      remedy: RIGHTS_REMEDY,
+      facts: { missing: missing.join(' ') },
+    },
+  );
 }
 
 /** At most five names: a user without the right to a key misses all. */
 export function commandsText(names: readonly string[]): string {
   const shown = names.slice(0, 5).map((name) => name.toUpperCase());
-  return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ');
+  return names.length > shown.length
+    ? `${shown.join(', ')} and ${names.length - shown.length} more`
+    : shown.join(', ');
 }

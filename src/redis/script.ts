@@ -18,7 +18,9 @@ function readWithIncludes(file: URL, included: Set<string>): string {
   if (included.has(file.href)) return '';
   included.add(file.href);
   const text = readFileSync(file, 'utf8');
-  return text.replace(/^-- include (\S+)$/gm, (_, name: string) => readWithIncludes(new URL(name, file), included));
+  return text.replace(/^-- include (\S+)$/gm, (_, name: string) =>
+    readWithIncludes(new URL(name, file), included),
+  );
 }
 
 /**
@@ -74,7 +76,8 @@ export function joinedCalls<Request, Answer>(
   async function settle(group: readonly Waiting<Request, Answer>[]): Promise<void> {
     try {
       const answers = await call(group.map(({ request }) => request));
-      if (answers.length !== group.length) throw new Error(`${group.length} requests got ${answers.length} answers`);
+      if (answers.length !== group.length)
+        throw new Error(`${group.length} requests got ${answers.length} answers`);
       group.forEach(({ resolve }, i) => {
         resolve(answers[i] as Answer);
       });

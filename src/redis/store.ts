@@ -9,7 +9,12 @@ import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
-import { type COMMAND_WAITS, explainRedisError, type Steadiness, watchSteadiness } from './connection-end.ts';
+import {
+  type COMMAND_WAITS,
+  explainRedisError,
+  type Steadiness,
+  watchSteadiness,
+} from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
@@ -63,12 +68,15 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
   const { clock, log, signal, credentials, reads = false, begins = true, waits } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
-  const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
+  const place = isPrivate
+    ? { address: { url: await openPrivate() } }
+    : { address: config.redis, credentials };
   let main: Redis | undefined;
   let isWatched = false;
   const onTrouble = (error: Error) => {
     redisTrouble(log, { reason: error.message });
-    if (main !== undefined && !isWatched) void reportReturn(main).finally(() => (isWatched = false));
+    if (main !== undefined && !isWatched)
+      void reportReturn(main).finally(() => (isWatched = false));
   };
   const keys = keysOf(config.environment, baseUrlOf(config));
   const redis = await connect(false);
@@ -88,7 +96,12 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
 
   async function openPrivate(): Promise<string> {
     if (!begins && (await isWithoutLedger(config))) throw noData(config);
-    const server = await openPrivateRedis({ data: config.data, clock, log, ...(signal ? { signal } : {}) });
+    const server = await openPrivateRedis({
+      data: config.data,
+      clock,
+      log,
+      ...(signal ? { signal } : {}),
+    });
     return resources.use(server).url;
   }
 
@@ -129,7 +142,9 @@ async function untilWritten(redis: Redis, key: string): Promise<boolean> {
 }
 
 /** Whether the configuration names no Redis, so that po-sync starts its own. */
-export function hasPrivateRedis({ redis: { url, sentinels, cluster } }: Pick<Config, 'redis'>): boolean {
+export function hasPrivateRedis({
+  redis: { url, sentinels, cluster },
+}: Pick<Config, 'redis'>): boolean {
   return url === undefined && sentinels === undefined && cluster === undefined;
 }
 
@@ -147,7 +162,9 @@ return format`;
  */
 export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys'>, reads = false) {
   const { identity } = keys;
-  const found = reads ? redis.hget(identity, 'format') : redis.eval(RAISE, 1, identity, LEDGER_FORMAT);
+  const found = reads
+    ? redis.hget(identity, 'format')
+    : redis.eval(RAISE, 1, identity, LEDGER_FORMAT);
   const format = Number((await found) ?? 0);
   if (format <= LEDGER_FORMAT) return { format, ours: LEDGER_FORMAT };
   throw new PoSyncError(
@@ -171,7 +188,8 @@ async function prepare(
     // From INFO, because managed Redis services forbid CONFIG.
     const info = await redis.info();
     refuseEviction(info);
-    if (address.cluster === undefined && /^cluster_enabled:1/m.test(info)) throw redisIsCluster(address);
+    if (address.cluster === undefined && /^cluster_enabled:1/m.test(info))
+      throw redisIsCluster(address);
     if (!reads) await requireRights(redis, keys.prefix);
     await requireFormat({ redis, keys }, reads);
     return await createRedisTime(redis, keys, clock);
@@ -221,7 +239,8 @@ function noData({ data }: Pick<Config, 'data'>): PoSyncError {
     'data-missing',
     `There is no ledger in ${data}, but po-sync used an inbox of this configuration before: is its volume not mounted?`,
     {
-      remedy: 'Find or mount the data of before. A start begins a new ledger from the list of the API.',
+      remedy:
+        'Find or mount the data of before. A start begins a new ledger from the list of the API.',
       facts: { data },
     },
   );

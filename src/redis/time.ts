@@ -52,8 +52,18 @@ export async function createRedisTime(
 
   async function read(steps = 0, ahead = 0): Promise<Reading> {
     const asked = moment();
-    const answer = (await runScript(redis, script, used, [steps, ahead])) as [string, number, string];
-    return { at: Number(answer[0]), steps: answer[1], stepAt: Number(answer[2]), asked, answered: moment() };
+    const answer = (await runScript(redis, script, used, [steps, ahead])) as [
+      string,
+      number,
+      string,
+    ];
+    return {
+      at: Number(answer[0]),
+      steps: answer[1],
+      stepAt: Number(answer[2]),
+      asked,
+      answered: moment(),
+    };
   }
 
   async function readWell(): Promise<Reading> {
@@ -94,7 +104,8 @@ export async function createRedisTime(
   }
 
   return {
-    now: () => Math.round(known.at + clock.monotonic() - (known.asked.steady + known.answered.steady) / 2),
+    now: () =>
+      Math.round(known.at + clock.monotonic() - (known.asked.steady + known.answered.steady) / 2),
     sync,
     watched: () => clock.monotonic() - began,
   };
@@ -106,7 +117,10 @@ function roundTrip({ asked, answered }: Reading): number {
 
 /** How far Redis' clock jumped ahead between two readings, by the clocks of this machine; 0 where it did not. */
 function stepBetween(before: Reading, after: Reading): number {
-  const [longest, shortest] = [span(before.asked, after.answered), span(before.answered, after.asked)];
+  const [longest, shortest] = [
+    span(before.asked, after.answered),
+    span(before.answered, after.asked),
+  ];
   // When another daemon removed a step meanwhile, its result counts, and the time since then is not known.
   const [from, least] = after.steps > before.steps ? [after.stepAt, 0] : [before.at, shortest];
   if (after.at - from <= longest + TOLERANCE + DRIFT * longest) return 0;

@@ -26,7 +26,11 @@ type KnownForm = { shape: FileShape | undefined; answeredIn?: FileShape };
  * Writes the report, and the answer for the programs that want one: that of the source which brought the file, and that of
  * the source whose orders a fix file corrects, wherever it was dropped.
  */
-export async function writeAnswered(input: ReportInput, config: Config, known: KnownForm = input): Promise<void> {
+export async function writeAnswered(
+  input: ReportInput,
+  config: Config,
+  known: KnownForm = input,
+): Promise<void> {
   const { batch, source, readAs = source } = input.report;
   const folderOf = (name: string) => config.sources.find((one) => one.name === name)?.answers;
   const [own, corrected] = [folderOf(source), folderOf(readAs)];
@@ -50,7 +54,8 @@ export async function writeAnswered(input: ReportInput, config: Config, known: K
  * through. A person may have made a table of objects: then that of the fix file.
  */
 function asCorrected({ shape, answeredIn }: KnownForm): FileShape | undefined {
-  if (shape === undefined || answeredIn === undefined || isTable(shape) !== isTable(answeredIn)) return shape;
+  if (shape === undefined || answeredIn === undefined || isTable(shape) !== isTable(answeredIn))
+    return shape;
   return shape.header === undefined ? answeredIn : { ...answeredIn, header: shape.header };
 }
 
@@ -91,9 +96,13 @@ async function openAnswer(
   mapping?: Mapping,
 ): Promise<Answer> {
   await using resources = new AsyncDisposableStack();
-  const opened = resources.use(await written(folder, () => openFolder(folder).catch(explained(folder))));
+  const opened = resources.use(
+    await written(folder, () => openFolder(folder).catch(explained(folder))),
+  );
   const form =
-    shape === undefined || shape.header !== undefined ? tableForm(shape, mapping) : objectForm(shape, mapping);
+    shape === undefined || shape.header !== undefined
+      ? tableForm(shape, mapping)
+      : objectForm(shape, mapping);
   const draft = resources.use(await openDraft(join(opened.path, batch)));
   await draft.write(form.opening);
   const kept = resources.move();
@@ -109,13 +118,16 @@ async function openAnswer(
       }
     },
     async deliver({ error, finishedAt }) {
-      if (error) await draft.write(form.file({ ...error, outcome: 'unreadable', at: finishedAt ?? '' }));
+      if (error)
+        await draft.write(form.file({ ...error, outcome: 'unreadable', at: finishedAt ?? '' }));
       await draft.write(form.closing);
       await draft.seal();
       for (let attempt = 1; ; attempt += 1) {
         const path = join(opened.path, besideName(batch, form.ending, attempt));
         const isDelivered = await written(path, async () => {
-          return (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path));
+          return (
+            (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path))
+          );
         });
         if (!isDelivered) continue;
         await written(path, () => syncFolder(opened.path));
@@ -129,11 +141,15 @@ async function openAnswer(
 function explained(folder: string): (error: unknown) => never {
   return (error) => {
     if (codeOf(error) !== 'ENOENT') throw error;
-    throw new PoSyncError('report-not-written', `The folder for answers ${folder} does not exist.`, {
-      remedy: 'Create or mount it. The answer is delivered as soon as that is possible.',
-      facts: { path: folder, reason: 'ENOENT' },
-      cause: error,
-    });
+    throw new PoSyncError(
+      'report-not-written',
+      `The folder for answers ${folder} does not exist.`,
+      {
+        remedy: 'Create or mount it. The answer is delivered as soon as that is possible.',
+        facts: { path: folder, reason: 'ENOENT' },
+        cause: error,
+      },
+    );
   };
 }
 
@@ -155,7 +171,9 @@ type AnswerForm = {
 function tableForm(shape: FileShape | undefined, mapping = plainMapping()): AnswerForm {
   const format = shape?.format ?? unreadFormat(mapping);
   const header = shape?.header ?? [];
-  const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
+  const kept = header.flatMap((name, column) =>
+    errorColumnOf(name) === undefined ? [column] : [],
+  );
   const column = columnNamed('purchaseOrderNumber', header, mapping);
   const dialect = { delimiter: format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
   const { encoding, needsMark } = fixEncodingOf(format);
@@ -168,7 +186,10 @@ function tableForm(shape: FileShape | undefined, mapping = plainMapping()): Answ
   };
   return {
     ending: '.csv',
-    opening: Buffer.concat([mark, line([...kept.map((column) => header[column] ?? ''), ...ANSWER_COLUMNS])]),
+    opening: Buffer.concat([
+      mark,
+      line([...kept.map((column) => header[column] ?? ''), ...ANSWER_COLUMNS]),
+    ]),
     record: (record, result) => rowOf(record.kind === 'row' ? record.cells : [], result),
     number: (number, result) =>
       rowOf(
@@ -181,8 +202,15 @@ function tableForm(shape: FileShape | undefined, mapping = plainMapping()): Answ
 }
 
 /** Of a file that could not be read: what its mapping sets. */
-function unreadFormat({ delimiter = 'auto', encoding = 'auto' }: Partial<Mapping> = {}): FileFormat {
-  return { type: 'csv', ...(delimiter !== 'auto' && { delimiter }), ...(encoding !== 'auto' && { encoding }) };
+function unreadFormat({
+  delimiter = 'auto',
+  encoding = 'auto',
+}: Partial<Mapping> = {}): FileFormat {
+  return {
+    type: 'csv',
+    ...(delimiter !== 'auto' && { delimiter }),
+    ...(encoding !== 'auto' && { encoding }),
+  };
 }
 
 /** The input's objects with five more keys: an array with one object a line, or one object a line. */

@@ -8,7 +8,13 @@ import { uniqueName } from '../intake/names.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
-import { fixFilesIn, type IsRead, type PlacedFix, placeFixFile, rememberFixFiles } from './fix-copies.ts';
+import {
+  fixFilesIn,
+  type IsRead,
+  type PlacedFix,
+  placeFixFile,
+  rememberFixFiles,
+} from './fix-copies.ts';
 import type { FixFileName } from './fix-file/fix-file.ts';
 import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
@@ -32,7 +38,10 @@ export async function layBeside(
     for (const name of needsFix ? await needFixFiles(folder) : []) {
       fixes.push(await placeFixFile(day.settled, join(folder, name)));
     }
-    await placePage(day.settled, folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) });
+    await placePage(day.settled, folder, fixes, {
+      settledPath,
+      pages: await pagesOf(settledPath, others),
+    });
     await syncFolder(day.path);
   });
 }
@@ -73,7 +82,11 @@ export async function openDay(settledPath: string): Promise<OpenFolder & { settl
   const where = dirname(day);
   const opened = await openFolderBelow(dirname(where), [basename(where), basename(day)]);
   const dispose = () => opened[Symbol.asyncDispose]();
-  return { path: opened.path, settled: join(opened.path, basename(settledPath)), [Symbol.asyncDispose]: dispose };
+  return {
+    path: opened.path,
+    settled: join(opened.path, basename(settledPath)),
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 function unlessGone(error: unknown): undefined {
@@ -89,7 +102,12 @@ async function needFixFiles(folder: string): Promise<FixFileName[]> {
   });
 }
 
-async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[], links: Links) {
+async function placePage(
+  settledPath: string,
+  folder: string,
+  fixes: readonly PlacedFix[],
+  links: Links,
+) {
   const page = await pageFor(folder, fixes, links);
   await placeBeside(settledPath, {
     suffix: PAGE_SUFFIX,
@@ -105,7 +123,11 @@ async function pageOf(settledPath: string, folder: string): Promise<string | und
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Links): Promise<string> {
+async function pageFor(
+  folder: string,
+  fixes: readonly PlacedFix[],
+  links?: Links,
+): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
   const inbox = links && inboxOf(links.settledPath);
@@ -116,7 +138,10 @@ async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Link
 export type OtherFiles = ReadonlyMap<string, string>;
 
 /** The settled files of these batches, as far as there are any. */
-export async function filesNamed(names: readonly string[], batches: Pick<Batches, 'find'>): Promise<OtherFiles> {
+export async function filesNamed(
+  names: readonly string[],
+  batches: Pick<Batches, 'find'>,
+): Promise<OtherFiles> {
   const files = new Map<string, string>();
   for (const name of new Set(names)) {
     const path = (await batches.find(name))?.settledPath;
@@ -190,7 +215,9 @@ export async function removeHeldPage(claimedPath: string, batch: string): Promis
   await using processing = await openProcessing(claimedPath);
   if (processing === undefined) return;
   const name = join(processing.path, basename(claimedPath));
-  const page = await findBeside(name, PAGE_SUFFIX, (path) => isPageOf(batchMark(batch).markup, path));
+  const page = await findBeside(name, PAGE_SUFFIX, (path) =>
+    isPageOf(batchMark(batch).markup, path),
+  );
   if (page !== undefined) await rm(page, { force: true });
 }
 
@@ -229,7 +256,11 @@ export async function settledFile(
 }
 
 /** Where an unreadable file is without its page, or would be if nobody had removed both. Undefined while its inbox is away. */
-async function fileWithoutPage({ file, batch }: Pick<Report, 'file' | 'batch'>, inbox: string, from: string) {
+async function fileWithoutPage(
+  { file, batch }: Pick<Report, 'file' | 'batch'>,
+  inbox: string,
+  from: string,
+) {
   if ((await environmentOf(inbox).catch(() => undefined)) === undefined) return undefined;
   const failed = join(inbox, 'failed');
   const days = (await readdir(failed).catch(() => [])).filter((day) => day >= from);

@@ -33,7 +33,9 @@ export async function correctedPlaces(
   for await (const one of correctionsIn(join(reports, later))) {
     if (one.batch !== batch) siblings ??= await byOrigin(join(reports, batch));
     const [own] =
-      one.batch === batch ? [] : one.places.flatMap((place) => siblings?.get(originKey(one.batch, place)) ?? []);
+      one.batch === batch
+        ? []
+        : one.places.flatMap((place) => siblings?.get(originKey(one.batch, place)) ?? []);
     const found = one.batch === batch ? one : own && changedSince(own, one);
     for (const place of found?.places ?? []) if (found) places.set(place, found);
   }
@@ -57,7 +59,10 @@ function originKey(batch: string, place: string): string {
  * What `later` changed in an order of another fix file of the same rows, such as a copy that was corrected by somebody else. The
  * values of each are known as changes of the rows that both correct.
  */
-function changedSince({ places, at = [], changes: before }: CorrectedOrder, later: CorrectedOrder): CorrectedOrder {
+function changedSince(
+  { places, at = [], changes: before }: CorrectedOrder,
+  later: CorrectedOrder,
+): CorrectedOrder {
   const placeOf = new Map(places.map((place, i) => [place, at[i]]));
   const keyOf = ({ place, field }: Change) => JSON.stringify([place, field]);
   const first = new Map(before.map((one) => [keyOf(one), one]));
@@ -70,9 +75,16 @@ function changedSince({ places, at = [], changes: before }: CorrectedOrder, late
     ...undone.map((one) => ({ ...one, from: one.to, to: one.from })),
   ].flatMap((one) => {
     const place = one.place === '' ? '' : placeOf.get(one.place);
-    return place === undefined || (one.field !== '' && one.from === one.to) ? [] : [{ ...one, place }];
+    return place === undefined || (one.field !== '' && one.from === one.to)
+      ? []
+      : [{ ...one, place }];
   });
-  return { batch: later.batch, places: at, number: later.number, changes: changes.slice(0, MOST_CHANGES) };
+  return {
+    batch: later.batch,
+    places: at,
+    number: later.number,
+    changes: changes.slice(0, MOST_CHANGES),
+  };
 }
 
 export async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {

@@ -15,10 +15,14 @@ const LONGEST = 200;
 type Fields = readonly (readonly [field: string, text: string])[];
 
 /** Compares an order of a fix file with the rows that it corrects; undefined for any other order. */
-export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection): CorrectedOrder | undefined {
+export function correctionOf(
+  order: CheckedOrder,
+  { reading, shape }: Inspection,
+): CorrectedOrder | undefined {
   const originals = 'originals' in reading ? reading.originals : undefined;
   if (originals === undefined) return undefined;
-  const placeOf = (record: SourceRecord) => (isOfOtherBatch(record, originals) ? undefined : placeNamedBy(record));
+  const placeOf = (record: SourceRecord) =>
+    isOfOtherBatch(record, originals) ? undefined : placeNamedBy(record);
   const brought = order.records.filter((record) => placeOf(record) !== undefined);
   const named = brought.flatMap((record) => placeOf(record) ?? []);
   if (named.length === 0) return undefined;
@@ -30,7 +34,8 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
     // What was added for a row of another order, or of none, shows as added.
     const isOther = record.isAdded && originals.formers.get(place ?? '')?.number !== order.number;
     const before = place === undefined || isOther ? undefined : originals.records.get(place);
-    const isAdded = isOther || (place === undefined && (record.fixTarget === undefined || record.isAdded));
+    const isAdded =
+      isOther || (place === undefined && (record.fixTarget === undefined || record.isAdded));
     // Without its original, nobody knows what was changed.
     if (before === undefined && !isAdded) continue;
     const now = fieldsOf(record, at, names);
@@ -53,7 +58,11 @@ type Sent = (typeof SENT)[number];
 const SENT = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'] as const;
 
 /** The values of a row that are sent, or all values of an object. */
-function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (field: Sent) => string): Fields {
+function fieldsOf(
+  record: SourceRecord,
+  at: Originals['at'],
+  nameOf: (field: Sent) => string,
+): Fields {
   if (record.kind === 'object') return [...valuesIn(record.value, '', 0)];
   return SENT.flatMap((field) => {
     const column = at?.[field];
@@ -61,12 +70,17 @@ function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (field: Sen
   });
 }
 
-function* valuesIn(value: unknown, pointer: string, depth: number): Generator<readonly [string, string]> {
+function* valuesIn(
+  value: unknown,
+  pointer: string,
+  depth: number,
+): Generator<readonly [string, string]> {
   if (typeof value !== 'object' || value === null || sourceOfNumber(value) !== undefined) {
     yield [pointer.slice(1), textOf(value)];
   } else if (depth < 8) {
     for (const [key, inner] of Object.entries(value)) {
-      if (depth > 0 || errorColumnOf(key) === undefined) yield* valuesIn(inner, pointer + pointerStep(key), depth + 1);
+      if (depth > 0 || errorColumnOf(key) === undefined)
+        yield* valuesIn(inner, pointer + pointerStep(key), depth + 1);
     }
   }
 }
@@ -80,7 +94,9 @@ function changesBetween(place: string, was: Fields, now: Fields): Change[] {
   const [before, after] = [new Map(was), new Map(now)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((field) => {
     const [from, to] = [before.get(field) ?? '', after.get(field) ?? ''];
-    return from === to ? [] : [{ place, field, from: shorten(from, LONGEST), to: shorten(to, LONGEST) }];
+    return from === to
+      ? []
+      : [{ place, field, from: shorten(from, LONGEST), to: shorten(to, LONGEST) }];
   });
 }
 
@@ -91,7 +107,9 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
     const record = named.includes(place) ? undefined : records.get(place);
     const fields = record === undefined ? [] : fieldsOf(record, at, String);
     const from = fields.map(([, text]) => text).filter((text) => text !== '');
-    return from.length === 0 ? [] : [{ place, field: '', from: shorten(from.join(', '), LONGEST), to: '' }];
+    return from.length === 0
+      ? []
+      : [{ place, field: '', from: shorten(from.join(', '), LONGEST), to: '' }];
   });
 }
 
@@ -103,7 +121,15 @@ export type Later = ReturnType<typeof noneLater>;
 
 export function noneLater(own = '') {
   const [of, rows, files] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
-  return { own, orders: 0, of, rows, elsewhere: 0, discarded: 0, before: { same: 0, other: 0, files } };
+  return {
+    own,
+    orders: 0,
+    of,
+    rows,
+    elsewhere: 0,
+    discarded: 0,
+    before: { same: 0, other: 0, files },
+  };
 }
 
 /** Numbers kept of each kind. */

@@ -3,9 +3,22 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type BroughtBy, type DeadLetter, errorLine, locationOf, type Successor } from '../order/dead-letter.ts';
+import {
+  type BroughtBy,
+  type DeadLetter,
+  errorLine,
+  locationOf,
+  type Successor,
+} from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
-import { firstItems, type InvalidOrder, itemsIn, itemTexts, type Order, type ValidOrder } from '../order/order.ts';
+import {
+  firstItems,
+  type InvalidOrder,
+  itemsIn,
+  itemTexts,
+  type Order,
+  type ValidOrder,
+} from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { firstOf, shorten } from '../order/text.ts';
@@ -35,7 +48,13 @@ export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
 }
 
 function unexplained(order: InvalidOrder): Problem {
-  return { line: order.place.line, field: '', code: 'invalid', value: '', message: 'The order failed a check.' };
+  return {
+    line: order.place.line,
+    field: '',
+    code: 'invalid',
+    value: '',
+    message: 'The order failed a check.',
+  };
 }
 
 /** Why a valid order needs a person. Times are ISO 8601. */
@@ -56,14 +75,17 @@ export type DeliveryFacts = {
 
 /** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
 export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
-  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known, failed } = facts;
+  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known, failed } =
+    facts;
   return {
     purchaseOrderNumber: order.number,
     kind,
     stage: stageOf(kind),
     code,
     message,
-    ...(failed && { problems: failed.problems.slice(0, 1).map((problem) => ({ ...problem, message })) }),
+    ...(failed && {
+      problems: failed.problems.slice(0, 1).map((problem) => ({ ...problem, message })),
+    }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     signature: signatureOf({ code, message, known: [order.number] }),
@@ -79,11 +101,20 @@ export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): D
 const DEAD: ReadonlySet<string> = new Set(['conflict', 'refused', 'failed', 'inDoubt']);
 
 /** An open dead letter of a batch with its order's last answer, where the order was sent or checked again since. */
-export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, batch: string, known?: Known): Letter {
+export function withLastAnswer<Letter extends DeadLetter>(
+  letter: Letter,
+  batch: string,
+  known?: Known,
+): Letter {
   if (letter.closed || known?.kind !== 'open' || known.entry.batch !== batch) return letter;
   const { state, place, attempt: attempts, lastAt: at = 0, answer } = known.entry;
   const lastAt = iso(at);
-  if (!DEAD.has(state) || placeText(place) !== placeText(letter.location) || lastAt <= letter.lastAt) return letter;
+  if (
+    !DEAD.has(state) ||
+    placeText(place) !== placeText(letter.location) ||
+    lastAt <= letter.lastAt
+  )
+    return letter;
   if (state !== letter.kind || answer === undefined) return { ...letter, attempts, lastAt };
   const { httpStatus: _, response: __, ...rest } = letter;
   return {
@@ -96,9 +127,14 @@ export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, batch:
 }
 
 /** The dead letters of a batch, each with the last answer that the ledger knows. */
-export async function* withLastAnswers(letters: AsyncIterable<DeadLetter>, batch: string, lookup?: Ledger['lookup']) {
+export async function* withLastAnswers(
+  letters: AsyncIterable<DeadLetter>,
+  batch: string,
+  lookup?: Ledger['lookup'],
+) {
   for await (const page of pages(letters, PAGE)) {
-    const known = (await lookup?.(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber))) ?? [];
+    const known =
+      (await lookup?.(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber))) ?? [];
     yield* page.map((letter, i) => withLastAnswer(letter, batch, known[i]));
   }
 }
@@ -118,7 +154,10 @@ export function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
 }
 
 /** Writes a list such as `dead-letters.json` piece by piece: a JSON array with one entry a line, or `[]`. */
-export function createList<Entry extends object>(): { entry(entry: Entry): string; closing(): string } {
+export function createList<Entry extends object>(): {
+  entry(entry: Entry): string;
+  closing(): string;
+} {
   let empty = true;
   return {
     entry(entry) {
@@ -162,7 +201,9 @@ function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): strin
   const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
   const further = all.filter(({ code }) => !IN_FULL.includes(code));
   const alike = [...Map.groupBy(further, inShort)];
-  const named = alike.slice(0, PROBLEMS_SHOWN).map(([text, rows]) => `${text}${linesText(rows, first)}`);
+  const named = alike
+    .slice(0, PROBLEMS_SHOWN)
+    .map(([text, rows]) => `${text}${linesText(rows, first)}`);
   const more = alike.slice(PROBLEMS_SHOWN).reduce((sum, [, rows]) => sum + rows.length, 0);
   return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
@@ -202,7 +243,9 @@ export function createLetterSearch(reports: string): LetterIn {
   return async (batch, number) => {
     const known = read.get(batch) ?? new Map<string, FoundLetter>();
     if (!read.has(batch)) {
-      for await (const { purchaseOrderNumber, kind, location, closed } of readDeadLettersIfAny(join(reports, batch)))
+      for await (const { purchaseOrderNumber, kind, location, closed } of readDeadLettersIfAny(
+        join(reports, batch),
+      ))
         known.set(purchaseOrderNumber, { letter: { purchaseOrderNumber, kind, location }, closed });
       read.set(batch, known);
     }
@@ -232,7 +275,8 @@ export type AffectedOrder = {
 
 /** An order of a group as the page shows it. */
 export function affected(deadLetter: DeadLetter): AffectedOrder {
-  const { location, purchaseOrderNumber, problems, closed, known, payload, itemsRead, articles } = deadLetter;
+  const { location, purchaseOrderNumber, problems, closed, known, payload, itemsRead, articles } =
+    deadLetter;
   const problem = problems?.[0];
   return {
     line: errorLine(deadLetter),

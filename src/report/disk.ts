@@ -13,11 +13,15 @@ export async function written<T>(path: string, work: () => Promise<T>): Promise<
   } catch (thrown) {
     if (thrown instanceof PoSyncError) throw thrown;
     const code = codeOf(thrown) ?? 'unknown';
-    throw new PoSyncError('report-not-written', `${shownPath(path)} could not be written: ${reasonOf(thrown)}.`, {
-      remedy: `${remedyFor(code)} Orders are still delivered; the report is written as soon as that is possible.`,
-      facts: { path: shownPath(path), reason: code },
-      cause: thrown,
-    });
+    throw new PoSyncError(
+      'report-not-written',
+      `${shownPath(path)} could not be written: ${reasonOf(thrown)}.`,
+      {
+        remedy: `${remedyFor(code)} Orders are still delivered; the report is written as soon as that is possible.`,
+        facts: { path: shownPath(path), reason: code },
+        cause: thrown,
+      },
+    );
   }
 }
 

@@ -39,7 +39,9 @@ export async function openDraft(path: string): Promise<Draft> {
   let state: 'open' | 'sealed' | 'published' = 'open';
 
   async function flush(): Promise<void> {
-    const bytes = Buffer.concat(buffered.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+    const bytes = Buffer.concat(
+      buffered.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)),
+    );
     buffered = [];
     length = 0;
     await written(path, () => handle.writeFile(bytes));
@@ -101,7 +103,9 @@ export async function clearDrafts(folder: string): Promise<void> {
   );
   const newest = Math.max(...drafts.map((draft) => draft.changedAt));
   const abandoned = drafts.filter((draft) => newest - draft.changedAt > ABANDONED);
-  await Promise.all(abandoned.map((draft) => rm(draft.path, { force: true }).catch(() => undefined)));
+  await Promise.all(
+    abandoned.map((draft) => rm(draft.path, { force: true }).catch(() => undefined)),
+  );
 }
 
 async function age(path: string): Promise<{ path: string; changedAt: number }> {

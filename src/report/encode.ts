@@ -43,7 +43,9 @@ function singleByte(encoding: string): Encoder {
   const ascii = /^[\0-\x7f]*$/;
   return (text, substitute = QUESTION_MARK) => {
     if (ascii.test(text)) return Buffer.from(text, 'latin1');
-    const known = Array.from(text, (character) => (bytes.has(character) ? character : substitute(character))).join('');
+    const known = Array.from(text, (character) =>
+      bytes.has(character) ? character : substitute(character),
+    ).join('');
     return Uint8Array.from(known, (character) => bytes.get(character) ?? 0x3f);
   };
 }
@@ -52,11 +54,14 @@ function singleByte(encoding: string): Encoder {
 function bytesByCharacter(encoding: string): Map<string, number> {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const isLatin = encoding === 'windows-1252' || encoding === 'iso-8859-1';
-  const asLatin = Array.from(isLatin ? all : [], (byte): [string, number] => [String.fromCharCode(byte), byte]);
-  const decoded = Array.from(new TextDecoder(encoding).decode(all), (character, byte): [string, number] => [
-    character,
+  const asLatin = Array.from(isLatin ? all : [], (byte): [string, number] => [
+    String.fromCharCode(byte),
     byte,
   ]);
+  const decoded = Array.from(
+    new TextDecoder(encoding).decode(all),
+    (character, byte): [string, number] => [character, byte],
+  );
   return new Map([...asLatin, ...decoded.filter(([character]) => character !== '\ufffd')]);
 }
 

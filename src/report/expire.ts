@@ -40,15 +40,22 @@ export async function expireReports({ path, keep, now, keepOpen }: ReportExpiry)
 }
 
 /** Removes the day folders (`2026-11-21`) of `done/` and `failed/` that ended more than `keep` milliseconds ago. */
-export async function expireSettled(inboxFolder: string, keep: number, now: number): Promise<Expired> {
+export async function expireSettled(
+  inboxFolder: string,
+  keep: number,
+  now: number,
+): Promise<Expired> {
   const expired: Expired = { removed: [], failed: [] };
   for (const settled of ['done', 'failed']) {
     const folder = join(inboxFolder, settled);
     // The handle keeps a link that replaces the folder from leading the removal elsewhere.
     await using opened = await openIfExists(folder);
     if (opened === undefined) continue;
-    const days = (await foldersIn(opened.path)).filter((name) => isBefore(endOfDay(name), now - keep));
-    for (const day of days) await removeInto(expired, join(folder, day), false, join(opened.path, day));
+    const days = (await foldersIn(opened.path)).filter((name) =>
+      isBefore(endOfDay(name), now - keep),
+    );
+    for (const day of days)
+      await removeInto(expired, join(folder, day), false, join(opened.path, day));
   }
   return expired;
 }
@@ -62,7 +69,12 @@ async function openIfExists(folder: string): Promise<OpenFolder | undefined> {
   }
 }
 
-async function removeInto(expired: Expired, path: string, renameFirst: boolean, at = path): Promise<void> {
+async function removeInto(
+  expired: Expired,
+  path: string,
+  renameFirst: boolean,
+  at = path,
+): Promise<void> {
   try {
     await rm(renameFirst ? await renamed(path) : at, { recursive: true, force: true });
     expired.removed.push(path);

@@ -52,7 +52,8 @@ export async function rememberFixFiles(folder: string) {
       const [first, ...others] = await replaceable(settled, name, before.get(name), isRead);
       const source = join(folder, name);
       const isOpen = now.includes(name);
-      if (isOpen && first === undefined && hasPage) placed.push(await placeFixFile(settled, source));
+      if (isOpen && first === undefined && hasPage)
+        placed.push(await placeFixFile(settled, source));
       if (isOpen && first !== undefined) {
         await writeFileWhole(first, createReadStream(source));
         placed.push({ name, placedAs: basename(first) });
@@ -83,7 +84,8 @@ async function replaceable(
     // What another user protects is not ours.
     const content = await hashFile(path, { most }).catch(() => undefined);
     if (content === undefined || content.sha256 === '' || (await isSettled(path))) return false;
-    if (content.sha256 === ours?.sha256 || (await isRead(basename(path), content.sha256))) found.push(path);
+    if (content.sha256 === ours?.sha256 || (await isRead(basename(path), content.sha256)))
+      found.push(path);
     return false;
   });
   return found;
@@ -109,5 +111,8 @@ export function fixNameFor(settled: string, name: string): string {
 function fixPlace(settledPath: string, name: string): { path: string; suffix: string } {
   const { stem, round = '1' } = CAME_BACK.exec(basename(settledPath))?.groups ?? {};
   if (stem === undefined) return { path: settledPath, suffix: `.fix${extname(name)}` };
-  return { path: join(dirname(settledPath), stem), suffix: `.fix${Number(round) + 1}${extname(name)}` };
+  return {
+    path: join(dirname(settledPath), stem),
+    suffix: `.fix${Number(round) + 1}${extname(name)}`,
+  };
 }

@@ -49,7 +49,12 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
   }
 
   return {
-    add({ number, line, column, value }: Pick<LeftOut, 'number' | 'line' | 'column' | 'value'>): void {
+    add({
+      number,
+      line,
+      column,
+      value,
+    }: Pick<LeftOut, 'number' | 'line' | 'column' | 'value'>): void {
       // That it was delivered or closed is how an order that was sent ends.
       if (number === '' || rows.has(number) || statusWhy(value) === 'done') return;
       if (rows.size === LOOKED_UP) isFull = true;
@@ -61,7 +66,11 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
     /** These orders for the report; undefined when there is nothing to say. */
     reported(found: readonly LeftOutOrder[]): LeftOutOrders | undefined {
       if (found.length === 0 && !isFull) return undefined;
-      return { orders: found.length, first: rareFirst(found).slice(0, LISTED), ...(isFull && { incomplete: true }) };
+      return {
+        orders: found.length,
+        first: rareFirst(found).slice(0, LISTED),
+        ...(isFull && { incomplete: true }),
+      };
     },
   };
 }
@@ -78,12 +87,16 @@ function rareFirst(found: readonly LeftOutOrder[]): LeftOutOrder[] {
 export function leftOutTexts({ orders: number, first, incomplete }: LeftOutOrders): string[] {
   const named = first.slice(0, NAMED).map(({ purchaseOrderNumber, line, state, column, value }) => {
     const because =
-      column === undefined || value === undefined ? '' : `, ${shorten(column, 40)} ${JSON.stringify(value)}`;
+      column === undefined || value === undefined
+        ? ''
+        : `, ${shorten(column, 40)} ${JSON.stringify(value)}`;
     return `${purchaseOrderNumber} (line ${line}${because}${state === 'accepted' ? '' : ', in progress'})`;
   });
   const more = number > named.length ? ` and ${count(number - named.length)} more` : '';
   const [was, them, they] = number === 1 ? ['was', 'it', 'it is'] : ['were', 'them', 'they are'];
-  const state = first.every((one) => one.state === 'accepted') ? 'accepted earlier' : 'accepted earlier or in progress';
+  const state = first.every((one) => one.state === 'accepted')
+    ? 'accepted earlier'
+    : 'accepted earlier or in progress';
   const text = `${orders(number)} that skipWhere or onlyWhere left out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
   const rest = `skipWhere or onlyWhere left out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
   return [...(number === 0 ? [] : [text]), ...(incomplete ? [rest] : [])];

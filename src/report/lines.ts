@@ -23,13 +23,16 @@ export function csvLine(cells: readonly string[], dialect: Dialect): string {
 
 function cellText(cell: string, delimiter: string): string {
   if (cell.includes('"')) return `"${cell.replaceAll('"', '""')}"`;
-  return cell.includes(delimiter) || MISLEADING.test(cell) || FRAGILE.test(cell) ? `"${cell}"` : cell;
+  return cell.includes(delimiter) || MISLEADING.test(cell) || FRAGILE.test(cell)
+    ? `"${cell}"`
+    : cell;
 }
 
 /** Reads a file's text in pieces, including its byte order mark; from the byte `start`, where a line must begin. */
 export async function* readText(path: string, encoding: string, start = 0): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true });
-  for await (const chunk of createReadStream(path, { start })) yield decoder.decode(chunk, { stream: true });
+  for await (const chunk of createReadStream(path, { start }))
+    yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
 }
 
@@ -37,7 +40,10 @@ export async function* readText(path: string, encoding: string, start = 0): Asyn
  * Splits text into lines, each with its end (LF, CRLF or CR). With `quotes`, a line break between double quotes does
  * not end a line, as in CSV with doubled quotes. Unlike Node's readline it does not split at U+2028.
  */
-export async function* splitLines(chunks: AsyncIterable<string>, quotes: boolean): AsyncGenerator<string> {
+export async function* splitLines(
+  chunks: AsyncIterable<string>,
+  quotes: boolean,
+): AsyncGenerator<string> {
   const marks = quotes ? /["\r\n]/g : /[\r\n]/g;
   let line = '';
   let isQuoted = false;
@@ -77,7 +83,8 @@ export function splitCells(line: string, delimiter: string): string[] {
   const text = line.replace(/\r\n$|[\r\n]$/, '');
   const cells: string[] = [];
   for (let start = 0; start <= text.length; ) {
-    const [cell, end] = text[start] === '"' ? quotedCell(text, start) : plainCell(text, start, delimiter);
+    const [cell, end] =
+      text[start] === '"' ? quotedCell(text, start) : plainCell(text, start, delimiter);
     cells.push(cell);
     start = end + delimiter.length;
   }

@@ -40,7 +40,10 @@ export type Placing = {
 };
 
 /** Places a file next to the settled file, durably, under the first name that is free or ours. Returns that name. */
-export async function placeBeside(settledPath: string, { suffix, make, isOurs }: Placing): Promise<string> {
+export async function placeBeside(
+  settledPath: string,
+  { suffix, make, isOurs }: Placing,
+): Promise<string> {
   const folder = dirname(settledPath);
   const temporary = draftPath(folder);
   try {
@@ -79,7 +82,8 @@ export async function claimName(temporary: string, path: string): Promise<boolea
     return true;
   } catch (thrown) {
     if (codeOf(thrown) === 'EEXIST') return false;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(thrown) ?? '')) throw thrown;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(thrown) ?? ''))
+      throw thrown;
   }
   // Many network shares have no hard links.
   if ((await lstat(path).catch(() => undefined)) !== undefined) return false;

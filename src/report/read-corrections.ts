@@ -19,7 +19,12 @@ import {
 } from '../order/dead-letter.ts';
 import { ROW_SETTLED } from '../order/fixing.ts';
 import type { Store } from '../redis/store.ts';
-import { type CorrectedOrder, correctedPlaces, correctionsIn, MOST_CHANGES } from './corrected-places.ts';
+import {
+  type CorrectedOrder,
+  correctedPlaces,
+  correctionsIn,
+  MOST_CHANGES,
+} from './corrected-places.ts';
 import { pages } from './lines.ts';
 import { readFinished, readReport, reportNames } from './report.ts';
 import { readResults } from './results.ts';
@@ -32,7 +37,11 @@ export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder
  * Reads what the reports of `later` batches corrected in the dead letters of `batch`. A report that cannot be read says nothing:
  * one that is damaged stays so, and the report of `batch` would wait for it.
  */
-export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
+export async function readCorrections(
+  reports: string,
+  batch: string,
+  later: Iterable<string>,
+): Promise<Corrections> {
   const found = new Map<string, Map<string, CorrectedOrder>>();
   for (const name of new Set(later)) {
     const places = await correctedPlaces(reports, name, batch).catch(() => undefined);
@@ -66,13 +75,20 @@ export async function readCameBack(
   return found;
 }
 
-async function addCameBack(found: CameBackIn, reports: string, batch: string, environment: string): Promise<void> {
+async function addCameBack(
+  found: CameBackIn,
+  reports: string,
+  batch: string,
+  environment: string,
+): Promise<void> {
   const corrected: CorrectedOrder[] = [];
   for await (const one of correctionsIn(join(reports, batch))) corrected.push(one);
   if (corrected.length === 0 || !(await readFinished(reports, batch, environment))) return;
   const numbers = new Set(corrected.map(({ number }) => number));
   const results = new Map<string, CameBack>();
-  for await (const { purchaseOrderNumber: number, outcome, at } of readResults(join(reports, batch, 'results.csv')))
+  for await (const { purchaseOrderNumber: number, outcome, at } of readResults(
+    join(reports, batch, 'results.csv'),
+  ))
     if (numbers.has(number)) results.set(number, { batch, number, outcome, at });
   for (const { batch: of, places, number } of corrected) {
     const one = results.get(number);
@@ -90,13 +106,18 @@ function rowKey(batch: string, place: string): string {
  * A dead letter with what the report of a later fix file says of it, where its own report does not have that yet: that is
  * written again a moment later, and Redis may forget that it has to be.
  */
-export function asCameBack(letter: DeadLetter, of: string, { rows, accepted }: CameBackIn): DeadLetter {
+export function asCameBack(
+  letter: DeadLetter,
+  of: string,
+  { rows, accepted }: CameBackIn,
+): DeadLetter {
   if (letter.closed !== undefined) return letter;
   const own = letter.purchaseOrderNumber;
   const [row] = placesOf(letter).flatMap((place) => rows.get(rowKey(of, place)) ?? []);
   if (row === undefined || row.number === own) {
     // An accepted order closes the dead letters of its number, but not those that conflict with it.
-    const sent = row?.outcome === 'accepted' || letter.kind === 'conflict' ? undefined : accepted.get(own);
+    const sent =
+      row?.outcome === 'accepted' || letter.kind === 'conflict' ? undefined : accepted.get(own);
     const now = row?.outcome === 'duplicate' ? undefined : row;
     return closedAsIn(letter, sent !== undefined && letter.lastAt <= sent.at ? sent : now);
   }
@@ -114,7 +135,11 @@ function closedAsIn(letter: DeadLetter, row: CameBack | undefined): DeadLetter {
 }
 
 /** An entry that is closed already is closed again: its rows may have waited in another batch. */
-export function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
+export function withClosing(
+  deadLetter: DeadLetter,
+  closings: Closings,
+  corrections: Corrections,
+): DeadLetter {
   const closing = closingFor(deadLetter, closings);
   if (closing === undefined) return withSettledDoubts(deadLetter, closings, corrections);
   const closed = closedBy(closing);
@@ -122,7 +147,11 @@ export function withClosing(deadLetter: DeadLetter, closings: Closings, correcti
 }
 
 /** What was corrected in a dead letter that `closed` closes. What an older report said stays when its source expired. */
-export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Corrections): Corrected {
+export function correctedIn(
+  letter: DeadLetter,
+  closed: Closed,
+  corrections: Corrections,
+): Corrected {
   const { batch } = closed;
   const rows = batch === undefined ? undefined : corrections.get(batch);
   const orders = new Set(placesOf(letter).flatMap((place) => rows?.get(place) ?? []));
@@ -130,24 +159,36 @@ export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Cor
   // A row that left its order came back as another order: it was not removed.
   const isTrue = ({ place, field }: Change) => field !== '' || !rows?.has(place);
   const changes = [...orders].flatMap((one) => one.changes.filter(isTrue)).slice(0, MOST_CHANGES);
-  const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
+  const number = [...orders]
+    .map((one) => one.number)
+    .find((one) => one !== letter.purchaseOrderNumber);
   return { changes, ...(number === undefined ? {} : { number }) };
 }
 
 function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corrected {
   if (before === undefined || before.batch !== batch) return {};
   const { changes, number } = before;
-  return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+  return {
+    ...(changes === undefined ? {} : { changes }),
+    ...(number === undefined ? {} : { number }),
+  };
 }
 
 /**
  * An open dead letter that says what became of rows without a number that were in doubt, where they are settled. Where
  * that is its first problem, it has another signature: nobody has to decide on the row any more.
  */
-function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
+function withSettledDoubts(
+  letter: DeadLetter,
+  closings: Closings,
+  corrections: Corrections,
+): DeadLetter {
   if (letter.closed !== undefined) return letter;
   const found = (message: string) => settledDoubt(message, closings, corrections);
-  const problems = letter.problems?.map((one) => ({ ...one, message: found(one.message)?.message ?? one.message }));
+  const problems = letter.problems?.map((one) => ({
+    ...one,
+    message: found(one.message)?.message ?? one.message,
+  }));
   const first = found(letter.message);
   if (first === undefined) return { ...letter, ...(problems && { problems }) };
   const { code, purchaseOrderNumber: own } = letter;
@@ -161,7 +202,11 @@ function settledDoubt(message: string, closings: Closings, corrections: Correcti
   const [lack] = lacksIn([{ message }]);
   const [, line] = /^line (\d+)$/.exec(lack?.kind === 'in-doubt' ? (lack.row ?? '') : '') ?? [];
   if (lack === undefined || line === undefined) return undefined;
-  const row = { purchaseOrderNumber: '', kind: 'invalid' as const, location: { line: Number(line) } };
+  const row = {
+    purchaseOrderNumber: '',
+    kind: 'invalid' as const,
+    location: { line: Number(line) },
+  };
   const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
   if (by === undefined || waitsIn !== undefined) return undefined;
   const number = corrections.get(batch)?.get(`line ${line}`)?.number;
@@ -198,7 +243,11 @@ type Brought = (letter: DeadLetter) => Promise<BroughtBy | undefined>;
 type Closer = (letter: DeadLetter) => DeadLetter;
 
 /** Dead letters before and now, with the file in progress that brought each back: asked together, or other reports would wait. */
-export async function* asTheyAre(letters: AsyncIterable<DeadLetter>, close: Closer, brought?: Brought) {
+export async function* asTheyAre(
+  letters: AsyncIterable<DeadLetter>,
+  close: Closer,
+  brought?: Brought,
+) {
   for await (const page of pages(letters, 500)) {
     const known = page.map((before) => ({ before, now: close(before) }));
     yield* await Promise.all(known.map(async (one) => ({ ...one, by: await brought?.(one.now) })));
@@ -208,7 +257,10 @@ export async function* asTheyAre(letters: AsyncIterable<DeadLetter>, close: Clos
 export type Find = Pick<Batches, 'find'>;
 
 /** Warnings without those about open orders of an earlier file, of which nothing is open any more. */
-export async function currentWarnings(warnings: readonly string[], { find }: Find): Promise<string[]> {
+export async function currentWarnings(
+  warnings: readonly string[],
+  { find }: Find,
+): Promise<string[]> {
   const isCurrent = async (warning: string) => {
     const batch = leftOpenIn(warning);
     return batch === undefined || (await find(batch))?.open !== 0;
@@ -218,15 +270,26 @@ export async function currentWarnings(warnings: readonly string[], { find }: Fin
 }
 
 /** Those of some later batches whose report warns of open orders of `batch`. */
-export async function warningOf(batch: string, later: readonly string[], reports: string): Promise<string[]> {
+export async function warningOf(
+  batch: string,
+  later: readonly string[],
+  reports: string,
+): Promise<string[]> {
   const names = [...new Set(later)].filter((name) => name !== batch);
-  const found = await Promise.all(names.map((name) => readReport(join(reports, name)).catch(() => undefined)));
-  return names.filter((_, i) => found[i]?.warnings.some((warning) => leftOpenIn(warning) === batch));
+  const found = await Promise.all(
+    names.map((name) => readReport(join(reports, name)).catch(() => undefined)),
+  );
+  return names.filter((_, i) =>
+    found[i]?.warnings.some((warning) => leftOpenIn(warning) === batch),
+  );
 }
 
 /** A batch with its warnings as they are now. */
 export async function withCurrentWarnings(batch: Batch, batches: Find): Promise<Batch> {
   const { inspection } = batch;
   if (inspection === undefined) return batch;
-  return { ...batch, inspection: { ...inspection, warnings: await currentWarnings(inspection.warnings, batches) } };
+  return {
+    ...batch,
+    inspection: { ...inspection, warnings: await currentWarnings(inspection.warnings, batches) },
+  };
 }

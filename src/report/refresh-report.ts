@@ -3,14 +3,25 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type BroughtBy, type Closings, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
+import {
+  type BroughtBy,
+  type Closings,
+  type DeadLetter,
+  laterFilesIn,
+} from '../order/dead-letter.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { asTheyAre, type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
+import {
+  asTheyAre,
+  type Corrections,
+  currentWarnings,
+  type Find,
+  withClosing,
+} from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, broughtOf, elsewhereOf, newStory, type Story } from './story.ts';
@@ -51,24 +62,35 @@ export async function refreshReport(
     ...laterFilesIn(closings),
   };
   await using drafts = new AsyncDisposableStack();
-  const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
+  const draft = async (name: string): Promise<Draft> =>
+    drafts.use(await openDraft(join(folder, name)));
   const deadLetters = await draft('dead-letters.json');
   const fixName = await fixFileOf(folder, report);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
-  const thinning = fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
+  const thinning =
+    fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
 
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
-  const known = await resultsIn(folder, report.batch, report.counts.cancelled === 0 ? undefined : accepted);
+  const known = await resultsIn(
+    folder,
+    report.batch,
+    report.counts.cancelled === 0 ? undefined : accepted,
+  );
   const letters = withLastAnswers(readDeadLetters(folder), report.batch, lookup);
   const found = await closeDeadLetters(letters, known, { close, brought }, deadLetters, thinning);
   const story = { ...found, open: Math.max(open - broughtOf(found).count, 0) };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
-  const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
+  const fixes =
+    isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
   for (const one of fixes) drafts.use(one);
-  const kept = isThinned ? fixes.map(({ path }) => basename(path)) : open > 0 ? await fixFilesIn(folder) : [];
+  const kept = isThinned
+    ? fixes.map(({ path }) => basename(path))
+    : open > 0
+      ? await fixFilesIn(folder)
+      : [];
   const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
   const complete = { ...report, ...sent, openElsewhere: elsewhereOf(story) };
   await page.write(reportPage({ report: complete, story, fixFiles: kept }));
@@ -109,7 +131,11 @@ async function closeDeadLetters(
 const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
-async function resultsIn(folder: string, batch: string, accepted: Accepted | undefined): Promise<Story> {
+async function resultsIn(
+  folder: string,
+  batch: string,
+  accepted: Accepted | undefined,
+): Promise<Story> {
   const story = newStory(batch);
   const cancelled: string[] = [];
   const look = async () => {
@@ -119,7 +145,8 @@ async function resultsIn(folder: string, batch: string, accepted: Accepted | und
   try {
     for await (const result of readResults(join(folder, 'results.csv'))) {
       addResult(story, result);
-      if (result.outcome === 'cancelled' && cancelled.push(result.purchaseOrderNumber) === PAGE) await look();
+      if (result.outcome === 'cancelled' && cancelled.push(result.purchaseOrderNumber) === PAGE)
+        await look();
     }
     await look();
   } catch (error) {

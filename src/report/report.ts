@@ -10,7 +10,12 @@ import type { LeftOutOrders } from './left-out.ts';
 import type { Elsewhere } from './story.ts';
 
 /** A version of an export: its file, where that is not `file`, digests of the mapping and of the API's address, and with `newestOnly` when it changed last. */
-export type ReadVersion = { origin?: string; readWith?: string; readFor?: string; changedAt?: string };
+export type ReadVersion = {
+  origin?: string;
+  readWith?: string;
+  readFor?: string;
+  changedAt?: string;
+};
 
 /** `report.json`, version 1 (docs/contract.md, "Reports"). Times are ISO 8601 in UTC. */
 export type Report = ReadVersion & {
@@ -36,7 +41,14 @@ export type Report = ReadVersion & {
   /** The person who cancelled what was not sent yet, which may have been nothing. */
   cancelledBy?: { at: string; who: string };
   /** `text`: the line of the file that the error names, cut around its column. */
-  error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
+  error?: {
+    code: string;
+    message: string;
+    remedy?: string;
+    line?: number;
+    column?: number;
+    text?: string;
+  };
   /** Of an unreadable file: the batch of a later one with its source and name that could be read; since when it is removed. */
   replacedBy?: string;
   removedAt?: string | undefined;
@@ -69,19 +81,25 @@ export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
 }
 
 /** Whether somebody wanted to stop the file, also when nothing was left to withdraw. */
-export function isCancelled({ counts, cancelledBy }: Pick<Report, 'counts' | 'cancelledBy'>): boolean {
+export function isCancelled({
+  counts,
+  cancelledBy,
+}: Pick<Report, 'counts' | 'cancelledBy'>): boolean {
   return counts.cancelled > 0 || cancelledBy !== undefined;
 }
 
 /** What ends an unreadable version of an export: nobody can drop it. */
-const NEXT_VERSION = 'po-sync reads the next complete version of the export; nobody has to do anything here.';
+const NEXT_VERSION =
+  'po-sync reads the next complete version of the export; nobody has to do anything here.';
 const READ_AGAIN =
   'po-sync reads the export again when the daemon was restarted with another mapping, or when it is written again.';
 
 /** The remedy of an unreadable version of an export: the program that writes it replaces it. */
 export function exportRemedy(own = 'Correct it in the program that writes it.'): string {
   const alone = own.replace('Drop the complete file again.', NEXT_VERSION);
-  return alone === own ? `${own.replace('Drop the complete file again, or c', 'C')} ${READ_AGAIN}` : alone;
+  return alone === own
+    ? `${own.replace('Drop the complete file again, or c', 'C')} ${READ_AGAIN}`
+    : alone;
 }
 
 /** Whether a remedy is one of `exportRemedy`. */
@@ -93,7 +111,9 @@ export function isForExport(remedy: string): boolean {
 const ANY = ['0.0.0.0', '[::]', '[::ffff:0:0]'];
 
 /** `help` of a report. Nobody knows beforehand which port a daemon gets that takes any free one. */
-export function helpAddress({ admin: { host, port, publicUrl } }: Pick<Config, 'admin'>): string | undefined {
+export function helpAddress({
+  admin: { host, port, publicUrl },
+}: Pick<Config, 'admin'>): string | undefined {
   const own = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
   const base = publicUrl ?? (port === 0 ? '' : own);
   if (!URL.canParse(base) || ANY.includes(new URL(base).hostname)) return undefined;
@@ -119,11 +139,17 @@ export async function readReport(folder: string): Promise<Report | undefined> {
 
 /** The names of the reports, the oldest first. */
 export async function reportNames(reports: string): Promise<string[]> {
-  return (await readdir(reports).catch((): string[] => [])).filter((name) => claimTimeOf(name) !== undefined).sort();
+  return (await readdir(reports).catch((): string[] => []))
+    .filter((name) => claimTimeOf(name) !== undefined)
+    .sort();
 }
 
 /** The report of a batch of the environment that ended; undefined also for a copy of another report under this name. */
-export async function readFinished(reports: string, batch: string, environment: string): Promise<Report | undefined> {
+export async function readFinished(
+  reports: string,
+  batch: string,
+  environment: string,
+): Promise<Report | undefined> {
   const report = await readReport(join(reports, batch));
   const isOwn = report?.batch === batch && report.environment === environment;
   return isOwn && report.finishedAt !== null ? report : undefined;

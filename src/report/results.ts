@@ -4,13 +4,27 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import { FILES_NAMED } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
-import { addFileOfDuplicate, DUPLICATE, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import {
+  addFileOfDuplicate,
+  DUPLICATE,
+  KNOWN_INVALID,
+  type OrderResult,
+  OUTCOMES,
+} from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The columns of `results.csv`. */
-export const RESULT_COLUMNS = ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'] as const;
+export const RESULT_COLUMNS = [
+  'line',
+  'purchaseOrderNumber',
+  'outcome',
+  'attempts',
+  'at',
+  'code',
+  'message',
+] as const;
 
 /** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */
 export const RESULTS_HEADER = csvLine(RESULT_COLUMNS, PLAIN_DIALECT);
@@ -48,11 +62,22 @@ export async function* readResultLines(
 function resultOf([line, number = '', word, attempts, at = '', code = '', message = '']: string[]) {
   const outcome = OUTCOMES.find((one) => one === word);
   if (outcome === undefined) return undefined;
-  return { line: Number(line), purchaseOrderNumber: number, outcome, attempts: Number(attempts), at, code, message };
+  return {
+    line: Number(line),
+    purchaseOrderNumber: number,
+    outcome,
+    attempts: Number(attempts),
+    at,
+    code,
+    message,
+  };
 }
 
 /** Counts a duplicate of an ordered one, and keeps one file more than a report names. */
-export function addSame(before: { same: number; files: Map<string, string> }, result: OrderResult): void {
+export function addSame(
+  before: { same: number; files: Map<string, string> },
+  result: OrderResult,
+): void {
   if (result.code !== DUPLICATE) return;
   before.same += 1;
   if (before.files.size <= FILES_NAMED) addFileOfDuplicate(before.files, result);
@@ -67,7 +92,10 @@ export type ShownBefore = { waiting: number; nameless: number };
 export const NONE_SHOWN_BEFORE: ShownBefore = { waiting: 0, nameless: 0 };
 
 /** The counts with one more result. */
-export function withResult(before: ShownBefore, { code, purchaseOrderNumber: number }: OrderResult): ShownBefore {
+export function withResult(
+  before: ShownBefore,
+  { code, purchaseOrderNumber: number }: OrderResult,
+): ShownBefore {
   if (code !== KNOWN_INVALID) return before;
   const { waiting, nameless } = before;
   return number === '' ? { waiting, nameless: nameless + 1 } : { waiting: waiting + 1, nameless };
@@ -92,7 +120,12 @@ export function shownBeforeTexts({ waiting, nameless }: ShownBefore): string[] {
 }
 
 /** An order of a batch whose file is not kept, as it was read. `lines`: of all its rows, if it has several. */
-export type KeptOrder = { purchaseOrderNumber: string; line: number; lines?: number[]; items: Item[] };
+export type KeptOrder = {
+  purchaseOrderNumber: string;
+  line: number;
+  lines?: number[];
+  items: Item[];
+};
 
 /** In the report of an export: a JSON array with one order a line. */
 export const KEPT_ITEMS = 'items.json';
@@ -123,7 +156,8 @@ export async function findKept({ path, number, digest, line }: Wanted, signal: A
   for await (const one of readKept(path)) {
     signal.throwIfAborted();
     if (one.purchaseOrderNumber !== number) continue;
-    if (digest === undefined ? line === undefined || one.line === line : digestOf(one) === digest) return one;
+    if (digest === undefined ? line === undefined || one.line === line : digestOf(one) === digest)
+      return one;
     isThere = true;
   }
   return isThere ? ('other' as const) : undefined;

@@ -17,14 +17,21 @@ export type SignedError = {
  * wording, independent of numbers, quoted texts and identifiers in the message. Safe in a shell and in a URL.
  */
 export function signatureOf(error: SignedError): string {
-  const text = error.code === 'called-off' ? `${wordingOf(error)}\n${wordsIn(error.value ?? '')}` : wordingOf(error);
+  const text =
+    error.code === 'called-off'
+      ? `${wordingOf(error)}\n${wordsIn(error.value ?? '')}`
+      : wordingOf(error);
   const wording = createHash('sha256').update(text).digest('hex').slice(0, 8);
-  return [plain(error.code) || 'error', plain(error.field ?? ''), wording].filter((part) => part !== '').join(':');
+  return [plain(error.code) || 'error', plain(error.field ?? ''), wording]
+    .filter((part) => part !== '')
+    .join(':');
 }
 
 /** The message without the parts that differ from order to order. */
 export function wordingOf(error: SignedError): string {
-  const known = [...(error.known ?? [])].filter((text) => text.trim() !== '').sort((a, b) => b.length - a.length);
+  const known = [...(error.known ?? [])]
+    .filter((text) => text.trim() !== '')
+    .sort((a, b) => b.length - a.length);
   return known
     .reduce((message, text) => blank(message, text), error.message.slice(0, LONGEST))
     .replace(QUOTED, '…')
@@ -48,7 +55,8 @@ function wordsIn(value: string): string {
 }
 
 const LONGEST = 2000;
-const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu;
+const QUOTED =
+  /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu;
 
 /** Numbers, dates, order numbers, article codes, addresses. */
 const HAS_DIGIT = /\p{N}/u;
@@ -84,7 +92,12 @@ const MOST_PLACES = 10;
 const MOST_KINDS = 1_000;
 
 /** Problems like `problem`, which says what is true for all; `places`: the first of them; `lines`: first and last line of all others. */
-type Repeat = { problem: Problem; times: number; places: { at: string; order: string }[]; lines: [number, number][] };
+type Repeat = {
+  problem: Problem;
+  times: number;
+  places: { at: string; order: string }[];
+  lines: [number, number][];
+};
 
 /** Finds problems of one file that say the same as others. */
 export function createRepeats() {
@@ -96,7 +109,12 @@ export function createRepeats() {
       const { text, hint } = messageOfAll(message);
       const key = [code, field, value, text, hint].join('\0');
       const times = hint === undefined ? -MOST_EQUAL : -1;
-      const kind = kinds.get(key) ?? { problem: { ...problem, message: text }, times, places: [], lines: [] };
+      const kind = kinds.get(key) ?? {
+        problem: { ...problem, message: text },
+        times,
+        places: [],
+        lines: [],
+      };
       kind.times += 1;
       if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
       if (kind.times <= 0) return false;
@@ -110,7 +128,9 @@ export function createRepeats() {
       return true;
     },
     held: () =>
-      [...kinds.values()].filter(({ times }) => times > 0).map((one) => ({ ...one, lines: rangesText(one.lines) })),
+      [...kinds.values()]
+        .filter(({ times }) => times > 0)
+        .map((one) => ({ ...one, lines: rangesText(one.lines) })),
   };
 }
 

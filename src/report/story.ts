@@ -4,7 +4,12 @@ import { endOf } from '../order/closing-text.ts';
 import { type BroughtBy, type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
-import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
+import {
+  type DeadLetterKind,
+  needsPerson,
+  type OrderResult,
+  type Outcome,
+} from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
@@ -36,17 +41,33 @@ export type Story = {
   sentElsewhere: number;
 };
 
-type Waiting = { count: number; nameless: number; settled: number; accepted: number; file: string | undefined };
+type Waiting = {
+  count: number;
+  nameless: number;
+  settled: number;
+  accepted: number;
+  file: string | undefined;
+};
 
 /** A story of a batch without orders. */
 export function newStory(batch?: string): Story {
-  const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
+  const none = {
+    listed: 0,
+    open: 0,
+    nameless: 0,
+    shownBefore: NONE_SHOWN_BEFORE,
+    sentElsewhere: 0,
+  };
   const maps = { waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
   return { ...none, ...maps, later: noneLater(batch), firstAt: undefined };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
-export function addOrder(story: Story, result: OrderResult, deadLetter: DeadLetter | undefined): void {
+export function addOrder(
+  story: Story,
+  result: OrderResult,
+  deadLetter: DeadLetter | undefined,
+): void {
   addResult(story, result);
   if (deadLetter !== undefined) addDeadLetter(story, deadLetter);
 }
@@ -76,7 +97,12 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: Brought
   else if (closed === undefined) story.open += 1;
   if (by === undefined && closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   if (closed?.waitsIn === undefined) return;
-  const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0, accepted: 0 };
+  const one = story.waiting.get(closed.waitsIn) ?? {
+    count: 0,
+    nameless: 0,
+    settled: 0,
+    accepted: 0,
+  };
   const nameless = one.nameless + Number(isNameless(deadLetter));
   const settled = one.settled + Number((closed.before ?? closed.end) !== undefined);
   const accepted = one.accepted + Number(endOf(closed) !== undefined);
@@ -86,7 +112,11 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: Brought
 
 function addBrought({ brought }: Story, deadLetter: DeadLetter, { batch, file }: BroughtBy): void {
   const { count, nameless } = brought.get(batch) ?? { count: 0, nameless: 0 };
-  brought.set(batch, { count: count + 1, nameless: nameless + Number(isNameless(deadLetter)), file });
+  brought.set(batch, {
+    count: count + 1,
+    nameless: nameless + Number(isNameless(deadLetter)),
+    file,
+  });
 }
 
 /** The dead letters of one kind and signature: their first and last time, and the first orders among them. */
@@ -139,16 +169,22 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter, by?: Broug
 }
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
-function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter, by: BroughtBy | undefined): void {
+function keepInOrder(
+  orders: AffectedOrder[],
+  deadLetter: DeadLetter,
+  by: BroughtBy | undefined,
+): void {
   const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
-  if (at < ORDERS_SHOWN) orders.splice(at, 0, { ...affected(deadLetter), ...(by && { brought: by }) });
+  if (at < ORDERS_SHOWN)
+    orders.splice(at, 0, { ...affected(deadLetter), ...(by && { brought: by }) });
   if (orders.length > ORDERS_SHOWN) orders.pop();
 }
 
 /** Counts the first 1,000 articles of a group, so that memory is bounded. */
 function addArticles({ articles }: ErrorGroup, { payload }: DeadLetter): void {
   for (const article of new Set(itemsIn(payload).map(({ articleCode }) => articleCode))) {
-    if (articles.has(article) || articles.size < 1000) articles.set(article, (articles.get(article) ?? 0) + 1);
+    if (articles.has(article) || articles.size < 1000)
+      articles.set(article, (articles.get(article) ?? 0) + 1);
   }
 }
 
@@ -170,28 +206,38 @@ export function sumOf(
   kind: DeadLetterKind,
   of: 'nameless' | 'closed' | 'taken' | 'takenRows',
 ): number {
-  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group[of] : sum), 0);
+  return [...groups.values()].reduce(
+    (sum, group) => (group.kind === kind ? sum + group[of] : sum),
+    0,
+  );
 }
 
 /** The orders that came back and need a person in a newer batch, with the newest of these; undefined if there are none. */
 export function elsewhereOf({ waiting }: Story): Elsewhere | undefined {
   if (waiting.size === 0) return undefined;
   const batches = [...waiting].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, FILES_NAMED);
-  const named = batches.map(([batch, { file }]) => ({ batch, ...(file !== undefined && { file }) }));
+  const named = batches.map(([batch, { file }]) => ({
+    batch,
+    ...(file !== undefined && { file }),
+  }));
   const { count: all, nameless } = summed(waiting);
   const accepted = waiting.values().reduce((sum, one) => sum + one.accepted, 0);
   return { orders: all, nameless, accepted, batches: named };
 }
 
 /** In `report.json`: `accepted` of these orders were, before they came back. */
-export type Elsewhere = Pick<Waiting, 'nameless' | 'accepted'> & { orders: number; batches: Named[] };
+export type Elsewhere = Pick<Waiting, 'nameless' | 'accepted'> & {
+  orders: number;
+  batches: Named[];
+};
 type Named = { batch: string; file?: string };
 
 /** How many a file in progress brought back. */
 export const broughtOf = ({ brought }: Pick<Story, 'brought'>) => summed(brought);
 
 function summed(batches: ReadonlyMap<string, { count: number; nameless: number }>) {
-  const total = (name: 'count' | 'nameless') => batches.values().reduce((sum, one) => sum + one[name], 0);
+  const total = (name: 'count' | 'nameless') =>
+    batches.values().reduce((sum, one) => sum + one[name], 0);
   return { count: total('count'), nameless: total('nameless') };
 }
 
@@ -205,7 +251,9 @@ export function isNameless({
   purchaseOrderNumber: number,
   location,
   problems = [],
-}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location'> & { problems?: readonly Problem[] }): boolean {
+}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location'> & {
+  problems?: readonly Problem[];
+}): boolean {
   if (location.pointer !== undefined) return false;
   return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
 }
@@ -237,13 +285,27 @@ function seenFrom({ kind, firstAt, lastAt }: DeadLetter): string {
 
 function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   const message = `Errors of other kinds than the first ${MOST_GROUPS}.`;
-  const group = groups.get(deadLetter.kind) ?? emptyGroup(deadLetter, { signature: '', code: 'other', message });
+  const group =
+    groups.get(deadLetter.kind) ??
+    emptyGroup(deadLetter, { signature: '', code: 'other', message });
   groups.set(deadLetter.kind, group);
   return group;
 }
 
-function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
+function emptyGroup(
+  deadLetter: DeadLetter,
+  sample: { signature: string; code: string; message: string },
+): ErrorGroup {
   const { kind, lastAt } = deadLetter;
-  const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, brought: 0, orders: [] };
+  const none = {
+    count: 0,
+    nameless: 0,
+    closed: 0,
+    taken: 0,
+    takenRows: 0,
+    waiting: 0,
+    brought: 0,
+    orders: [],
+  };
   return { kind, ...sample, ...none, articles: new Map(), firstAt: seenFrom(deadLetter), lastAt };
 }

@@ -18,7 +18,14 @@ import { openFixWorkbook } from './fix-file/workbook.ts';
 import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
-import { KEPT_ITEMS, type KeptOrder, keptOrder, RESULTS_HEADER, resultLine, shownBeforeTexts } from './results.ts';
+import {
+  KEPT_ITEMS,
+  type KeptOrder,
+  keptOrder,
+  RESULTS_HEADER,
+  resultLine,
+  shownBeforeTexts,
+} from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
 /**
@@ -58,7 +65,8 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   const { folder, report, shape, orders } = input;
   await makeFolder(folder);
   await using drafts = new AsyncDisposableStack();
-  const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
+  const draft = async (name: string): Promise<Draft> =>
+    drafts.use(await openDraft(join(folder, name)));
 
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
@@ -81,9 +89,12 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
   const copy = fixes[0] && (await draft(asWritten(basename(fixes[0].path))));
-  if (copy && fix) for await (const piece of createReadStream(fix.temporary)) await copy.write(piece as Buffer);
+  if (copy && fix)
+    for await (const piece of createReadStream(fix.temporary)) await copy.write(piece as Buffer);
   const complete = withStory(report, story, await input.leftOut?.());
-  await page.write(reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
+  await page.write(
+    reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }),
+  );
   await summary.write(reportJson(complete));
 
   const files = [
@@ -111,7 +122,13 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
   const found = [...shownBeforeTexts(story.shownBefore), ...(leftOut ? leftOutTexts(leftOut) : [])];
   const warnings = [...new Set([...found, ...report.warnings])];
   const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
-  return { ...report, ...sent, ...(nameless === 0 ? {} : { nameless }), ...(leftOut && { leftOut }), warnings };
+  return {
+    ...report,
+    ...sent,
+    ...(nameless === 0 ? {} : { nameless }),
+    ...(leftOut && { leftOut }),
+    warnings,
+  };
 }
 
 /** What `report.json` says of orders that were accepted later, or ordered before. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
@@ -146,7 +163,11 @@ export async function sealFixes(folder: string, fix: Draft, format: FileFormat):
  * Writes the progress of a batch: `report.json` and the page, each complete or not at all. Leaves the page of a
  * finished batch as it is. `story`: what is known of its dead letters. Throws `report-not-written`.
  */
-export async function writeProgress(folder: string, report: Report, story: Story = newStory()): Promise<void> {
+export async function writeProgress(
+  folder: string,
+  report: Report,
+  story: Story = newStory(),
+): Promise<void> {
   await makeFolder(folder);
   if (report.finishedAt === null) {
     const page = reportPage({ report, story, fixFiles: [] });
@@ -181,7 +202,8 @@ async function writeOrders(
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
     await deadLetters.write(list.entry(deadLetter));
-    if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
+    if (form !== undefined && deadLetter.closed === undefined)
+      await fix?.write(form.recordsOf(order, deadLetter));
   };
 
   await results.write(RESULTS_HEADER);
@@ -231,7 +253,8 @@ function createNeighbors() {
       const own = waiting.get(number) ?? [];
       waiting.delete(number);
       count -= own.length;
-      const isAbove = ({ order }: ReportedOrder) => order.place.line < (records[0]?.place.line ?? 0);
+      const isAbove = ({ order }: ReportedOrder) =>
+        order.place.line < (records[0]?.place.line ?? 0);
       return [...own.filter(isAbove), one, ...own.filter((row) => !isAbove(row))];
     },
     rest: () => [...waiting.values()].flat(),
@@ -242,5 +265,6 @@ function createNeighbors() {
 export async function removeFixFiles(folder: string, except: readonly string[]): Promise<void> {
   await using opened = await written(folder, () => openFolder(folder));
   const names = FIX_FILE_NAMES.filter((name) => !except.includes(join(folder, name)));
-  for (const name of names) await written(join(folder, name), () => rm(join(opened.path, name), { force: true }));
+  for (const name of names)
+    await written(join(folder, name), () => rm(join(opened.path, name), { force: true }));
 }

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -61,7 +67,9 @@ export async function openAddress(
       isClosing = true;
       const closed = close(server);
       const grace = new AbortController();
-      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(() => undefined);
+      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(
+        () => undefined,
+      );
       grace.abort();
       server.closeAllConnections();
       await closed;
@@ -90,14 +98,17 @@ function createHttpServer(patience: number, calls: Calls, tls: Tls | undefined):
     // It was answered before it was complete: one answer is enough.
     if (last?.writableEnded && !last.req.complete) socket.destroy();
     // A complete request precedes the invalid bytes: answer it first.
-    else if (last?.req.complete && !last.writableFinished && !last.destroyed) last.once('finish', refuse);
+    else if (last?.req.complete && !last.writableFinished && !last.destroyed)
+      last.once('finish', refuse);
     else refuse();
   });
   server.on('checkExpectation', (_request, response) => {
     const body = failureText(417, 'The header Expect is not supported.');
     response.writeHead(417, { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body);
   });
-  server.on('connect', (_request, socket) => endRaw(socket, 405, 'The method CONNECT is not supported.'));
+  server.on('connect', (_request, socket) =>
+    endRaw(socket, 405, 'The method CONNECT is not supported.'),
+  );
   return server;
 }
 
@@ -105,10 +116,14 @@ function secure(options: Tls & Parameters<typeof createTlsServer>[0]): Server {
   try {
     return createTlsServer(options);
   } catch (error) {
-    throw new PoSyncError('sandbox-tls-invalid', `The certificate cannot be used: ${toError(error).message}.`, {
-      remedy: 'Use a PEM certificate and its own private key for --tls-cert and --tls-key.',
-      cause: error,
-    });
+    throw new PoSyncError(
+      'sandbox-tls-invalid',
+      `The certificate cannot be used: ${toError(error).message}.`,
+      {
+        remedy: 'Use a PEM certificate and its own private key for --tls-cert and --tls-key.',
+        cause: error,
+      },
+    );
   }
 }
 
@@ -130,22 +145,28 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is in use by another program.`;
     return new PoSyncError('sandbox-port-in-use', message, {
-      remedy: 'Stop that program, or choose another port with --port or --auth-port; 0 is any free port.',
+      remedy:
+        'Stop that program, or choose another port with --port or --auth-port; 0 is any free port.',
       facts,
       cause,
     });
   }
-  return new PoSyncError('sandbox-cannot-listen', `The sandbox cannot listen on ${host}:${port}: ${cause.message}.`, {
-    remedy: 'Use an address of this machine for --host, and a port that your user may open.',
-    facts,
-    cause,
-  });
+  return new PoSyncError(
+    'sandbox-cannot-listen',
+    `The sandbox cannot listen on ${host}:${port}: ${cause.message}.`,
+    {
+      remedy: 'Use an address of this machine for --host, and a port that your user may open.',
+      facts,
+      cause,
+    },
+  );
 }
 
 /** Answers bytes that are not an HTTP request with an envelope. */
 function refuseRaw(socket: Duplex, code: string | undefined): void {
   if (code === 'HPE_HEADER_OVERFLOW') endRaw(socket, 431, 'The request headers are too large.');
-  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endRaw(socket, 408, 'The request did not arrive in time.');
+  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    endRaw(socket, 408, 'The request did not arrive in time.');
   else endRaw(socket, 400, 'The request is not valid HTTP.');
 }
 

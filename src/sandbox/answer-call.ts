@@ -24,7 +24,11 @@ export function listener(role: Role, context: Context): RequestListener {
     const crash = (thrown: unknown) => {
       context.crashed(toError(thrown));
       const isToken = role.auth && call.path === context.settings.tokenPath;
-      send(isToken ? tokenCrash() : failure(500, 'The service failed; the outcome of this request is unknown.'));
+      send(
+        isToken
+          ? tokenCrash()
+          : failure(500, 'The service failed; the outcome of this request is unknown.'),
+      );
     };
     if (context.settings.cors !== '') allowOrigin(response, context.settings.cors);
     try {
@@ -37,7 +41,10 @@ export function listener(role: Role, context: Context): RequestListener {
 }
 
 /** Begins to record a call, unless it is one to the record. */
-function recordedBy({ exchanges }: Rehearsal, { path, request }: Call): ((reply: Reply) => Reply) | undefined {
+function recordedBy(
+  { exchanges }: Rehearsal,
+  { path, request }: Call,
+): ((reply: Reply) => Reply) | undefined {
   return path.startsWith(REHEARSAL_PATH) ? undefined : exchanges.begin(request);
 }
 
@@ -70,7 +77,10 @@ function observe(reply: Reply, { method, path }: Call, durationMs: number, conte
   const status = reply.kind === 'drop' ? 0 : reply.status;
   const reason = reasonOf(reply);
   // Only a failed call can have a path and a reason of the client's choice.
-  const shown = status < 400 ? { path, reason } : { path: context.redact(path), reason: context.redact(reason) };
+  const shown =
+    status < 400
+      ? { path, reason }
+      : { path: context.redact(path), reason: context.redact(reason) };
   context.onCall?.({ method, ...shown, status, durationMs });
   const on = operationOf(method, path, context.settings.tokenPath);
   context.emit?.({ type: 'answered', at: Date.now(), durationMs, on, method, path, status });
@@ -94,7 +104,8 @@ export type Role = { api: boolean; auth: boolean };
 /** Answers one call. Rejects only on bugs and disk failures. */
 function answerCall(call: Call, role: Role, context: Context): Reply | Promise<Reply> {
   const { method, path, headers, request } = call;
-  if (!context.allowed(request.socket)) return failure(403, 'Calls from this address are not allowed.');
+  if (!context.allowed(request.socket))
+    return failure(403, 'Calls from this address are not allowed.');
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
@@ -102,14 +113,16 @@ function answerCall(call: Call, role: Role, context: Context): Reply | Promise<R
     return preflight(request.headers['access-control-request-headers']);
   }
   if (path === '/healthz') return isReading(method) ? HEALTHY : notAllowed(method, 'GET, HEAD');
-  if (path === '/openapi.json') return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
+  if (path === '/openapi.json')
+    return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
   if (role.auth && context.rehearsal && path.startsWith(REHEARSAL_PATH)) {
     return answerRehearsal(call, context.rehearsal, context) ?? nothingAt(path);
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
   const isOtherTokenPath = role.auth && TOKEN_PATHS.some((one) => one === path);
-  if (isOtherTokenPath) return nothingAt(path, ` The token path of this environment is ${context.settings.tokenPath}.`);
+  if (isOtherTokenPath)
+    return nothingAt(path, ` The token path of this environment is ${context.settings.tokenPath}.`);
   return nothingAt(
     path,
     role.api ? ` The addresses of the API begin with ${API_PREFIX}.` : ' This is the auth address.',
@@ -141,7 +154,11 @@ function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
 async function describeItself(context: Context): Promise<Reply> {
   // Loaded on demand: building the document would dominate the startup time.
   const { openApi } = await import('./openapi.ts');
-  return { kind: 'complete', status: 200, body: JSON.stringify(openApi(context.addresses(), context.settings)) };
+  return {
+    kind: 'complete',
+    status: 200,
+    body: JSON.stringify(openApi(context.addresses(), context.settings)),
+  };
 }
 
 function nothingAt(path: string, hint = ''): Reply {

@@ -1,4 +1,10 @@
-import { createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -18,12 +24,19 @@ const VALID_DAYS = 397;
  * `folder`, until it expires or lacks a name; without a folder it is new every time.
  * Throws PoSyncError `sandbox-data-unusable`.
  */
-export function selfSigned(folder: string | undefined, environment: string, hosts: readonly string[]): Certificate {
+export function selfSigned(
+  folder: string | undefined,
+  environment: string,
+  hosts: readonly string[],
+): Certificate {
   // A certificate has IPv6 addresses without brackets and without a zone.
   const plain = hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, ''));
   const names = [...new Set(['localhost', '127.0.0.1', '::1', ...plain])];
   if (folder === undefined) return create(names);
-  const [file, keyFile] = [join(folder, `${environment}.cert.pem`), join(folder, `${environment}.key.pem`)];
+  const [file, keyFile] = [
+    join(folder, `${environment}.cert.pem`),
+    join(folder, `${environment}.key.pem`),
+  ];
   const stored = read(file, keyFile);
   if (stored !== undefined && isUsable(stored, names)) return { ...stored, file };
   const made = create(names);
@@ -48,8 +61,11 @@ function read(file: string, keyFile: string): Certificate | undefined {
 function isUsable({ cert, key }: Certificate, names: readonly string[]): boolean {
   try {
     const parsed = new X509Certificate(cert);
-    const covers = (name: string) => (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined;
-    return parsed.validToDate.getTime() > Date.now() + DAY && names.every(covers) && fits(parsed, key);
+    const covers = (name: string) =>
+      (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined;
+    return (
+      parsed.validToDate.getTime() > Date.now() + DAY && names.every(covers) && fits(parsed, key)
+    );
   } catch {
     return false;
   }
@@ -63,7 +79,9 @@ function fits(certificate: X509Certificate, key: string): boolean {
 function create(names: readonly string[]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
-  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from('po-sync sandbox')))));
+  const name = sequence(
+    der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from('po-sync sandbox')))),
+  );
   const now = Date.now();
   const body = sequence(
     der(0xa0, integer(Buffer.from([2]))),
@@ -77,7 +95,10 @@ function create(names: readonly string[]): Certificate {
   );
   const signature = sign('sha256', body, privateKey);
   const certificate = sequence(body, algorithm, der(0x03, Buffer.from([0]), signature));
-  return { cert: pem(certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  return {
+    cert: pem(certificate),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
 }
 
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302';
@@ -88,7 +109,11 @@ const SUBJECT_ALT_NAME = '551d11';
 /** Marks the certificate as its own authority, so that clients can trust it as one. */
 function authority(): Buffer {
   const isCritical = der(0x01, Buffer.from([0xff]));
-  return sequence(oid(BASIC_CONSTRAINTS), isCritical, der(0x04, sequence(der(0x01, Buffer.from([0xff])))));
+  return sequence(
+    oid(BASIC_CONSTRAINTS),
+    isCritical,
+    der(0x04, sequence(der(0x01, Buffer.from([0xff])))),
+  );
 }
 
 function subjectNames(names: readonly string[]): Buffer {
@@ -113,7 +138,8 @@ function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const size = content.length.toString(16);
   const bytes = Buffer.from(size.length % 2 === 0 ? size : `0${size}`, 'hex');
-  const length = content.length < 0x80 ? bytes : Buffer.concat([Buffer.from([0x80 + bytes.length]), bytes]);
+  const length =
+    content.length < 0x80 ? bytes : Buffer.concat([Buffer.from([0x80 + bytes.length]), bytes]);
   return Buffer.concat([Buffer.from([tag]), length, content]);
 }
 
@@ -131,7 +157,10 @@ function integer(bytes: Buffer): Buffer {
 
 /** UTCTime, valid until 2049. */
 function time(at: number): Buffer {
-  return der(0x17, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`));
+  return der(
+    0x17,
+    Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`),
+  );
 }
 
 function pem(bytes: Buffer): string {

@@ -24,8 +24,12 @@ function openDatabase(
   try {
     makePathSync(folder, PRIVATE_FOLDER);
     const database = new DatabaseSync(path, { timeout: 1000 });
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    database.exec(`BEGIN IMMEDIATE; ${reset ? `DROP TABLE IF EXISTS ${table};` : ''} ${create} COMMIT;`);
+    database.exec(
+      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
+    );
+    database.exec(
+      `BEGIN IMMEDIATE; ${reset ? `DROP TABLE IF EXISTS ${table};` : ''} ${create} COMMIT;`,
+    );
     flushFolder(folder);
     return database;
   } catch (error) {
@@ -49,11 +53,15 @@ export function unusable(path: string, cause: Error): PoSyncError {
       cause,
     });
   }
-  return new PoSyncError('sandbox-data-unusable', `The sandbox cannot keep its data in ${path}: ${cause.message}.`, {
-    remedy: 'Choose a writable folder with --data.',
-    facts: { file: path },
-    cause,
-  });
+  return new PoSyncError(
+    'sandbox-data-unusable',
+    `The sandbox cannot keep its data in ${path}: ${cause.message}.`,
+    {
+      remedy: 'Choose a writable folder with --data.',
+      facts: { file: path },
+      cause,
+    },
+  );
 }
 
 /** Orders to store together, as two parallel arrays; items are JSON text. */
@@ -96,8 +104,16 @@ export function orderFileName(environment: string): string {
 }
 
 /** Opens or creates the order file. Throws like `openDatabase`. */
-export function openOrderFile(folder: string | undefined, environment: string, reset = false): DatabaseSync {
-  return openDatabase(folder, orderFileName(environment), { table: 'orders', columns: ORDER_COLUMNS, reset });
+export function openOrderFile(
+  folder: string | undefined,
+  environment: string,
+  reset = false,
+): DatabaseSync {
+  return openDatabase(folder, orderFileName(environment), {
+    table: 'orders',
+    columns: ORDER_COLUMNS,
+    reset,
+  });
 }
 
 const TOKEN_COLUMNS = `(
@@ -108,16 +124,30 @@ const TOKEN_COLUMNS = `(
 ) WITHOUT ROWID`;
 
 /** Opens or creates the token file. Throws like `openDatabase`. */
-export function openTokenFile(folder: string | undefined, environment: string, reset = false): DatabaseSync {
-  return openDatabase(folder, `${environment}.tokens.sqlite`, { table: 'tokens', columns: TOKEN_COLUMNS, reset });
+export function openTokenFile(
+  folder: string | undefined,
+  environment: string,
+  reset = false,
+): DatabaseSync {
+  return openDatabase(folder, `${environment}.tokens.sqlite`, {
+    table: 'tokens',
+    columns: TOKEN_COLUMNS,
+    reset,
+  });
 }
 
 /** The orders in an open file; with `unique` each number is stored only once. */
 export function createOrderTable(file: DatabaseSync, unique: boolean): OrderTable {
   // An index slows every insert, and only uniqueness needs one.
   const index = 'orders_by_number';
-  file.exec(unique ? `CREATE INDEX IF NOT EXISTS ${index} ON orders (number)` : `DROP INDEX IF EXISTS ${index}`);
-  const insert = file.prepare("INSERT INTO orders (number, state, items, stored_at) VALUES (?, 'NEW', ?, ?)");
+  file.exec(
+    unique
+      ? `CREATE INDEX IF NOT EXISTS ${index} ON orders (number)`
+      : `DROP INDEX IF EXISTS ${index}`,
+  );
+  const insert = file.prepare(
+    "INSERT INTO orders (number, state, items, stored_at) VALUES (?, 'NEW', ?, ?)",
+  );
   const find = file.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
 
   function store(number: string, items: string, at: number): boolean {
@@ -129,7 +159,9 @@ export function createOrderTable(file: DatabaseSync, unique: boolean): OrderTabl
   return {
     insert({ numbers, items }) {
       const at = Date.now();
-      return inTransaction(file, () => numbers.map((number, nth) => store(number, items[nth] ?? '[]', at)));
+      return inTransaction(file, () =>
+        numbers.map((number, nth) => store(number, items[nth] ?? '[]', at)),
+      );
     },
     ...listing(file),
   };
@@ -150,11 +182,19 @@ function inTransaction<T>(database: DatabaseSync, work: () => T): T {
 function listing(database: DatabaseSync): Omit<OrderTable, 'insert'> {
   const oldest = database.prepare('SELECT min(id) AS id FROM orders');
   // Search backwards from the end: only the newest orders can be too new.
-  const newest = database.prepare('SELECT id FROM orders WHERE stored_at <= ? ORDER BY id DESC LIMIT 1');
-  const nth = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?');
-  const nthLast = database.prepare('SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET ?');
+  const newest = database.prepare(
+    'SELECT id FROM orders WHERE stored_at <= ? ORDER BY id DESC LIMIT 1',
+  );
+  const nth = database.prepare(
+    'SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?',
+  );
+  const nthLast = database.prepare(
+    'SELECT id FROM orders WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET ?',
+  );
   const named = database.prepare(`SELECT * FROM orders WHERE number = ? ORDER BY id LIMIT ${PAGE}`);
-  const page = database.prepare(`SELECT * FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${PAGE}`);
+  const page = database.prepare(
+    `SELECT * FROM orders WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${PAGE}`,
+  );
   return {
     find: (number) => named.all(number).map(rowOf),
     range(until) {

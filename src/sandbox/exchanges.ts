@@ -67,7 +67,9 @@ export function createExchanges(redact: Redact): Exchanges {
         };
         kept.unshift(exchange);
         kept.length = Math.min(kept.length, KEPT);
-        return reply.kind === 'stream' ? { ...reply, chunks: observed(reply.chunks, answered.add) } : reply;
+        return reply.kind === 'stream'
+          ? { ...reply, chunks: observed(reply.chunks, answered.add) }
+          : reply;
       };
     },
     last: () => [...kept],
@@ -110,7 +112,9 @@ function headersOf(reply: Reply): Readonly<Record<string, string>> {
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as [string, string]] : []));
+  return raw.flatMap((name, at) =>
+    at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as [string, string]] : [],
+  );
 }
 
 function shownHeaders(pairs: readonly [string, string][], redact: Redact): Record<string, string> {
@@ -135,7 +139,10 @@ const NAMED_SECRETS = [
   // JSON, forms and queries, multipart forms, XML.
   new RegExp(`("(?:${SECRET_FIELDS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`, 'gi'),
   new RegExp(`((?:^|[?&\\s])(?:${SECRET_FIELDS})=)[^&\\s]*`, 'gi'),
-  new RegExp(`(name="?(?:${SECRET_FIELDS})"?(?:[^\\r\\n]+\\r?\\n|\\r?\\n)+\\r?\\n)[^\\r\\n]*`, 'gi'),
+  new RegExp(
+    `(name="?(?:${SECRET_FIELDS})"?(?:[^\\r\\n]+\\r?\\n|\\r?\\n)+\\r?\\n)[^\\r\\n]*`,
+    'gi',
+  ),
   new RegExp(`(<(?:${SECRET_FIELDS})>)[^<]*(?=</)`, 'gi'),
 ];
 /** Tokens of any server where a scheme names them. */
@@ -159,7 +166,10 @@ export function createRedaction(clients: readonly Client[]): Redact {
       ...encoded(secret).map((one, nth) => basicOf(`${encoded(id)[nth]}:${one}`)),
     ]);
   return (text) => {
-    const named = NAMED_SECRETS.reduce((rest, pattern) => rest.replace(pattern, '$1[redacted]'), text);
+    const named = NAMED_SECRETS.reduce(
+      (rest, pattern) => rest.replace(pattern, '$1[redacted]'),
+      text,
+    );
     return spellings.reduce(
       (rest, secret) => rest.replaceAll(secret, '[redacted]'),
       named.replace(BEARER, '$1[redacted]').replace(TOKEN, '[redacted]'),
@@ -170,7 +180,10 @@ export function createRedaction(clients: readonly Client[]): Redact {
 /** The spellings of a text in forms and queries: as it is, and with percent signs as different libraries write them. */
 function encoded(text: string): string[] {
   const percent = encodeURIComponent(text);
-  const all = percent.replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  const all = percent.replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   return [text, percent, all, form, all.replaceAll('%20', '+')];
 }

@@ -18,7 +18,11 @@ type Json = { readonly [name: string]: unknown };
 /** The addresses that the specification shows, for a document without a running server. */
 export const PLACEHOLDERS = { baseUrl: 'https://{apiHost}/api/v1', authUrl: 'https://{authHost}' };
 /** The environments of the specification (API part 1), and how their hosts are called in examples. */
-const ENVIRONMENTS = { Staging: 'staging', 'User acceptance testing': 'uat', Production: 'production' };
+const ENVIRONMENTS = {
+  Staging: 'staging',
+  'User acceptance testing': 'uat',
+  Production: 'production',
+};
 
 const REQUIRED_HEADERS =
   'Required headers: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json`, `Accept: application/json`.';
@@ -29,11 +33,18 @@ const DESCRIPTION = [
   'docs/decisions/ lists the choices that the specification leaves open.',
 ].join('\n\n');
 
-const ORDER = { purchaseOrderNumber: '4500012345', orderState: 'NEW', items: [{ articleCode: 'A-100', quantity: 12 }] };
+const ORDER = {
+  purchaseOrderNumber: '4500012345',
+  orderState: 'NEW',
+  items: [{ articleCode: 'A-100', quantity: 12 }],
+};
 const TOKEN_EXAMPLE = { access_token: '<ACCESS_TOKEN>', expires_in: 3600, token_type: 'Bearer' };
 
 /** The OpenAPI 3.1 document of a sandbox, generated from the schemas that validate its requests. */
-export function openApi(addresses: { baseUrl: string; authUrl: string }, settings: SandboxSettings): Json {
+export function openApi(
+  addresses: { baseUrl: string; authUrl: string },
+  settings: SandboxSettings,
+): Json {
   const tokenPaths = TOKEN_PATHS.map((path) => [
     path,
     {
@@ -62,7 +73,9 @@ export function openApi(addresses: { baseUrl: string; authUrl: string }, setting
     components: {
       schemas: schemas(settings),
       responses: responses(),
-      securitySchemes: { clientCredentials: securityScheme(addresses.authUrl + settings.tokenPath) },
+      securitySchemes: {
+        clientCredentials: securityScheme(addresses.authUrl + settings.tokenPath),
+      },
     },
   };
 }
@@ -73,13 +86,18 @@ function servers(url: string, variable: string, host: string): Json[] {
   return Object.entries(ENVIRONMENTS).map(([description, name]) => ({
     url,
     description,
-    variables: { [variable]: { default: `${host}.${name}.example.com`, description: `The host of ${name}.` } },
+    variables: {
+      [variable]: { default: `${host}.${name}.example.com`, description: `The host of ${name}.` },
+    },
   }));
 }
 
 function createOperation({ createdStatus, duplicateStatus }: SandboxSettings): Json {
   const { items: _items, ...data } = ORDER;
-  const duplicate = failed('The number already exists, and numbers are unique in this environment.', 409);
+  const duplicate = failed(
+    'The number already exists, and numbers are unique in this environment.',
+    409,
+  );
   return {
     tags: ['purchase orders'],
     operationId: 'createPurchaseOrder',
@@ -122,13 +140,21 @@ function listOperation({ listShape, listKey, listItems, listedState }: SandboxSe
 }
 
 function tokenOperation(path: TokenPath, settings: SandboxSettings, authUrl: string): Json {
-  const refusal = (description: string, error: string) => ({ description, content: json('TokenError', { error }) });
+  const refusal = (description: string, error: string) => ({
+    description,
+    content: json('TokenError', { error }),
+  });
   const isFirst = path === TOKEN_PATHS[0];
-  const offered = path === settings.tokenPath ? 'This sandbox accepts this one.' : 'This sandbox answers 404 here.';
+  const offered =
+    path === settings.tokenPath
+      ? 'This sandbox accepts this one.'
+      : 'This sandbox answers 404 here.';
   return {
     tags: ['authentication'],
     operationId: isFirst ? 'requestToken' : 'requestTokenAtOtherPath',
-    summary: isFirst ? 'Request an access token' : 'Request an access token, at the other spelling of the path',
+    summary: isFirst
+      ? 'Request an access token'
+      : 'Request an access token, at the other spelling of the path',
     description: [
       `An environment accepts one of ${TOKEN_PATHS.join(' and ')}.`,
       ...(authUrl.includes('{') ? [] : [offered]),
@@ -152,7 +178,10 @@ function tokenOperation(path: TokenPath, settings: SandboxSettings, authUrl: str
     },
     responses: {
       200: { description: 'A bearer token.', content: json('Token', TOKEN_EXAMPLE) },
-      400: refusal('The request is invalid, or requests a scope that the client does not have.', 'invalid_scope'),
+      400: refusal(
+        'The request is invalid, or requests a scope that the client does not have.',
+        'invalid_scope',
+      ),
       401: refusal('The credentials are wrong.', 'invalid_client'),
       500: refusal('The service failed.', 'server_error'),
       default: failed('Any other failure.', 404),
@@ -181,7 +210,10 @@ function responses(): Json {
   const unauthorized = failed('The bearer token is missing, unknown or expired.', 401);
   return {
     Unauthorized: { ...unauthorized, headers: challenge() },
-    Forbidden: failed('The token lacks the scope, or calls from this address are not allowed.', 403),
+    Forbidden: failed(
+      'The token lacks the scope, or calls from this address are not allowed.',
+      403,
+    ),
   };
 }
 
@@ -209,7 +241,11 @@ function securityScheme(tokenUrl: string): Json {
 function schemas(settings: SandboxSettings): Json {
   const { item, order } = orderSchemas(settings);
   const listed = listedOrder(settings);
-  const asked = { Item: item, PurchaseOrder: order, TokenRequest: tokenRequest(settings.clientAuth) };
+  const asked = {
+    Item: item,
+    PurchaseOrder: order,
+    TokenRequest: tokenRequest(settings.clientAuth),
+  };
   const answered = {
     CreatedPurchaseOrder: createdOrder,
     CreatedEnvelope: createdEnvelope,
@@ -223,18 +259,28 @@ function schemas(settings: SandboxSettings): Json {
   return { ...componentsOf(asked, 'input'), ...componentsOf(answered, 'output') };
 }
 
-function componentsOf(named: Record<string, z.ZodType>, io: 'input' | 'output'): Record<string, Json> {
+function componentsOf(
+  named: Record<string, z.ZodType>,
+  io: 'input' | 'output',
+): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const made = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
   const plain = ({ $schema: _schema, $id: _id, id: _name, ...schema }: Json): Json => schema;
-  return Object.fromEntries(Object.entries(made.schemas).map(([id, schema]) => [id, plain(schema)]));
+  return Object.fromEntries(
+    Object.entries(made.schemas).map(([id, schema]) => [id, plain(schema)]),
+  );
 }
 
 function failed(description: string, code: number): Json {
   const message =
-    code === 400 ? 'The request parameters are invalid: items must contain at least one item.' : description;
-  return { description, content: json('ErrorEnvelope', { status: 'error', error: { code, message } }) };
+    code === 400
+      ? 'The request parameters are invalid: items must contain at least one item.'
+      : description;
+  return {
+    description,
+    content: json('ErrorEnvelope', { status: 'error', error: { code, message } }),
+  };
 }
 
 function json(id: string, example: Json): Json {

@@ -17,7 +17,8 @@ function serve(port: MessagePort, opening: TableOpening): void {
   }
   const { file, table } = opened;
   port.on('message', (call: TableCall | 'close') => {
-    if (call !== 'close') return answer(outcomeOf(() => Reflect.apply(table[call.name], undefined, call.given)));
+    if (call !== 'close')
+      return answer(outcomeOf(() => Reflect.apply(table[call.name], undefined, call.given)));
     file.close();
     port.close();
   });

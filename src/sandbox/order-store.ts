@@ -9,7 +9,9 @@ export type NewOrder = { number: string; state: 'NEW'; items: string };
 
 /** The order table in another thread; calls run in the order they are made. */
 export type RemoteTable = {
-  [Name in keyof OrderTable]: (...given: Parameters<OrderTable[Name]>) => Promise<ReturnType<OrderTable[Name]>>;
+  [Name in keyof OrderTable]: (
+    ...given: Parameters<OrderTable[Name]>
+  ) => Promise<ReturnType<OrderTable[Name]>>;
 };
 
 export type OrderStore = {

@@ -5,7 +5,12 @@ import type { OrderTable } from './database.ts';
 import type { RemoteTable } from './order-store.ts';
 
 /** Which orders the thread stores; with `unique` each number is stored only once. */
-export type TableOpening = { folder: string | undefined; environment: string; unique: boolean; reset?: boolean };
+export type TableOpening = {
+  folder: string | undefined;
+  environment: string;
+  unique: boolean;
+  reset?: boolean;
+};
 
 /** A call to a method of `OrderTable`. */
 export type TableCall = { name: keyof OrderTable; given: unknown[] };
@@ -24,7 +29,9 @@ export type OrderThread = RemoteTable & AsyncDisposable & { ended: Promise<Error
  * rejects, and `ended` resolves with the reason.
  */
 export async function openOrderThread(opening: TableOpening): Promise<OrderThread> {
-  const thread = new Worker(new URL('./order-program.ts', import.meta.url), { workerData: opening });
+  const thread = new Worker(new URL('./order-program.ts', import.meta.url), {
+    workerData: opening,
+  });
   const open: PromiseWithResolvers<unknown>[] = [];
   const ended = Promise.withResolvers<Error>();
   let dead: Error | undefined;

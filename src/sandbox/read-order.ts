@@ -5,7 +5,9 @@ import { TEXT_LIMIT } from './sandbox-options.ts';
 import { type OrderRules, orderSchemas } from './schemas.ts';
 
 /** An order read from a body, or the message that explains why the body is invalid (error code 400, API part 7). */
-export type ReadOrder = { ok: true; order: NewOrder } | { ok: false; number: string; message: string };
+export type ReadOrder =
+  | { ok: true; order: NewOrder }
+  | { ok: false; number: string; message: string };
 
 const INVALID = 'The request parameters are invalid';
 const MOST_SHOWN = 20;
@@ -30,7 +32,10 @@ export function createOrderReader(rules: OrderRules): OrderReader {
 }
 
 /** Checks a parsed order against the schema. */
-export function readParsed(value: unknown, schema: ReturnType<typeof orderSchemas>['order']): ReadOrder {
+export function readParsed(
+  value: unknown,
+  schema: ReturnType<typeof orderSchemas>['order'],
+): ReadOrder {
   const checked = schema.safeParse(value);
   if (!checked.success) return refused(sentence(checked.error.issues), numberIn(value));
   const { purchaseOrderNumber: number, orderState: state, items } = checked.data;
@@ -50,7 +55,9 @@ function parse(text: string): { value: unknown } | { error: string } {
 }
 
 function sentence(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
-  const shown = issues.slice(0, MOST_SHOWN).map((issue) => `${nameOf(issue.path)} ${issue.message}`);
+  const shown = issues
+    .slice(0, MOST_SHOWN)
+    .map((issue) => `${nameOf(issue.path)} ${issue.message}`);
   const more = issues.length - shown.length;
   return more === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${more} more`;
 }
@@ -58,14 +65,18 @@ function sentence(issues: readonly { path: readonly PropertyKey[]; message: stri
 function nameOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the body';
   return path
-    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
+    .map((step, at) =>
+      typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`,
+    )
     .join('');
 }
 
 /** The order number in a refused body, for the record. */
 function numberIn(value: unknown): string {
   if (typeof value !== 'object' || value === null || !('purchaseOrderNumber' in value)) return '';
-  return typeof value.purchaseOrderNumber === 'string' ? value.purchaseOrderNumber.slice(0, 256) : '';
+  return typeof value.purchaseOrderNumber === 'string'
+    ? value.purchaseOrderNumber.slice(0, 256)
+    : '';
 }
 
 /** A JSON string without escapes: printable ASCII without quotes and backslashes. */
@@ -81,7 +92,10 @@ const LONGEST = 16 * 1024;
  * Reads a body in the form that most clients write: fields in the usual order, no spaces, ASCII, integer quantities.
  * Returns undefined for every other body, which the schema then checks. Takes a third of the time of the general path.
  */
-export function plainOrder(body: Buffer, blankText: OrderRules['blankText'] = 'accept'): NewOrder | undefined {
+export function plainOrder(
+  body: Buffer,
+  blankText: OrderRules['blankText'] = 'accept',
+): NewOrder | undefined {
   if (body.length > LONGEST) return undefined;
   const text = body.toString('latin1');
   const [, number, items] = ORDER.exec(text) ?? [];

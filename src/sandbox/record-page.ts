@@ -38,7 +38,8 @@ function ordersTable(orders: ReadonlyMap<string, OrderRecord>): string {
   const shown = [...orders].slice(-ORDERS).reverse();
   const rows = shown.map(([number, { received, stored, faults }]) => {
     const name = number === '' ? '(no number)' : escaped(number);
-    const link = number === '' ? name : `<a href="/rehearsal/orders/${encoded(number)}">${name}</a>`;
+    const link =
+      number === '' ? name : `<a href="/rehearsal/orders/${encoded(number)}">${name}</a>`;
     const twice = stored.length > 1 ? ' class="twice"' : '';
     const times = stored.map((at) => new Date(at).toISOString()).join('<br>');
     return `<tr${twice}><td>${link}<td>${received.length}<td>${times || '–'}<td>${faults.map(escaped).join(', ')}`;

@@ -19,9 +19,12 @@ export function answerRehearsal(
   const { method, path } = call;
   if (path === FAULTS_PATH) return answerFaults(call, context);
   const isReading = method === 'GET' || method === 'HEAD';
-  if (path === REHEARSAL_PATH) return isReading ? answerRecord(call, rehearsal) : notAllowed(method, 'GET, HEAD');
+  if (path === REHEARSAL_PATH)
+    return isReading ? answerRecord(call, rehearsal) : notAllowed(method, 'GET, HEAD');
   if (!path.startsWith(ORDER_PATH)) return undefined;
-  return isReading ? answerOrder(path.slice(ORDER_PATH.length), context) : notAllowed(method, 'GET, HEAD');
+  return isReading
+    ? answerOrder(path.slice(ORDER_PATH.length), context)
+    : notAllowed(method, 'GET, HEAD');
 }
 
 /** A browser gets the page, a program JSON. */
@@ -33,8 +36,11 @@ function answerRecord({ headers, method }: Call, rehearsal: Rehearsal): Reply {
 async function answerOrder(encoded: string, { orders }: Context): Promise<Reply> {
   const number = decoded(encoded);
   const found = await orders.find(number);
-  if (found.length === 0) return failure(404, `No order has the number ${JSON.stringify(number.slice(0, 256))}.`);
-  return json(`{"purchaseOrderNumber":${JSON.stringify(number)},"created":[${found.map(created).join(',')}]}`);
+  if (found.length === 0)
+    return failure(404, `No order has the number ${JSON.stringify(number.slice(0, 256))}.`);
+  return json(
+    `{"purchaseOrderNumber":${JSON.stringify(number)},"created":[${found.map(created).join(',')}]}`,
+  );
 }
 
 function created({ state, items, storedAt }: Row): string {
@@ -50,8 +56,8 @@ function answerFaults(call: Call, context: Context): Reply | Promise<Reply> {
     case 'DELETE':
       return context.faults.replace(NO_FAULTS).then(() => json(context.faults.text()));
     case 'PUT':
-      return new Promise<Body>((resolve) => readBody(call.request, LARGEST_FILE, resolve)).then((body) =>
-        replaceFaults(body, context),
+      return new Promise<Body>((resolve) => readBody(call.request, LARGEST_FILE, resolve)).then(
+        (body) => replaceFaults(body, context),
       );
     default:
       return notAllowed(call.method, 'GET, HEAD, PUT, DELETE');
@@ -60,13 +66,17 @@ function answerFaults(call: Call, context: Context): Reply | Promise<Reply> {
 
 async function replaceFaults(body: Body, { faults }: Context): Promise<Reply> {
   if (body === 'gone') return { kind: 'drop', how: 'close' };
-  if (body === 'too-large') return failure(413, `A fault file must not be larger than ${LARGEST_FILE} bytes.`);
+  if (body === 'too-large')
+    return failure(413, `A fault file must not be larger than ${LARGEST_FILE} bytes.`);
   // Loaded on demand, like the OpenAPI document.
   const { loadFaults } = await import('./start-files.ts');
   try {
     const file = loadFaults(body.toString('utf8'), 'The body');
-    const fixed = (['tokenLifetime', 'listShape', 'listItems'] as const).find((name) => file[name] !== undefined);
-    if (fixed !== undefined) return failure(400, `${fixed} can only be set when the sandbox starts.`);
+    const fixed = (['tokenLifetime', 'listShape', 'listItems'] as const).find(
+      (name) => file[name] !== undefined,
+    );
+    if (fixed !== undefined)
+      return failure(400, `${fixed} can only be set when the sandbox starts.`);
     await faults.replace(file);
     return json(faults.text());
   } catch (thrown) {
@@ -80,7 +90,12 @@ function json(body: string): Reply {
 }
 
 function page(body: string): Reply {
-  return { kind: 'complete', status: 200, body, headers: { 'content-type': 'text/html; charset=utf-8' } };
+  return {
+    kind: 'complete',
+    status: 200,
+    body,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+  };
 }
 
 function decoded(text: string): string {

@@ -63,7 +63,8 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
         case 'fault':
           counters.faults += 1;
           tally(faults, `${event.on} ${event.kind}`);
-          if (event.order !== '') keep(orderOf(orders, event.order).faults, event.kind, MOST_ENTRIES);
+          if (event.order !== '')
+            keep(orderOf(orders, event.order).faults, event.kind, MOST_ENTRIES);
           return;
         case 'crashed':
           counters.crashed += 1;
@@ -73,10 +74,20 @@ export function createRehearsal(environment: string, exchanges: Exchanges): Rehe
     exchanges,
     text: () =>
       textOf(
-        { environment, startedAt, counters, statuses, faults, tokens, lists, exchanges: exchanges.last() },
+        {
+          environment,
+          startedAt,
+          counters,
+          statuses,
+          faults,
+          tokens,
+          lists,
+          exchanges: exchanges.last(),
+        },
         orders,
       ),
-    page: () => recordPage({ environment, counters, statuses, orders, exchanges: exchanges.last() }),
+    page: () =>
+      recordPage({ environment, counters, statuses, orders, exchanges: exchanges.last() }),
   };
 }
 

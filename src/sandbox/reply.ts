@@ -10,12 +10,19 @@ type Headers = Readonly<Record<string, string>>;
 /** A success envelope around JSON text (API part 2). */
 export function success(status: number, data: string, remark?: string): Reply {
   const body = `{"status":"success","data":${data},"error":null}`;
-  return remark === undefined ? { kind: 'complete', status, body } : { kind: 'complete', status, body, remark };
+  return remark === undefined
+    ? { kind: 'complete', status, body }
+    : { kind: 'complete', status, body, remark };
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */
 export function failure(status: number, message: string, headers?: Headers): Reply {
-  return { kind: 'complete', status, body: failureText(status, message), ...(headers && { headers }) };
+  return {
+    kind: 'complete',
+    status,
+    body: failureText(status, message),
+    ...(headers && { headers }),
+  };
 }
 
 /** The error envelope as text. */
@@ -38,7 +45,11 @@ export type Reply =
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends a reply. Calls `broken` and ends the connection when a stream fails. */
-export function sendReply(response: ServerResponse, reply: Reply, broken: (error: Error) => void): void {
+export function sendReply(
+  response: ServerResponse,
+  reply: Reply,
+  broken: (error: Error) => void,
+): void {
   switch (reply.kind) {
     case 'complete':
       sendComplete(response, reply);
@@ -63,10 +74,12 @@ export function sendReply(response: ServerResponse, reply: Reply, broken: (error
 function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
   const { status, body, headers } = reply;
   const length = String(Buffer.byteLength(body));
-  const hasLength = headers?.['transfer-encoding'] === undefined && status !== 204 && status !== 304;
+  const hasLength =
+    headers?.['transfer-encoding'] === undefined && status !== 204 && status !== 304;
   const measured = hasLength ? { 'content-length': length } : {};
   // Node writes a flat list faster than an object.
-  if (headers === undefined) response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', length]);
+  if (headers === undefined)
+    response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', length]);
   else response.writeHead(status, { 'content-type': JSON_TYPE, ...measured, ...headers });
   response.end(body);
 }
@@ -104,5 +117,7 @@ async function drained(response: ServerResponse): Promise<void> {
 function sendCut(response: ServerResponse, status: number, body: string): void {
   const bytes = Buffer.from(body);
   response.writeHead(status, { 'content-type': JSON_TYPE, 'content-length': bytes.length });
-  response.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () => response.req.socket.destroy());
+  response.write(bytes.subarray(0, Math.max(1, bytes.length >> 1)), () =>
+    response.req.socket.destroy(),
+  );
 }

@@ -81,7 +81,10 @@ const SEND_JSON = { accept: 'application/json' };
  * Checks the headers that every call must carry (API part 5, rule 4).
  * Returns the refusal when one is missing or has another value; `lenient` refuses only a header that excludes JSON.
  */
-export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'lenient'): Reply | undefined {
+export function refuseHeaders(
+  headers: CallHeaders,
+  strictness: 'strict' | 'lenient',
+): Reply | undefined {
   const { contentType, contentEncoding, accept } = headers;
   const mayLack = strictness === 'lenient';
   if (
@@ -89,12 +92,23 @@ export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'leni
     !(mayLack && contentType === undefined) &&
     !isJsonType(plain(contentType))
   ) {
-    return failure(415, `Send the header Content-Type: application/json (received: ${said(contentType)}).`, SEND_JSON);
+    return failure(
+      415,
+      `Send the header Content-Type: application/json (received: ${said(contentType)}).`,
+      SEND_JSON,
+    );
   }
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-    return failure(415, `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`);
+    return failure(
+      415,
+      `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`,
+    );
   }
-  if (accept !== 'application/json' && !acceptsJson(plain(accept)) && !(mayLack && acceptsAny(accept))) {
+  if (
+    accept !== 'application/json' &&
+    !acceptsJson(plain(accept)) &&
+    !(mayLack && acceptsAny(accept))
+  ) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -102,7 +116,9 @@ export function refuseHeaders(headers: CallHeaders, strictness: 'strict' | 'leni
 
 /** A header whose quoted strings, which may contain separators, are plain words. */
 function plain(header = ''): string {
-  return header.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => (/^[\w.+-]+$/.test(text) ? text : 'quoted'));
+  return header.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) =>
+    /^[\w.+-]+$/.test(text) ? text : 'quoted',
+  );
 }
 
 /** Allows any parameters, except a charset other than UTF-8 (RFC 8259). */
@@ -124,14 +140,19 @@ function acceptsAny(accept: string | undefined): boolean {
 }
 
 function acceptsJson(accept: string): boolean {
-  return rangesOf(accept).some(({ type, isExcluded }) => type === 'application/json' && !isExcluded);
+  return rangesOf(accept).some(
+    ({ type, isExcluded }) => type === 'application/json' && !isExcluded,
+  );
 }
 
 /** The media ranges of an Accept header; weight 0 excludes a range (RFC 9110, 12.4.2). */
 function rangesOf(accept: string): { type: string; isExcluded: boolean }[] {
   return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return { type, isExcluded: parameters.some((parameter) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(parameter)) };
+    return {
+      type,
+      isExcluded: parameters.some((parameter) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(parameter)),
+    };
   });
 }
 
@@ -149,7 +170,11 @@ const MOST_DISCARDED = 64 * 1024 * 1024;
  * Reads a request's body up to `limit` bytes and calls `take` exactly once. `gone`: the connection is closed, or was
  * already answered because its bytes are not valid HTTP.
  */
-export function readBody(request: IncomingMessage, limit: number, take: (body: Body) => void): void {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  take: (body: Body) => void,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
   let isTaken = false;

@@ -112,7 +112,13 @@ type NotSettings =
   | 'onCrash';
 
 /** One answered call; `status` is 0 if the connection was dropped, `reason` is "" for a success without a remark. */
-export type AnsweredCall = { method: string; path: string; status: number; durationMs: number; reason: string };
+export type AnsweredCall = {
+  method: string;
+  path: string;
+  status: number;
+  durationMs: number;
+  reason: string;
+};
 
 /** Applies the defaults; an explicit option takes precedence over the fault file. */
 export function settingsOf(options: SandboxOptions): SandboxSettings {
@@ -155,7 +161,15 @@ export type SandboxEvent =
   /** An order is on disk. */
   | { type: 'stored'; at: number; order: string }
   /** A call ended; `status` is 0 if the connection was dropped. */
-  | { type: 'answered'; at: number; durationMs: number; on: Operation; method: string; path: string; status: number }
+  | {
+      type: 'answered';
+      at: number;
+      durationMs: number;
+      on: Operation;
+      method: string;
+      path: string;
+      status: number;
+    }
   /** The token endpoint's outcome: `issued`, or an error of RFC 6749 section 5.2. */
   | { type: 'token'; at: number; outcome: string }
   | { type: 'fault'; at: number; on: Operation; kind: FaultKind; order: string }

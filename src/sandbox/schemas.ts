@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { type SandboxSettings, SCOPES, TEXT_LIMIT } from './sandbox-options.ts';
 
 /** What an environment may decide about the fields of an order; see docs/decisions/. */
-export type OrderRules = Pick<SandboxSettings, 'textLimit' | 'blankText' | 'unknownFields' | 'quantity'>;
+export type OrderRules = Pick<
+  SandboxSettings,
+  'textLimit' | 'blankText' | 'unknownFields' | 'quantity'
+>;
 
 /** Well-formed text without control characters: Cs is a surrogate that is not half of a pair. */
 const PLAIN = '[^\\p{Cc}\\p{Cs}]*$';
@@ -16,7 +19,9 @@ function text(name: string, { textLimit, blankText }: OrderRules) {
       .min(1, { error: 'must not be empty' })
       .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
       .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
-      .refine((value) => atMost.test(value), { error: `must not be longer than ${textLimit} characters` })
+      .refine((value) => atMost.test(value), {
+        error: `must not be longer than ${textLimit} characters`,
+      })
       .refine((value) => blankText === 'accept' || /\S/.test(value), { error: 'must not be blank' })
       // One pattern: generated types become unreadable with several.
       .meta({
@@ -32,7 +37,10 @@ function amount(kind: OrderRules['quantity']) {
     .number({ error: (issue) => saying(issue.input, 'must be a number') })
     .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
     .max(Number.MAX_SAFE_INTEGER, { error: `must not be greater than ${Number.MAX_SAFE_INTEGER}` });
-  const checked = kind === 'number' ? any : any.int({ error: (issue) => saying(issue.input, 'must be an integer') });
+  const checked =
+    kind === 'number'
+      ? any
+      : any.int({ error: (issue) => saying(issue.input, 'must be an integer') });
   return checked.meta({ description: 'Quantity ordered; usually an integer.', examples: [12] });
 }
 
@@ -77,8 +85,12 @@ export const { item: itemSchema, order: purchaseOrderSchema } = orderSchemas({
   quantity: 'number',
 });
 
-function unknownOr(issue: { code?: string | undefined; input?: unknown; keys?: unknown }, wanted: string): string {
-  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys)) return saying(issue.input, wanted);
+function unknownOr(
+  issue: { code?: string | undefined; input?: unknown; keys?: unknown },
+  wanted: string,
+): string {
+  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys))
+    return saying(issue.input, wanted);
   return `must not contain the unknown field ${issue.keys.map((key) => JSON.stringify(String(key).slice(0, 60))).join(', ')}`;
 }
 
@@ -100,9 +112,13 @@ export const createdOrder = purchaseOrderSchema
   .meta({ description: 'The created order.' });
 
 /** A purchase order in the list. */
-export function listedOrder({ listItems, listedState }: Pick<SandboxSettings, 'listItems' | 'listedState'>) {
+export function listedOrder({
+  listItems,
+  listedState,
+}: Pick<SandboxSettings, 'listItems' | 'listedState'>) {
   const order = listItems ? purchaseOrderSchema : createdOrder;
-  const shown = listedState === 'NEW' ? order : order.extend({ orderState: z.literal(listedState) });
+  const shown =
+    listedState === 'NEW' ? order : order.extend({ orderState: z.literal(listedState) });
   return shown.meta({ description: 'A purchase order.' });
 }
 
@@ -110,7 +126,10 @@ export function listedOrder({ listItems, listedState }: Pick<SandboxSettings, 'l
 export const createdEnvelope = success(createdOrder);
 
 /** The answer to GET /purchase-orders in one of its shapes. */
-export function listEnvelope(order: z.ZodType, { listShape, listKey }: Pick<SandboxSettings, 'listShape' | 'listKey'>) {
+export function listEnvelope(
+  order: z.ZodType,
+  { listShape, listKey }: Pick<SandboxSettings, 'listShape' | 'listKey'>,
+) {
   const orders = z.array(order);
   return success(listShape === 'array' ? orders : z.object({ [listKey]: orders }));
 }
@@ -119,11 +138,15 @@ export function listEnvelope(order: z.ZodType, { listShape, listKey }: Pick<Sand
 export const errorEnvelope = z.object({
   status: z.literal('error'),
   error: z.object({
-    code: z.int().meta({ description: 'Equal to the HTTP status; 400 for invalid request parameters.' }),
+    code: z
+      .int()
+      .meta({ description: 'Equal to the HTTP status; 400 for invalid request parameters.' }),
     message: z
       .string()
       .min(1)
-      .meta({ description: 'Human-readable text that names each invalid parameter and the reason.' }),
+      .meta({
+        description: 'Human-readable text that names each invalid parameter and the reason.',
+      }),
   }),
 });
 

@@ -14,10 +14,14 @@ import { purchaseOrderSchema } from './schemas.ts';
 export function loadFaults(text: string, name: string): FaultFile {
   const read = readYaml(text, faultFile, {});
   if (read.ok) return read.value;
-  throw new PoSyncError('faults-unreadable', `${name} is not a valid fault file:${listed(read.problems)}`, {
-    remedy: 'Correct these lines. config/rehearsals/ contains examples of every fault.',
-    facts: { file: name },
-  });
+  throw new PoSyncError(
+    'faults-unreadable',
+    `${name} is not a valid fault file:${listed(read.problems)}`,
+    {
+      remedy: 'Correct these lines. config/rehearsals/ contains examples of every fault.',
+      facts: { file: name },
+    },
+  );
 }
 
 const clients = z
@@ -31,16 +35,22 @@ const clients = z
         .default([...SCOPES]),
     }),
   )
-  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, { error: 'an id occurs twice' });
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
+    error: 'an id occurs twice',
+  });
 
 /** Reads a file of clients: a YAML or JSON list of `{id, secret, scopes}`. Throws PoSyncError `clients-unreadable`. */
 export function loadClients(text: string, name: string): Client[] {
   const read = readYaml(text, clients, undefined);
   if (read.ok) return read.value;
-  throw new PoSyncError('clients-unreadable', `${name} is not a list of clients:${listed(read.problems)}`, {
-    remedy: 'Write a list like: [{ id: erp, secret: some-secret, scopes: [read, write] }].',
-    facts: { file: name },
-  });
+  throw new PoSyncError(
+    'clients-unreadable',
+    `${name} is not a list of clients:${listed(read.problems)}`,
+    {
+      remedy: 'Write a list like: [{ id: erp, secret: some-secret, scopes: [read, write] }].',
+      facts: { file: name },
+    },
+  );
 }
 
 function listed(problems: readonly string[]): string {
@@ -56,7 +66,10 @@ function readYaml<T>(text: string, schema: z.ZodType<T>, empty: unknown): ReadYa
   const placed = (at: number, problem: string) => `line ${lines.linePos(at).line}: ${problem}`;
   const { errors } = document;
   if (errors.length > 0) {
-    return { ok: false, problems: errors.map(({ pos, message }) => placed(pos[0], message.split('\n', 1)[0] ?? '')) };
+    return {
+      ok: false,
+      problems: errors.map(({ pos, message }) => placed(pos[0], message.split('\n', 1)[0] ?? '')),
+    };
   }
   const made = contentOf(document);
   if (made instanceof Error) return { ok: false, problems: [made.message] };
@@ -84,13 +97,17 @@ function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
       return issue.input === undefined ? 'is missing' : `must be ${kindOf(issue.expected)}`;
     case 'unrecognized_keys': {
       const known =
-        issue.inst instanceof z.ZodObject ? `; known keys: ${Object.keys(issue.inst.shape).join(', ')}` : '';
+        issue.inst instanceof z.ZodObject
+          ? `; known keys: ${Object.keys(issue.inst.shape).join(', ')}`
+          : '';
       return `unknown key ${issue.keys.join(', ')}${known}`;
     }
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'invalid_union':
-      return Array.isArray(issue.options) ? `must be one of ${issue.options.join(', ')}` : undefined;
+      return Array.isArray(issue.options)
+        ? `must be one of ${issue.options.join(', ')}`
+        : undefined;
     case 'too_small':
       return issue.origin === 'array' || issue.origin === 'string'
         ? 'must not be empty'
@@ -148,7 +165,10 @@ export function loadSeed(text: string, name: string): NewOrder[] {
 function checked(value: unknown, place: string, name: string): NewOrder {
   const read = readParsed(value, purchaseOrderSchema);
   if (read.ok) return read.order;
-  throw unreadable(name, `${place}: ${read.message.replace(/^The request parameters are invalid: /, '')}`);
+  throw unreadable(
+    name,
+    `${place}: ${read.message.replace(/^The request parameters are invalid: /, '')}`,
+  );
 }
 
 function parsed(text: string, name: string): unknown {
@@ -174,17 +194,29 @@ function ordersInCsv(text: string, name: string): NewOrder[] {
   if (head === undefined) throw unreadable(name, 'it is empty');
   const columns = head.cells.map((cell) => cell.trim());
   const missing = COLUMNS.find((column) => !columns.includes(column));
-  if (missing !== undefined) throw unreadable(name, `line ${head.line}: the column ${missing} is missing`);
+  if (missing !== undefined)
+    throw unreadable(name, `line ${head.line}: the column ${missing} is missing`);
   const twice = columns.find((column, at) => columns.indexOf(column) !== at);
-  if (twice !== undefined) throw unreadable(name, `line ${head.line}: the column ${twice} occurs twice`);
+  if (twice !== undefined)
+    throw unreadable(name, `line ${head.line}: the column ${twice} occurs twice`);
   const orders = new Map<string, NewOrder>();
   for (const { line, cells } of rows) {
     if (cells.length !== columns.length) {
-      throw unreadable(name, `line ${line}: ${cells.length} cells, but the header has ${columns.length}`);
+      throw unreadable(
+        name,
+        `line ${line}: ${cells.length} cells, but the header has ${columns.length}`,
+      );
     }
-    const row = checked(orderIn(new Map(columns.map((column, at) => [column, cells[at] ?? '']))), `line ${line}`, name);
+    const row = checked(
+      orderIn(new Map(columns.map((column, at) => [column, cells[at] ?? '']))),
+      `line ${line}`,
+      name,
+    );
     const known = orders.get(row.number);
-    orders.set(row.number, known ? { ...row, items: `${known.items.slice(0, -1)},${row.items.slice(1)}` } : row);
+    orders.set(
+      row.number,
+      known ? { ...row, items: `${known.items.slice(0, -1)},${row.items.slice(1)}` } : row,
+    );
   }
   return [...orders.values()];
 }
@@ -196,7 +228,10 @@ function orderIn(row: ReadonlyMap<string, string>): object {
     purchaseOrderNumber: row.get('purchaseOrderNumber'),
     orderState: row.get('orderState') || 'NEW',
     items: [
-      { articleCode: row.get('articleCode'), quantity: /^\d+(?:\.\d+)?$/.test(quantity) ? Number(quantity) : quantity },
+      {
+        articleCode: row.get('articleCode'),
+        quantity: /^\d+(?:\.\d+)?$/.test(quantity) ? Number(quantity) : quantity,
+      },
     ],
   };
 }
@@ -206,7 +241,10 @@ type CsvRow = { line: number; cells: string[] };
 /** The rows that are not blank (RFC 4180); the delimiter is a semicolon if the first line contains one. */
 function rowsOf(text: string, name: string): CsvRow[] {
   const delimiter = text.split('\n', 1)[0]?.includes(';') ? ';' : ',';
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|((?!")[^${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|$)`, 'gy');
+  const cell = new RegExp(
+    `(?:"((?:[^"]|"")*)"|((?!")[^${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|$)`,
+    'gy',
+  );
   const rows: CsvRow[] = [];
   let line = 1;
   let row: CsvRow = { line, cells: [] };
@@ -223,7 +261,8 @@ function rowsOf(text: string, name: string): CsvRow[] {
 
 function unreadable(name: string, why: string): PoSyncError {
   return new PoSyncError('seed-unreadable', `${name} cannot be read as orders: ${why}`, {
-    remedy: 'Use JSON in the shape of the API, or CSV with purchaseOrderNumber, articleCode and quantity.',
+    remedy:
+      'Use JSON in the shape of the API, or CSV with purchaseOrderNumber, articleCode and quantity.',
     facts: { file: name },
   });
 }

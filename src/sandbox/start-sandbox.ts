@@ -38,12 +38,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { memory, reset = false } = options;
   const clientIds = settings.clients.map(({ id }) => id);
   const folder = memory ? undefined : settings.data;
-  const table = opened.use(await openOrderThread({ folder, environment, unique: onDuplicate === 'refuse', reset }));
+  const table = opened.use(
+    await openOrderThread({ folder, environment, unique: onDuplicate === 'refuse', reset }),
+  );
   const tokens = opened.use(openTokenFile(folder, environment, reset));
   const store = createTokenStore(tokens, clientIds, settings.tokenLifetime);
   const tasks = opened.use(openTasks());
   const redact = createRedaction(settings.clients);
-  const rehearsal = options.record ? createRehearsal(environment, createExchanges(redact)) : undefined;
+  const rehearsal = options.record
+    ? createRehearsal(environment, createExchanges(redact))
+    : undefined;
   const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
   const urls = { baseUrl: '', authUrl: '' };
   const context: Context = {
@@ -69,7 +73,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   Object.assign(urls, publicUrls(addresses, options.publicUrl));
   opened.use(context.faults).attach(addresses);
   const running = opened.move();
-  return { environment, ...urls, ended: table.ended, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    environment,
+    ...urls,
+    ended: table.ended,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 /** Stores the orders whose number is not there yet, so that every start may bring the same ones. */
@@ -99,7 +108,10 @@ async function openAddresses(
     const both = await open(port, { api: true, auth: true });
     return { api: both, auth: both };
   }
-  return { api: await open(port, { api: true, auth: false }), auth: await open(authPort, { api: false, auth: true }) };
+  return {
+    api: await open(port, { api: true, auth: false }),
+    auth: await open(authPort, { api: false, auth: true }),
+  };
 }
 
 /** The addresses that callers use; a token endpoint on its own port keeps that port behind a public address. */
@@ -123,8 +135,12 @@ function emitToAll(...listeners: (Emit | undefined)[]): Emit | undefined {
 /** Throws PoSyncError `sandbox-environment-invalid` for a name that cannot be part of a file name. */
 export function checkEnvironmentName(environment: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(environment)) return;
-  throw new PoSyncError('sandbox-environment-invalid', `"${environment}" is not a valid environment name.`, {
-    remedy: 'Use letters, digits, "-" and "_", starting with a letter or digit.',
-    facts: { value: environment },
-  });
+  throw new PoSyncError(
+    'sandbox-environment-invalid',
+    `"${environment}" is not a valid environment name.`,
+    {
+      remedy: 'Use letters, digits, "-" and "_", starting with a letter or digit.',
+      facts: { value: environment },
+    },
+  );
 }

@@ -9,7 +9,12 @@ type Verdict = Granted | Refused;
 type Granted = { granted: true; clientId: string; scopes: readonly Scope[]; byHeader?: true };
 /** `byHeader`: the client authenticated, or has to, with the Authorization header. */
 type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
-type TokenError = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' | 'server_error';
+type TokenError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'server_error';
 type Credentials = { id: string; secret: string; byHeader?: true };
 
 const LARGEST_FORM = 16 * 1024;
@@ -27,38 +32,62 @@ export async function answerToken(call: Call, context: Context): Promise<Reply> 
   const work = () => pronounce(verdict, context);
   const plan = context.faults.plan?.({ on: 'token', order: '' });
   if (plan === undefined) return work();
-  const revoke = () => pronounce({ ...no('invalid_client', 'The client secret was revoked.') }, context);
+  const revoke = () =>
+    pronounce({ ...no('invalid_client', 'The client secret was revoked.') }, context);
   return rehearse(plan, { work, revoke }, context.tasks);
 }
 
 /** The 500 of the token endpoint, for a call that failed with an unexpected error. */
 export function tokenCrash(): Reply {
-  return refusal(no('server_error', 'The service failed; the outcome of this request is unknown.'), '', 500);
+  return refusal(
+    no('server_error', 'The service failed; the outcome of this request is unknown.'),
+    '',
+    500,
+  );
 }
 
 function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply {
   emit?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
-  if (!verdict.granted) return refusal(verdict, settings.environment, verdict.error === 'invalid_client' ? 401 : 400);
+  if (!verdict.granted)
+    return refusal(verdict, settings.environment, verdict.error === 'invalid_client' ? 401 : 400);
   const token = {
     access_token: tokens.issue(verdict.clientId, verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
   const remark = verdict.byHeader && settings.clientAuth === 'both' ? { remark: BY_HEADER } : {};
-  return { kind: 'complete', status: 200, body: JSON.stringify(token), headers: jsonHeaders(), ...remark };
+  return {
+    kind: 'complete',
+    status: 200,
+    body: JSON.stringify(token),
+    headers: jsonHeaders(),
+    ...remark,
+  };
 }
 
-function judge(headers: CallHeaders, body: Buffer | 'too-large', settings: SandboxSettings): Verdict {
-  if (body === 'too-large') return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
+function judge(
+  headers: CallHeaders,
+  body: Buffer | 'too-large',
+  settings: SandboxSettings,
+): Verdict {
+  if (body === 'too-large')
+    return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
   if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers.contentType ?? '')) {
-    return no('invalid_request', 'The header Content-Type must be application/x-www-form-urlencoded.');
+    return no(
+      'invalid_request',
+      'The header Content-Type must be application/x-www-form-urlencoded.',
+    );
   }
-  if (headers.contentEncoding !== undefined && headers.contentEncoding.toLowerCase() !== 'identity') {
+  if (
+    headers.contentEncoding !== undefined &&
+    headers.contentEncoding.toLowerCase() !== 'identity'
+  ) {
     return no('invalid_request', 'Send the form without the header Content-Encoding.');
   }
   const form = new URLSearchParams(body.toString('utf8'));
   const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
-  if (twice !== undefined) return no('invalid_request', `The parameter ${twice.slice(0, 100)} is repeated.`);
+  if (twice !== undefined)
+    return no('invalid_request', `The parameter ${twice.slice(0, 100)} is repeated.`);
   const grantType = form.get('grant_type') ?? '';
   if (grantType === '') return missing('grant_type');
   const given = credentialsIn(form, headers.authorization, settings.clientAuth);
@@ -80,7 +109,10 @@ function credentialsIn(
   const isBasic = accepted === 'both' && secret === '' && /^Basic\b/i.test(header ?? '');
   if (accepted === 'basic' || isBasic) return basicCredentials(header, id);
   if (!isForm && header !== undefined) {
-    return { ...no('invalid_client', 'Send client_id and client_secret in the form.'), byHeader: true };
+    return {
+      ...no('invalid_client', 'Send client_id and client_secret in the form.'),
+      byHeader: true,
+    };
   }
   if (id === '') return missing('client_id');
   return secret === '' ? missing('client_secret') : { id, secret };
@@ -93,7 +125,10 @@ function basicCredentials(header: string | undefined, formId: string): Credentia
     /^([^:]+):(.+)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
   const id = decoded(name);
   if (id !== '' && formId !== '' && formId !== id) {
-    return no('invalid_request', 'The parameter client_id names another client than the Authorization header.');
+    return no(
+      'invalid_request',
+      'The parameter client_id names another client than the Authorization header.',
+    );
   }
   if (id !== '') return { id, secret: decoded(secret), byHeader: true };
   const why = 'Send the header Authorization: Basic with client_id and client_secret.';
@@ -143,12 +178,18 @@ function no(error: TokenError, why: string): Refused {
 function refusal({ error, why, byHeader }: Refused, realm: string, status: number): Reply {
   const body = JSON.stringify({ error, error_description: why });
   const isChallenged = byHeader && error === 'invalid_client';
-  const headers = { ...jsonHeaders(), ...(isChallenged && { 'www-authenticate': `Basic realm="${realm}"` }) };
+  const headers = {
+    ...jsonHeaders(),
+    ...(isChallenged && { 'www-authenticate': `Basic realm="${realm}"` }),
+  };
   return { kind: 'complete', status, body, headers };
 }
 
 function onlyPost(method: string): Reply {
-  return failure(405, `The token endpoint supports POST only, not ${method}.`, { ...NO_STORE, allow: 'POST' });
+  return failure(405, `The token endpoint supports POST only, not ${method}.`, {
+    ...NO_STORE,
+    allow: 'POST',
+  });
 }
 
 function jsonHeaders(): Record<string, string> {

@@ -23,11 +23,19 @@ const CACHE_SIZE = 1000;
  * The tokens of one environment and its clients. The file contains only hashes, so it reveals no token.
  * A token is cached in memory after its first use, so that calls compute no hash.
  */
-export function createTokenStore(file: DatabaseSync, clientIds: readonly string[], lifetime: number): TokenStore {
+export function createTokenStore(
+  file: DatabaseSync,
+  clientIds: readonly string[],
+  lifetime: number,
+): TokenStore {
   const clients = new Map(clientIds.map((id) => [id, digest(id)]));
   const known = new Set([...clients.values()].map((hash) => hash.toString('hex')));
-  const insert = file.prepare('INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)');
-  const select = file.prepare('SELECT scopes, expires_at, hex(client) AS client FROM tokens WHERE hash = ?');
+  const insert = file.prepare(
+    'INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)',
+  );
+  const select = file.prepare(
+    'SELECT scopes, expires_at, hex(client) AS client FROM tokens WHERE hash = ?',
+  );
   const remove = file.prepare('DELETE FROM tokens WHERE hash = ?');
   const expire = file.prepare('DELETE FROM tokens WHERE expires_at < ?');
   const cached = new Map<string, Grant>();
@@ -37,7 +45,12 @@ export function createTokenStore(file: DatabaseSync, clientIds: readonly string[
       const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
       const now = Date.now();
       expire.run(now - 86_400_000);
-      insert.run(digest(token), clients.get(clientId) ?? digest(clientId), scopes.join(' '), now + lifetime * 1000);
+      insert.run(
+        digest(token),
+        clients.get(clientId) ?? digest(clientId),
+        scopes.join(' '),
+        now + lifetime * 1000,
+      );
       return token;
     },
     find(token) {
@@ -46,7 +59,10 @@ export function createTokenStore(file: DatabaseSync, clientIds: readonly string[
       const row = select.get(digest(token));
       if (row === undefined || !known.has(String(row.client).toLowerCase())) return undefined;
       const words = new Set(String(row.scopes).split(' '));
-      const grant = { scopes: new Set(SCOPES.filter((scope) => words.has(scope))), expiresAt: Number(row.expires_at) };
+      const grant = {
+        scopes: new Set(SCOPES.filter((scope) => words.has(scope))),
+        expiresAt: Number(row.expires_at),
+      };
       if (cached.size >= CACHE_SIZE) cached.clear();
       cached.set(token, grant);
       return grant;
@@ -63,18 +79,30 @@ function digest(text: string): Buffer {
 }
 
 /** A caller with a valid token, or the refusal it gets. */
-export type Caller = { known: true; token: string; grant: Grant } | { known: false; refusal: Reply };
+export type Caller =
+  | { known: true; token: string; grant: Grant }
+  | { known: false; refusal: Reply };
 
 /** Checks the Authorization header (API part 5, rules 1 and 2; challenges of RFC 6750 section 3). */
-export function authenticate(header: string | undefined, tokens: TokenStore, realm: string): Caller {
-  if (header === undefined) return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
+export function authenticate(
+  header: string | undefined,
+  tokens: TokenStore,
+  realm: string,
+): Caller {
+  if (header === undefined)
+    return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
   if (token === undefined)
-    return stranger(realm, 'The header Authorization must be: Bearer <ACCESS_TOKEN>.', 'invalid_token');
+    return stranger(
+      realm,
+      'The header Authorization must be: Bearer <ACCESS_TOKEN>.',
+      'invalid_token',
+    );
   const grant = tokens.find(token);
   if (grant === undefined)
     return stranger(realm, 'The access token is not known in this environment.', 'invalid_token');
-  if (grant.expiresAt <= Date.now()) return stranger(realm, 'The access token has expired.', 'invalid_token');
+  if (grant.expiresAt <= Date.now())
+    return stranger(realm, 'The access token has expired.', 'invalid_token');
   return { known: true, token, grant };
 }
 
@@ -102,9 +130,13 @@ function refusal(realm: string, message: string, error?: string): Reply {
   return failure(401, message, { 'www-authenticate': challenge(realm, more) });
 }
 
-function challenge(realm: string, more: { error?: string; message?: string; scope?: string }): string {
+function challenge(
+  realm: string,
+  more: { error?: string; message?: string; scope?: string },
+): string {
   const parts = [`realm="${realm}"`];
-  if (more.error !== undefined) parts.push(`error="${more.error}"`, `error_description="${more.message}"`);
+  if (more.error !== undefined)
+    parts.push(`error="${more.error}"`, `error_description="${more.message}"`);
   if (more.scope !== undefined) parts.push(`scope="${more.scope}"`);
   return `Bearer ${parts.join(', ')}`;
 }

@@ -44,7 +44,8 @@ export const OTHER_STATUS_WORDS =
 const DELETES = 'delete, cancel, remove, void';
 
 /** Only its letters: `IN PRÜFUNG`, `in-Pruefung`, `InPrüfung`. */
-const lettersOf = (text: string, umlaut: '' | 'e') => plainText(text, umlaut).replace(/[^a-z]/g, '');
+const lettersOf = (text: string, umlaut: '' | 'e') =>
+  plainText(text, umlaut).replace(/[^a-z]/g, '');
 
 /** Also the feminine forms of Romance languages. */
 function formsOf(word: string): string[] {
@@ -59,11 +60,15 @@ function formsOf(word: string): string[] {
 const WHY = new Map(
   (['done', 'notYet', 'ended'] as const).flatMap((why) =>
     STATUS_WORDS[why].flatMap((words) =>
-      words.split(', ').flatMap((word) => formsOf(word).map((form): [string, WhyNotWanted] => [form, why])),
+      words
+        .split(', ')
+        .flatMap((word) => formsOf(word).map((form): [string, WhyNotWanted] => [form, why])),
     ),
   ),
 );
-const ELSEWHERE = new Set([OTHER_STATUS_WORDS, DELETES].flatMap((words) => words.split(', ').flatMap(formsOf)));
+const ELSEWHERE = new Set(
+  [OTHER_STATUS_WORDS, DELETES].flatMap((words) => words.split(', ').flatMap(formsOf)),
+);
 const LONGEST = 60;
 /** `90 - `, `90_`, `[C] `, `ORDER_`: a code or the word for the order before the word. */
 const CODE =
@@ -115,7 +120,8 @@ export function beginsWithCallingOff(text: string): boolean {
   return isCalledOff(text.normalize('NFC').toLowerCase(), IN_TEXT);
 }
 
-const isCalledOff = (text: string, words: RegExp) => words.test(text) && !MAY_BE.test(plainText(text, ''));
+const isCalledOff = (text: string, words: RegExp) =>
+  words.test(text) && !MAY_BE.test(plainText(text, ''));
 
 /** States of an order that is wanted, in words of other programs. */
 const WANTED =

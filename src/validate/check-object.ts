@@ -6,10 +6,33 @@ import { type Item, keptAsRead, type ReadItem } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, SHOWN_KEYS, shown, textOf } from '../parse/find-key.ts';
+import {
+  type Found,
+  find,
+  isBlank,
+  isObject,
+  SHOWN_KEYS,
+  shown,
+  textOf,
+} from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
-import { isAbsent, isRecord, listElsewhere, listInside, listsBeside, namesBeside } from './keys-beside.ts';
-import { type ObjectRules, ordersHint, otherNumber, problemAt, quantityOf, stateIn, textIn } from './object-fields.ts';
+import {
+  isAbsent,
+  isRecord,
+  listElsewhere,
+  listInside,
+  listsBeside,
+  namesBeside,
+} from './keys-beside.ts';
+import {
+  type ObjectRules,
+  ordersHint,
+  otherNumber,
+  problemAt,
+  quantityOf,
+  stateIn,
+  textIn,
+} from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
 import { reportSaid } from './said-in-object.ts';
@@ -18,9 +41,12 @@ import { reportSaid } from './said-in-object.ts';
  * One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is,
  * `ifWanted` when it is only done already.
  */
-export type CheckedObject = { number: string; items?: Item[]; ifWanted?: Item[]; problems: Problem[] } & Partial<
-  ReturnType<typeof keptAsRead>
->;
+export type CheckedObject = {
+  number: string;
+  items?: Item[];
+  ifWanted?: Item[];
+  problems: Problem[];
+} & Partial<ReturnType<typeof keptAsRead>>;
 
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 
@@ -28,7 +54,8 @@ export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedObject {
   const rules = { ...given, mapping: mappingOf(given.mapping, record) };
   const { place, value } = record;
-  if (!isObject(value)) return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
+  if (!isObject(value))
+    return { number: '', problems: [problemOf('not-an-object', place, '', shown(value))] };
   const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
@@ -38,7 +65,12 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   nestedIn(value, number, place, rules, problems);
   if (problems.length === 0) return { number, items, problems };
   const ifWanted = isOnlyDone(problems, rules.mapping) ? { ifWanted: items } : {};
-  return { number, ...ifWanted, ...asRead(value, rules.mapping), problems: placed(problems, place, rules) };
+  return {
+    number,
+    ...ifWanted,
+    ...asRead(value, rules.mapping),
+    problems: placed(problems, place, rules),
+  };
 }
 
 /** The items of an order with problems, as read. */
@@ -79,7 +111,9 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
   stateIn(value, place, rules.mapping, found);
   nestedIn(value, number, place, rules, found);
   const [item] = itemOf(value, place, rules, found);
-  const isTotal = [number, item?.articleCode ?? ''].find((text) => faultOf(text, rules.mapping) === 'total-row');
+  const isTotal = [number, item?.articleCode ?? ''].find(
+    (text) => faultOf(text, rules.mapping) === 'total-row',
+  );
   if (isTotal !== undefined) found.push(problemOf('total-row', place, '', isTotal));
   if (found.length === 0 && item) return { record, number, item };
   const loose = looseObject(value, number, place, rules);
@@ -94,11 +128,17 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
 }
 
 /** Why a row may belong to the order above it or below it: no cells are merged in a file of objects. */
-function looseObject(value: object, number: string, place: Place, { mapping }: ObjectRules): CheckedRow['loose'] {
+function looseObject(
+  value: object,
+  number: string,
+  place: Place,
+  { mapping }: ObjectRules,
+): CheckedRow['loose'] {
   const fault = textFault(number);
   if (fault === undefined) return undefined;
   const given = find(value, mapping.fields.purchaseOrderNumber).value;
-  if (!isBlank(given)) return { reason: `the order number at ${placeText(place)} cannot be used`, isBoth: true };
+  if (!isBlank(given))
+    return { reason: `the order number at ${placeText(place)} cannot be used`, isBoth: true };
   const names = [mapping.fields.articleCode, mapping.fields.quantity];
   const hasItem = names.some((one) => !isBlank(find(value, one).value));
   return hasItem ? { reason: `${placeText(place)} has no order number`, isBoth: true } : undefined;
@@ -122,8 +162,12 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
     const problem = problemAt('not-a-list', found, place, shown(list), shapeOf(list));
     problems.push({ ...problem, message: `${problem.message}${listInside(found)}` });
   } else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
-  else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
-  else return list.flatMap((item: unknown, index) => itemOf(item, within(place, found, index), rules, problems));
+  else if (list.length > LIMITS.items)
+    problems.push(problemAt('too-many-items', found, place, String(list.length)));
+  else
+    return list.flatMap((item: unknown, index) =>
+      itemOf(item, within(place, found, index), rules, problems),
+    );
   return [];
 }
 
@@ -139,7 +183,13 @@ function isCount(key: string): boolean {
 }
 
 /** Reports a number of items that is neither that of the list nor the sum of its quantities: items may be missing. */
-function countsIn(value: object, place: Place, { mapping }: ObjectRules, items: Item[], problems: Problem[]): void {
+function countsIn(
+  value: object,
+  place: Place,
+  { mapping }: ObjectRules,
+  items: Item[],
+  problems: Problem[],
+): void {
   if (mapping.otherReadings === 'allow' || items.length === 0 || problems.length > 0) return;
   for (const key in value) {
     const text = isCount(key) ? textOf(Reflect.get(value, key)) : undefined;
@@ -149,7 +199,13 @@ function countsIn(value: object, place: Place, { mapping }: ObjectRules, items: 
     if (count === items.length || count === sum) continue;
     const found = find(value, mapping.fields.items);
     problems.push(
-      problemAt('not-a-list', found, place, String(count), `a list of ${items.length} beside ${key} ${count}`),
+      problemAt(
+        'not-a-list',
+        found,
+        place,
+        String(count),
+        `a list of ${items.length} beside ${key} ${count}`,
+      ),
     );
   }
 }
@@ -157,7 +213,9 @@ function countsIn(value: object, place: Place, { mapping }: ObjectRules, items: 
 /** What is in place of a list: `the text "5"`, or `an object with count "3", item (2)`. */
 function shapeOf(value: unknown): string {
   if (!isObject(value))
-    return typeof value === 'string' ? `the text ${JSON.stringify(shorten(value, 60))}` : shown(value);
+    return typeof value === 'string'
+      ? `the text ${JSON.stringify(shorten(value, 60))}`
+      : shown(value);
   const keys = Object.entries(value).map(([key, inner]) => {
     if (Array.isArray(inner)) return `${key} (${inner.length})`;
     return isObject(inner) ? key : `${key} ${shown(inner)}`;
@@ -176,17 +234,26 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
   const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   const value = found.isAmbiguous ? found.keys : isAbsent(found) ? '' : shown(found.value);
-  const detail = read.fault === 'missing' ? namesBeside(item, found, 'quantity', rules.mapping) : value;
+  const detail =
+    read.fault === 'missing' ? namesBeside(item, found, 'quantity', rules.mapping) : value;
   problems.push(problemAt(read.fault, found, place, value, detail));
   return [];
 }
 
 /** Reports orders and items in places that no field leads to, and items that name another order. */
-function nestedIn(value: object, number: string, place: Place, rules: ObjectRules, problems: Problem[]): void {
+function nestedIn(
+  value: object,
+  number: string,
+  place: Place,
+  rules: ObjectRules,
+  problems: Problem[],
+): void {
   const { fields } = rules.mapping;
   const list = find(value, fields.items);
   const from = place.pointer ?? '';
-  const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(({ pointer }) => from + pointer);
+  const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(
+    ({ pointer }) => from + pointer,
+  );
   let hint: string | undefined;
   const around = { number, hint: () => (hint ??= ordersHint(list, number, place, rules)) };
   // One message is enough where the list only has another name.
@@ -220,13 +287,21 @@ function ownOrder(
   const other = otherNumber(item, mapping);
   if (other && other.text !== number) {
     const problem = problemAt('other-order', other.found, at, other.text);
-    problems.push({ ...problem, message: `${problem.message}${hint()}${other.isRead ? '' : NO_ORDER}` });
+    problems.push({
+      ...problem,
+      message: `${problem.message}${hint()}${other.isRead ? '' : NO_ORDER}`,
+    });
   }
   stateIn(item, at, mapping, problems, specificNames(mapping.fields.orderState));
 }
 
 /** Calls `look` for each inner object, and for those within it unless that returns false; not beyond any likely depth. */
-function lookInto(value: unknown, pointer: string, look: (inner: object, pointer: string) => boolean, depth = 0): void {
+function lookInto(
+  value: unknown,
+  pointer: string,
+  look: (inner: object, pointer: string) => boolean,
+  depth = 0,
+): void {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value) || depth > 100) return;
   for (const key in value) {
     const inner: unknown = Reflect.get(value, key);

@@ -11,7 +11,14 @@ import type { Columns, Field } from '../parse/columns.ts';
 import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
 import { isTotalLabel, totalLabelIn } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { columnNumbers, doubtProblems, type Fault, problemOf, totalsRow, withOthers } from './problem.ts';
+import {
+  columnNumbers,
+  doubtProblems,
+  type Fault,
+  problemOf,
+  totalsRow,
+  withOthers,
+} from './problem.ts';
 import { isOnlyDone, type SaidInRow, watchSaid } from './said-beside.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
@@ -38,7 +45,10 @@ export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
 /** What rows are checked against: the table they are from, and the mapping of its source. */
 export type RowRules = {
-  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt' | 'movedAt' | 'otherSignAt' | 'textQuantityAt'> & {
+  table: Pick<
+    TableReading,
+    'columns' | 'cutOffAt' | 'numberedAt' | 'movedAt' | 'otherSignAt' | 'textQuantityAt'
+  > & {
     isGuess: boolean;
   };
   mapping: Mapping;
@@ -82,12 +92,17 @@ export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedR
   return (record) => checkRow(record, rules, { numberFaultOf, codeFaultOf, saidIn });
 }
 
-function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFaultOf, saidIn }: Lookups): CheckedRow {
+function checkRow(
+  record: RowRecord,
+  rules: RowRules,
+  { numberFaultOf, codeFaultOf, saidIn }: Lookups,
+): CheckedRow {
   const { table } = rules;
   const mapping = mappingOf(rules.mapping, record);
   const number = textOf(record, 'purchaseOrderNumber', rules);
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
-  if (record.cells.length !== table.columns.header.length) return wrongWidth({ record, number, articleCode }, rules);
+  if (record.cells.length !== table.columns.header.length)
+    return wrongWidth({ record, number, articleCode }, rules);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
   const amount = likelyQuantityOf(quantityOf(quantity, mapping, rules), mapping);
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
@@ -112,17 +127,27 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
       );
   let more: Problem[] = [];
   if (said !== undefined) {
-    const cell = (column: number): [string, string] => [table.columns.header[column] ?? '', record.cells[column] ?? ''];
-    problems.push(withOthers(problemOf(said.code, record.place, ...cell(said.column)), said.others.map(cell)));
+    const cell = (column: number): [string, string] => [
+      table.columns.header[column] ?? '',
+      record.cells[column] ?? '',
+    ];
+    problems.push(
+      withOthers(problemOf(said.code, record.place, ...cell(said.column)), said.others.map(cell)),
+    );
     more = said.others.map((column) => problemOf('called-off', record.place, ...cell(column)));
   }
-  const loose = total && (quantity === '' || total.field === 'quantity') ? undefined : looseRow(record, number, rules);
+  const loose =
+    total && (quantity === '' || total.field === 'quantity')
+      ? undefined
+      : looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules, problems)];
   const read = { record, number, articleCode, quantity, problems: all };
   return {
     ...read,
     ...('value' in amount &&
-      isOnlyDone([...all, ...more], mapping) && { ifWanted: { articleCode, quantity: amount.value } }),
+      isOnlyDone([...all, ...more], mapping) && {
+        ifWanted: { articleCode, quantity: amount.value },
+      }),
     ...(loose && { loose }),
   };
 }
@@ -130,7 +155,8 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
 /** What is wrong with a number or an article in a row. */
 export function faultOf(text: string, mapping: Mapping): Fault | undefined {
   return (
-    textOrReadingFault(text, mapping) ?? (mapping.totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined)
+    textOrReadingFault(text, mapping) ??
+    (mapping.totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined)
   );
 }
 
@@ -141,7 +167,8 @@ export function faultOf(text: string, mapping: Mapping): Fault | undefined {
 function quantityOf(text: string, mapping: Mapping, { table }: RowRules): QuantityText {
   const read = readQuantity(text, mapping.decimal, mapping.quantity === 'integer');
   if (!('value' in read) || mapping.otherReadings === 'allow') return read;
-  if (table.textQuantityAt !== undefined && MAY_BE_THOUSANDS.test(text)) return { fault: 'ambiguous-number' };
+  if (table.textQuantityAt !== undefined && MAY_BE_THOUSANDS.test(text))
+    return { fault: 'ambiguous-number' };
   if (table.otherSignAt === undefined) return read;
   const alone = readQuantity(text, 'auto', false);
   return 'fault' in alone && alone.fault === 'ambiguous-number' ? alone : read;
@@ -158,12 +185,17 @@ export function likelyQuantityOf(read: QuantityText, { otherReadings }: Mapping)
 
 /** The mapping for a record: what a person confirmed in a fix file has no other reading, and what is in doubt has two already. */
 export function mappingOf(mapping: Mapping, { isConfirmed, doubts }: SourceRecord): Mapping {
-  return isConfirmed || doubts !== undefined ? { ...mapping, otherReadings: 'allow', calledOff: {} } : mapping;
+  return isConfirmed || doubts !== undefined
+    ? { ...mapping, otherReadings: 'allow', calledOff: {} }
+    : mapping;
 }
 
 /** What is wrong with a number or an article, wherever it is. */
 export function textOrReadingFault(text: string, { otherReadings }: Mapping): Fault | undefined {
-  return textFault(text) ?? (otherReadings === 'hold' && otherReading(text) !== undefined ? 'two-readings' : undefined);
+  return (
+    textFault(text) ??
+    (otherReadings === 'hold' && otherReading(text) !== undefined ? 'two-readings' : undefined)
+  );
 }
 
 function rawOf(record: RowRecord, field: Field, { table }: RowRules): string {
@@ -202,49 +234,87 @@ function unsureProblems(record: RowRecord, rules: RowRules, own: readonly Proble
   problems.push(...doubtProblems(doubts, record.place));
   if (record.place.line === numberedAt && !record.isConfirmed)
     problems.push(
-      columnNumbers(record, nameOf('purchaseOrderNumber', rules), rawOf(record, 'purchaseOrderNumber', rules)),
+      columnNumbers(
+        record,
+        nameOf('purchaseOrderNumber', rules),
+        rawOf(record, 'purchaseOrderNumber', rules),
+      ),
     );
   const missing = movedAt?.get(record.place.line);
-  if (missing !== undefined && !record.isConfirmed) problems.push(...movedValues(record, missing, columns, own));
+  if (missing !== undefined && !record.isConfirmed)
+    problems.push(...movedValues(record, missing, columns, own));
   if (record.place.line !== cutOffAt) return problems;
-  return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
+  return [
+    ...problems,
+    problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? ''),
+  ];
 }
 
 /** Both readings of a row that may lack an empty cell; none of a quantity in words, which the empty cell would only remove. */
-function movedValues({ place, cells }: RowRecord, gap: MissingCell, { header, at }: Columns, own: readonly Problem[]) {
+function movedValues(
+  { place, cells }: RowRecord,
+  gap: MissingCell,
+  { header, at }: Columns,
+  own: readonly Problem[],
+) {
   const moved = withMissing(cells, gap);
-  if (moved[at.quantity ?? -1] === '' && own.some(({ field }) => field === header[at.quantity ?? -1])) return [];
-  const sent = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter((column) => column !== undefined);
+  if (
+    moved[at.quantity ?? -1] === '' &&
+    own.some(({ field }) => field === header[at.quantity ?? -1])
+  )
+    return [];
+  const sent = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter(
+    (column) => column !== undefined,
+  );
   const reading = (row: readonly string[]) =>
-    shorten(sent.map((column) => `${header[column]} ${JSON.stringify(row[column] ?? '')}`).join(', '), 120);
+    shorten(
+      sent.map((column) => `${header[column]} ${JSON.stringify(row[column] ?? '')}`).join(', '),
+      120,
+    );
   const message = `the row can be read as it is (${reading(cells)}), or an empty cell is missing in column ${JSON.stringify(shorten(header[gap.column] ?? '', 60))} (${reading(moved)}), because its values then look like those of other rows; insert the empty cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
   return [{ ...problemOf('two-readings', place, '', ''), message }];
 }
 
 /** Checks the unchanged cells, because a letter in one encoding can be a space in another. */
 function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
-  return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) => isUncertain(rawOf(record, field, rules)));
+  return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) =>
+    isUncertain(rawOf(record, field, rules)),
+  );
 }
 
-function wrongWidth(read: { record: RowRecord; number: string; articleCode: string }, { table }: RowRules): CheckedRow {
+function wrongWidth(
+  read: { record: RowRecord; number: string; articleCode: string },
+  { table }: RowRules,
+): CheckedRow {
   const { place, cells } = read.record;
   const { header, errorColumns, missing = [] } = table.columns;
   const isWide = cells.length > header.length;
   // The cells are those of the own columns. A wide row has all columns, also those that a fix file adds.
   const added = (isWide ? errorColumns.length : 0) - missing.length;
   const fields = `${cells.length + added} instead of ${header.length + added}`;
-  const problems = [problemOf(isWide ? 'too-many-fields' : 'too-few-fields', place, '', '', fields)];
-  const shown = read.number === '' ? '' : ` (read as order ${JSON.stringify(shorten(read.number, 60))})`;
+  const problems = [
+    problemOf(isWide ? 'too-many-fields' : 'too-few-fields', place, '', '', fields),
+  ];
+  const shown =
+    read.number === '' ? '' : ` (read as order ${JSON.stringify(shorten(read.number, 60))})`;
   const reason = `line ${place.line}${shown} has ${fields} fields`;
   return { ...read, problems, loose: { reason, isBoth: true, isWide } };
 }
 
-function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {
-  if (isDitto(number)) return { reason: `line ${place.line} repeats the order number above it`, isBoth: false };
+function looseRow(
+  { place, cells }: RowRecord,
+  number: string,
+  { table }: RowRules,
+): Loose | undefined {
+  if (isDitto(number))
+    return { reason: `line ${place.line} repeats the order number above it`, isBoth: false };
   const fault = textFault(number);
   if (fault === undefined) return undefined;
-  if (fault !== 'missing') return { reason: `the order number on line ${place.line} cannot be used`, isBoth: true };
+  if (fault !== 'missing')
+    return { reason: `the order number on line ${place.line} cannot be used`, isBoth: true };
   const { articleCode, quantity } = table.columns.at;
-  const hasItem = [articleCode, quantity].some((index) => index !== undefined && cells[index]?.trim() !== '');
+  const hasItem = [articleCode, quantity].some(
+    (index) => index !== undefined && cells[index]?.trim() !== '',
+  );
   return hasItem ? { reason: `line ${place.line} has no order number`, isBoth: true } : undefined;
 }

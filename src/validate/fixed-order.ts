@@ -2,7 +2,15 @@ import { isAdded, isRowAt, type SourceRecord } from '../order/record.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy, placesIn } from '../parse/read-fix-file.ts';
-import { type Answers, hasItem, itemOf, type LooseRows, MOST_NAMED, rowsBeside, whereIs } from './order-places.ts';
+import {
+  type Answers,
+  hasItem,
+  itemOf,
+  type LooseRows,
+  MOST_NAMED,
+  rowsBeside,
+  whereIs,
+} from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
@@ -15,11 +23,13 @@ export function wereApart(
 ): boolean {
   const { records, incomplete, doubted } = originals;
   const rows = [...upper, ...lower];
-  if (doubted === undefined || rows.some(({ record }) => isOfOtherBatch(record, originals))) return false;
+  if (doubted === undefined || rows.some(({ record }) => isOfOtherBatch(record, originals)))
+    return false;
   const places = rows.map(({ record }) => placeNamedBy(record) ?? '');
   const doubts = places.flatMap((place) => incomplete.get(place) ?? []);
   const areLoose = loose.next(places[upper.length - 1] ?? '', 1) === (places[upper.length] ?? '');
-  const wereNear = areLoose || doubts.some(({ kind, row = '' }) => kind === 'in-doubt' && places.includes(row));
+  const wereNear =
+    areLoose || doubts.some(({ kind, row = '' }) => kind === 'in-doubt' && places.includes(row));
   return !wereNear && places.every((place) => records.has(place));
 }
 
@@ -37,16 +47,23 @@ export function missingRows(
   const missing = rowsOf(places, originals).filter((place) => !places.has(place));
   const gone = missing.filter((place) => named?.has(place) !== true);
   // Of those in this file, each order names the first: so the one with that row knows of all the others.
-  const shown = [...gone.slice(0, MOST_NAMED), ...missing.filter((place) => named?.has(place)).slice(0, 1)];
+  const shown = [
+    ...gone.slice(0, MOST_NAMED),
+    ...missing.filter((place) => named?.has(place)).slice(0, 1),
+  ];
   const more = gone.length - MOST_NAMED;
   const texts = shown.map((place, at) => {
     const text = whereIs(place, originals, named);
-    return at === 0 && more > 0 ? `${text} and ${more} more were in this order` : `${text} was in this order`;
+    return at === 0 && more > 0
+      ? `${text} and ${more} more were in this order`
+      : `${text} was in this order`;
   });
   // It was held for this before, and nobody added so many rows.
   let added = records.filter(isAdded).length;
   const before = new Map(
-    [...places].flatMap((place) => originals.incomplete.get(place) ?? []).map((lack) => [lack.what, lack]),
+    [...places]
+      .flatMap((place) => originals.incomplete.get(place) ?? [])
+      .map((lack) => [lack.what, lack]),
   );
   for (const lack of before.values()) {
     if (lack.kind !== 'left-out' || lack.row !== undefined) continue;
@@ -59,7 +76,9 @@ export function missingRows(
 /** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
 function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
   // An order of many rows has one list for all of them.
-  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
+  const lists = new Set(
+    [...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]),
+  );
   return [...new Set([...lists].flatMap((list) => [...list]))];
 }
 
@@ -71,7 +90,11 @@ function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): s
 export function withAddedRows(
   records: readonly SourceRecord[],
   originals: Originals | undefined,
-  { at, numbered, loose }: { at: Columns['at'] | undefined; loose: LooseRows } & Pick<Answers, 'numbered'>,
+  {
+    at,
+    numbered,
+    loose,
+  }: { at: Columns['at'] | undefined; loose: LooseRows } & Pick<Answers, 'numbered'>,
 ): readonly SourceRecord[] {
   if (originals === undefined || !records.some(isAdded)) return records;
   const { batch, records: known, incomplete, open, orders } = originals;
@@ -93,7 +116,8 @@ export function withAddedRows(
   }
   for (const place of wanted) has(place);
   // Each row that is in the order now may have the next one, too. One that nobody has to decide on is between them.
-  const isOver = (place: string) => numbered?.has(place) !== true && !open.has(place) && !orders.has(place);
+  const isOver = (place: string) =>
+    numbered?.has(place) !== true && !open.has(place) && !orders.has(place);
   const isPassed = (place: string) => has(place) || isOver(place);
   for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered })) {
     let next: string | undefined = row;

@@ -2,7 +2,13 @@ import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type CheckedOrder, createPager, type Item, keptAsRead, type ReadItem } from '../order/order.ts';
+import {
+  type CheckedOrder,
+  createPager,
+  type Item,
+  keptAsRead,
+  type ReadItem,
+} from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -57,7 +63,9 @@ export function groupRows({ reading, check, mapping, late }: GroupOptions): RowG
     const number = group.rows[0]?.number ?? '';
     if (number === '' || !apart.has(number)) {
       const order = next(group.rows, group.doubt ?? shifted.get(number));
-      return [order.valid || group.beside === undefined ? order : { ...order, beside: [...group.beside] }];
+      return [
+        order.valid || group.beside === undefined ? order : { ...order, beside: [...group.beside] },
+      ];
     }
     for (const { record } of group.rows) {
       late.add({ number, content: '', place: '', text: toText(record, group.doubt) });
@@ -111,9 +119,11 @@ function createDoubts({ originals, loose }: { originals?: Originals; loose: Loos
     if (looseAbove === undefined) hasOrder = true;
     if (originals && wereApart(upper.rows, lower.rows, { originals, loose })) return;
     if (looseBelow && !looseAbove) doubt(upper, looseBelow.reason, lower);
-    if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) doubt(lower, looseAbove.reason, upper);
+    if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder))
+      doubt(lower, looseAbove.reason, upper);
     // Merged cells: each row below the first one may belong to the order above them all.
-    if (looseAbove && upper.beside && lower.rows[0]?.number === '') lower.beside = new Set(upper.beside);
+    if (looseAbove && upper.beside && lower.rows[0]?.number === '')
+      lower.beside = new Set(upper.beside);
     const [last, first] = [upper.rows.at(-1)?.loose, lower.rows[0]?.loose];
     if (last?.isWide) lower.doubt ??= last.reason;
     if (first?.isWide) upper.doubt ??= first.reason;
@@ -142,7 +152,10 @@ function looseOf({ rows }: Group): CheckedRow['loose'] {
   return rows.every((row) => row.loose) ? rows[0]?.loose : undefined;
 }
 
-type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & { mapping: Mapping; loose: LooseRows };
+type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & {
+  mapping: Mapping;
+  loose: LooseRows;
+};
 
 /** One order of all its rows: if any of them is wrong, the complete order is. */
 function orderOf(
@@ -163,23 +176,35 @@ function orderOf(
   const articles = items.length === rows.length ? items : rows.flatMap(articleIn);
   const from = { columns, originals };
   const repeat =
-    mapping.repeatedRows === 'hold' && hasOneArticleTwice(articles) ? repeatedRow(rows, mapping, from) : undefined;
+    mapping.repeatedRows === 'hold' && hasOneArticleTwice(articles)
+      ? repeatedRow(rows, mapping, from)
+      : undefined;
   const twice = correctedTwice(records);
   const missing = missingRows(records, originals, named);
   const isConfirmed = records.every((record) => record.isConfirmed);
-  const doubts = isConfirmed ? [] : unansweredDoubts(records, found, { originals, numbered, named, loose, at });
-  const isSound = doubts.length === 0 && repeat === undefined && twice === undefined && missing.length === 0;
+  const doubts = isConfirmed
+    ? []
+    : unansweredDoubts(records, found, { originals, numbered, named, loose, at });
+  const isSound =
+    doubts.length === 0 && repeat === undefined && twice === undefined && missing.length === 0;
   const wanted = rows.flatMap(({ item, ifWanted }) => item ?? ifWanted ?? []);
   const isComplete = wanted.length === rows.length && wanted.length <= LIMITS.items && isSound;
   const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items: wanted };
-  if (isComplete && items.length === rows.length) return { ordinal, number, place, records, valid: true, order };
+  if (isComplete && items.length === rows.length)
+    return { ordinal, number, place, records, valid: true, order };
   const problems = rows.flatMap((row) => row.problems ?? []);
-  if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
-  if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
-  if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
+  if (rows.length > LIMITS.items)
+    problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
+  if (repeat !== undefined)
+    problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
+  if (twice !== undefined)
+    problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
   problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
   for (const { what, from } of doubts)
-    problems.push({ ...problemOf('row-in-doubt', place, '', '', what), ...(from && { row: from }) });
+    problems.push({
+      ...problemOf('row-in-doubt', place, '', '', what),
+      ...(from && { row: from }),
+    });
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const read = { ...keptAsRead(rows.map(itemAsRead)), ...(isComplete && { ifWanted: order }) };
   return { ordinal, number, place: faulty, records, valid: false, problems, ...read };
@@ -190,14 +215,18 @@ function articleIn({ item, articleCode = '' }: CheckedRow): Item[] {
 }
 
 function itemAsRead({ item, articleCode = '', quantity = '' }: CheckedRow): ReadItem {
-  return item === undefined ? { articleCode, quantity } : { ...item, quantity: String(item.quantity) };
+  return item === undefined
+    ? { articleCode, quantity }
+    : { ...item, quantity: String(item.quantity) };
 }
 
 /** With `fillDown`, a row with nothing but the number may be the heading of those below, which repeat it. */
 function withoutHeading(rows: readonly CheckedRow[]): readonly CheckedRow[] {
   const [first, second] = rows;
-  if (second?.record.kind !== 'row' || !second.record.inherits || first?.problems === undefined) return rows;
-  const hasNothing = first.problems.length === 2 && first.problems.every(({ code }) => code === 'missing');
+  if (second?.record.kind !== 'row' || !second.record.inherits || first?.problems === undefined)
+    return rows;
+  const hasNothing =
+    first.problems.length === 2 && first.problems.every(({ code }) => code === 'missing');
   return hasNothing && /^\S*\d\S*$/.test(first.number) ? rows.slice(1) : rows;
 }
 

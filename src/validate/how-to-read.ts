@@ -3,7 +3,14 @@ import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { isOfTable, type Lack, lacksIn, placesOf, readingsIn, togetherIn } from '../order/dead-letter.ts';
+import {
+  isOfTable,
+  type Lack,
+  lacksIn,
+  placesOf,
+  readingsIn,
+  togetherIn,
+} from '../order/dead-letter.ts';
 import { type Former, formerOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, asWritten, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
@@ -52,9 +59,16 @@ export type HowToReadDeps = {
 const MOST_RECORDS = 50_000;
 
 /** Finds out how to read a file of a source. Does not throw: a file that cannot be read fails when it is inspected. */
-export async function howToRead(file: string, source: string, { config, batches }: HowToReadDeps): Promise<HowToRead> {
+export async function howToRead(
+  file: string,
+  source: string,
+  { config, batches }: HowToReadDeps,
+): Promise<HowToRead> {
   const named = await batchNamedIn(file).catch(unlessBroken);
-  const batch = named === undefined ? undefined : ((await batches.find(named)) ?? (await reportedBatch(named, config)));
+  const batch =
+    named === undefined
+      ? undefined
+      : ((await batches.find(named)) ?? (await reportedBatch(named, config)));
   if (batch === undefined) {
     const mapping = mappingFor(config, source);
     const isLost = named === undefined && isNamedAsFixFile(file) && (await isTable(file, mapping));
@@ -66,14 +80,18 @@ export async function howToRead(file: string, source: string, { config, batches 
   const own = mappingFor(config, readAs) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
-  const written = (names: string[]) => originalsIn(folder, batch.batch, mapping, fixEncodingIn(own), names);
+  const written = (names: string[]) =>
+    originalsIn(folder, batch.batch, mapping, fixEncodingIn(own), names);
   const copied = await written(FIX_FILES.map(asWritten));
   const lost = (await lostPlaces(folder, copied).catch(unlessBroken)) ?? new Set<string>();
   const settled = withSettledRows(copied, { path: batch.settledPath, mapping: own, lost });
   const found = (await settled.catch(unlessBroken)) ?? copied;
   // The reports of earlier versions have no copy, and a person may have corrected their fix file in its place.
-  const originals = found.header === undefined && found.records.size === 0 ? await written(FIX_FILES) : found;
-  const incomplete = await withoutSettled(originals.incomplete, config.reports.path).catch(unlessBroken);
+  const originals =
+    found.header === undefined && found.records.size === 0 ? await written(FIX_FILES) : found;
+  const incomplete = await withoutSettled(originals.incomplete, config.reports.path).catch(
+    unlessBroken,
+  );
   const answeredIn = batch.inspection?.answeredIn ?? batch.inspection?.shape;
   return {
     mapping,
@@ -97,8 +115,15 @@ async function reportedBatch(
 ): Promise<FoundBatch | undefined> {
   if (reports.path === '') return undefined;
   try {
-    const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
-    const { source, file: name, readAs, environment: own } = (report ?? {}) as Record<string, unknown>;
+    const report: unknown = JSON.parse(
+      await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'),
+    );
+    const {
+      source,
+      file: name,
+      readAs,
+      environment: own,
+    } = (report ?? {}) as Record<string, unknown>;
     if (typeof source !== 'string' || own !== environment) return undefined;
     const read = typeof readAs === 'string' && { inspection: { readAs } };
     return { batch, source, ...(typeof name === 'string' && { name }), ...read };
@@ -130,7 +155,9 @@ async function originalsIn(
   };
   let columns: Records['columns'] | undefined;
   for (const name of names) {
-    const found = await steadily(() => recordsIn(path.join(folder, name), mapping, written)).catch(unlessBroken);
+    const found = await steadily(() => recordsIn(path.join(folder, name), mapping, written)).catch(
+      unlessBroken,
+    );
     columns ??= found?.columns;
     if (found?.all === undefined) continue;
     const records = new Map<string, SourceRecord | undefined>();
@@ -138,7 +165,12 @@ async function originalsIn(
       const place = placeNamedBy(record);
       if (place !== undefined) records.set(place, records.has(place) ? undefined : record);
     }
-    return { ...written, ...columns, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
+    return {
+      ...written,
+      ...columns,
+      records,
+      ...(await deadLettersIn(folder, found.all).catch(unlessBroken)),
+    };
   }
   return { ...written, ...columns, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
 }
@@ -152,7 +184,10 @@ const MOST_BYTES = 64 * 1024 * 1024;
 async function withSettledRows(written: Originals, settled: Settled): Promise<Originals> {
   const { lost, path: file, mapping } = settled;
   if (lost.size === 0 || file === undefined || (await stat(file)).size > MOST_BYTES) return written;
-  const inspection = await inspectFile(file, (await batchNamedIn(file)) ? fixMapping(mapping) : mapping);
+  const inspection = await inspectFile(
+    file,
+    (await batchNamedIn(file)) ? fixMapping(mapping) : mapping,
+  );
   if ('objects' in inspection.reading) return written;
   const records = new Map(written.records);
   for await (const page of readRecords(file, inspection, undefined)) {
@@ -189,7 +224,9 @@ async function recordsIn(file: string, mapping: Mapping, written: Originals): Pr
 }
 
 function columnsIn({ reading }: Inspection): Records['columns'] {
-  return 'objects' in reading ? { at: undefined } : { at: reading.columns.at, header: reading.columns.header };
+  return 'objects' in reading
+    ? { at: undefined }
+    : { at: reading.columns.at, header: reading.columns.header };
 }
 
 /** What the dead letters of a batch say about the records of its fix file, which are in the same sequence. */
@@ -200,23 +237,34 @@ async function deadLettersIn(
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
   const incomplete = new Map<string, readonly Lack[]>();
-  const [open, repeated, formers] = [new Set<string>(), new Set<string>(), new Map<string, Former>()];
+  const [open, repeated, formers] = [
+    new Set<string>(),
+    new Set<string>(),
+    new Map<string, Former>(),
+  ];
   let next = 0;
   for await (const deadLetter of deadLettersOf(folder)) {
     const { closed, location, kind, problems = [] } = deadLetter;
-    if (kind !== 'conflict') for (const place of placesOf(deadLetter)) formers.set(place, formerOf(deadLetter));
+    if (kind !== 'conflict')
+      for (const place of placesOf(deadLetter)) formers.set(place, formerOf(deadLetter));
     const { lines = [location.line] } = location;
-    const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
+    const own = written
+      .slice(next, next + lines.length)
+      .map((record) => placeNamedBy(record) ?? '');
     // A fix file has no records of what was closed before it was written.
     if (closed === undefined || own.includes(placeText(location))) next += lines.length;
     if (closed !== undefined) continue;
     open.add(placeText(location));
-    for (const { code, line } of problems) if (code === 'repeated-row') repeated.add(`line ${line}`);
+    for (const { code, line } of problems)
+      if (code === 'repeated-row') repeated.add(`line ${line}`);
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     const readings = readingsIn(problems.filter(({ code }) => DOUBTS.includes(code)));
     const lacks = lacksIn(problems);
     // A row that is another order already may be left out.
-    const wanted = deadLetter.code === ALREADY_CORRECTED ? places.filter((at) => at !== placeText(location)) : places;
+    const wanted =
+      deadLetter.code === ALREADY_CORRECTED
+        ? places.filter((at) => at !== placeText(location))
+        : places;
     for (const place of places) {
       if (lacks.length > 0) incomplete.set(place, lacks);
       if (places.length > 1) orders.set(place, wanted);

@@ -37,7 +37,8 @@ export function openLateRecords(): LateRecords {
       const find = table.database.prepare('SELECT place FROM record WHERE position = ?');
       const placeAt = (position: unknown) => String(find.get(Number(position))?.['place']);
       for (const { text, grp, last, uniform } of table.database.prepare(ORDERED).iterate()) {
-        const others = uniform === 1 ? {} : { others: { first: placeAt(grp), last: placeAt(last) } };
+        const others =
+          uniform === 1 ? {} : { others: { first: placeAt(grp), last: placeAt(last) } };
         yield { group: Number(grp), text: String(text), ...others };
       }
     },
@@ -51,8 +52,12 @@ export function openLateRecords(): LateRecords {
 function openTable() {
   const database = new DatabaseSync(PRIVATE_FILE);
   database.exec('PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-2000');
-  database.exec('CREATE TABLE record(position INTEGER PRIMARY KEY, number TEXT, content TEXT, place TEXT, text TEXT)');
+  database.exec(
+    'CREATE TABLE record(position INTEGER PRIMARY KEY, number TEXT, content TEXT, place TEXT, text TEXT)',
+  );
   database.exec('BEGIN');
-  const insert = database.prepare('INSERT INTO record(number, content, place, text) VALUES (?, ?, ?, ?)');
+  const insert = database.prepare(
+    'INSERT INTO record(number, content, place, text) VALUES (?, ?, ?, ?)',
+  );
   return { database, insert };
 }

@@ -1,6 +1,11 @@
 import type { Mapping } from '../config/config.ts';
 import { specificNames } from '../config/mapping-schema.ts';
-import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import {
+  type QuantityText,
+  readJsonQuantity,
+  readQuantity,
+  sourceOfNumber,
+} from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
@@ -23,19 +28,41 @@ export type ObjectRules = {
 type TextField = 'purchaseOrderNumber' | 'articleCode';
 
 /** The text of a field, "" when it has none. Whole numbers count as their digits, if those are exact. */
-export function textIn(value: object, field: TextField, place: Place, rules: ObjectRules, problems: Problem[]): string {
+export function textIn(
+  value: object,
+  field: TextField,
+  place: Place,
+  rules: ObjectRules,
+  problems: Problem[],
+): string {
   const { mapping, isGuess } = rules;
   const found = find(value, mapping.fields[field]);
   const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
   const text = isAbsent(found) ? preset : textOf(found.value);
   const none = isAbsent(found) ? 'missing' : 'not-text';
-  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? none : textOrReadingFault(text, mapping);
+  const fault = found.isAmbiguous
+    ? 'ambiguous-key'
+    : text === undefined
+      ? none
+      : textOrReadingFault(text, mapping);
   if (fault === 'missing')
-    problems.push(problemAt(fault, found, place, shown(found.value), namesBeside(value, found, field, mapping)));
+    problems.push(
+      problemAt(fault, found, place, shown(found.value), namesBeside(value, found, field, mapping)),
+    );
   else if (fault)
-    problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
+    problems.push(
+      problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))),
+    );
   if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
-    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value, mapping.encoding)));
+    problems.push(
+      problemAt(
+        'encoding-unsure',
+        found,
+        place,
+        found.value,
+        readingsOf(found.value, mapping.encoding),
+      ),
+    );
   return text ?? '';
 }
 
@@ -47,14 +74,28 @@ export function quantityOf(found: Found, mapping: Mapping): QuantityText | { fau
 function readFound(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
   const isWhole = mapping.quantity === 'integer';
   if (found.isAmbiguous) return { fault: 'ambiguous-key' };
-  if (isAbsent(found)) return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);
-  if (typeof found.value === 'string') return readQuantity(trimBlanks(found.value), mapping.decimal, isWhole);
+  if (isAbsent(found))
+    return readQuantity(mapping.defaults.quantity ?? '', mapping.decimal, isWhole);
+  if (typeof found.value === 'string')
+    return readQuantity(trimBlanks(found.value), mapping.decimal, isWhole);
   const source = sourceOfNumber(found.value);
   return source === undefined ? { fault: 'not-a-number' } : readJsonQuantity(source, isWhole);
 }
 
-export function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
-  return problemOf(fault, { ...place, pointer: `${place.pointer ?? ''}${found.pointer}` }, found.name, value, detail);
+export function problemAt(
+  fault: Fault,
+  found: Found,
+  place: Place,
+  value: string,
+  detail = value,
+): Problem {
+  return problemOf(
+    fault,
+    { ...place, pointer: `${place.pointer ?? ''}${found.pointer}` },
+    found.name,
+    value,
+    detail,
+  );
 }
 
 /** Reports a state in which no order can be created. */
@@ -69,13 +110,20 @@ export function stateIn(
   const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = isAbsent(found) ? preset : textOf(found.value);
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
+  else if (state !== preset)
+    problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
 /** Items that all have another order number than the order are orders: merged into one, they would be ordered under a wrong number. */
-export function ordersHint(list: Found, number: string, place: Place, { mapping, isXml }: ObjectRules): string {
+export function ordersHint(
+  list: Found,
+  number: string,
+  place: Place,
+  { mapping, isXml }: ObjectRules,
+): string {
   const items: unknown[] = Array.isArray(list.value) ? list.value : [];
-  const isOrder = (item: unknown) => isObject(item) && ![undefined, number].includes(otherNumber(item, mapping)?.text);
+  const isOrder = (item: unknown) =>
+    isObject(item) && ![undefined, number].includes(otherNumber(item, mapping)?.text);
   // The name of the elements in an XML list is not known here.
   if (isXml || !items.every(isOrder)) return '';
   return recordsHint(list.name.split('.'), { ...place, isXml });
@@ -84,7 +132,8 @@ export function ordersHint(list: Found, number: string, place: Place, { mapping,
 /** The order number of an item; one that the mapping does not read (`isRead`) may be that of something else. */
 export function otherNumber(item: object, mapping: Mapping) {
   const own = find(item, specificNames(mapping.fields.purchaseOrderNumber));
-  const found = isAbsent(own) && mapping.otherReadings === 'hold' ? ownNumberIn(item, mapping, []) : own;
+  const found =
+    isAbsent(own) && mapping.otherReadings === 'hold' ? ownNumberIn(item, mapping, []) : own;
   const text = textOf(found.value) ?? shown(found.value);
   return isAbsent(found) ? undefined : { found, text, isRead: found === own };
 }
@@ -110,7 +159,8 @@ export function isAboutRecord(
   if (before !== undefined) return before;
   const { purchaseOrderNumber, items, articleCode, quantity } = mapping.fields;
   const [group, own] = [plainName(key).replace(/[-_.]/g, ''), plainName(name)];
-  const has = (names: readonly string[], isOwn: (name: string) => boolean) => names.map(plainName).some(isOwn);
+  const has = (names: readonly string[], isOwn: (name: string) => boolean) =>
+    names.map(plainName).some(isOwn);
   const is =
     // The items are looked at one by one.
     !has(items, (one) => one === own) &&

@@ -23,19 +23,30 @@ export type ObjectOrders = {
 /** Orders returned at once at the end. */
 const PAGE = 500;
 
-type Known = Pick<Extract<Objects, { kind: 'orders' }>, 'repeated' | 'shifted'> & { originals?: Originals | undefined };
+type Known = Pick<Extract<Objects, { kind: 'orders' }>, 'repeated' | 'shifted'> & {
+  originals?: Originals | undefined;
+};
 
 /** Objects with one number and different content are all held: nothing says which of them is right. */
-export function createObjectOrders({ repeated, shifted, originals }: Known, late: LateRecords): ObjectOrders {
+export function createObjectOrders(
+  { repeated, shifted, originals }: Known,
+  late: LateRecords,
+): ObjectOrders {
   let ordinal = 0;
   return {
     add(records, rules) {
       return records.flatMap((record) => {
         const checked = withDoubt(checkObject(record, rules), record, { shifted, originals });
-        if (checked.number === '' || !repeated.has(checked.number)) return [orderOf(record, checked, ordinal++)];
+        if (checked.number === '' || !repeated.has(checked.number))
+          return [orderOf(record, checked, ordinal++)];
         const { number } = checked;
         const place = shownPlace(record.place);
-        late.add({ number, content: contentOf(record, checked), place, text: toText(record, checked) });
+        late.add({
+          number,
+          content: contentOf(record, checked),
+          place,
+          text: toText(record, checked),
+        });
         return [];
       });
     },
@@ -59,7 +70,10 @@ function withDoubt(
 }
 
 /** A doubt about an order that is one object, where nothing in it was changed. */
-function unansweredTwin(record: ObjectRecord, originals: Originals | undefined): string | undefined {
+function unansweredTwin(
+  record: ObjectRecord,
+  originals: Originals | undefined,
+): string | undefined {
   if (originals === undefined || isOfOtherBatch(record, originals)) return undefined;
   const place = placeNamedBy(record) ?? '';
   const lack = originals.incomplete.get(place)?.find(({ kind }) => kind === 'in-doubt');
@@ -76,16 +90,27 @@ function ownOf(value: unknown): [string, unknown][] {
 
 function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {
   const { items = [], ifWanted: _, problems, ...rest } = checked;
-  const read = items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
+  const read = items.map(({ articleCode, quantity }) => ({
+    articleCode,
+    quantity: String(quantity),
+  }));
   return { ...keptAsRead(read), ...rest, problems: [...problems, problem] };
 }
 
 function orderOf(record: ObjectRecord, checked: CheckedObject, ordinal: number): CheckedOrder {
   const { number, items, ifWanted, articles = [], itemsRead, problems } = checked;
   const common = { ordinal, number, place: record.place, records: [record] };
-  const orderWith = (all: Item[]) => ({ purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items: all });
+  const orderWith = (all: Item[]) => ({
+    purchaseOrderNumber: number,
+    orderState: PURCHASE_ORDER.state,
+    items: all,
+  });
   if (items !== undefined) return { ...common, valid: true, order: orderWith(items) };
-  const read = { articles, ...(itemsRead && { itemsRead }), ...(ifWanted && { ifWanted: orderWith(ifWanted) }) };
+  const read = {
+    articles,
+    ...(itemsRead && { itemsRead }),
+    ...(ifWanted && { ifWanted: orderWith(ifWanted) }),
+  };
   return { ...common, valid: false, problems, ...read };
 }
 
@@ -109,7 +134,12 @@ function contentOf(record: ObjectRecord, { items }: CheckedObject): string {
 type Kept = CheckedObject & { place: Place; note: string; value: unknown };
 
 function toText({ place, value, fixTarget }: ObjectRecord, checked: CheckedObject): string {
-  const kept: Kept = { place, note: fixTarget === undefined ? '' : fixNote(fixTarget), ...checked, value };
+  const kept: Kept = {
+    place,
+    note: fixTarget === undefined ? '' : fixNote(fixTarget),
+    ...checked,
+    value,
+  };
   return JSON.stringify(kept);
 }
 

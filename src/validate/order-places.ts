@@ -26,7 +26,10 @@ export type Away = 1 | -1;
 
 /** Reads the rows without a number from the dead letters of the batch, also closed ones. */
 export function looseRowsIn(originals: Pick<Originals, 'formers'> | undefined): LooseRows {
-  const found = [...(originals?.formers ?? [])].map(([place, { number }]) => ({ place, isLoose: number === '' }));
+  const found = [...(originals?.formers ?? [])].map(([place, { number }]) => ({
+    place,
+    isLoose: number === '',
+  }));
   found.sort((one, other) => comparePlaces(one.place, other.place));
   const at = new Map(found.map(({ place }, i) => [place, i]));
   const looseAt = (index: number | undefined) =>
@@ -46,14 +49,25 @@ export function looseRowsIn(originals: Pick<Originals, 'formers'> | undefined): 
  */
 export function rowsBeside(
   places: ReadonlySet<string>,
-  { incomplete, loose, numbered }: Pick<Originals, 'incomplete'> & Pick<Answers, 'numbered'> & { loose: LooseRows },
+  {
+    incomplete,
+    loose,
+    numbered,
+  }: Pick<Originals, 'incomplete'> & Pick<Answers, 'numbered'> & { loose: LooseRows },
 ): { row: string; away: Away }[] {
   const isOwn = (one = '') => places.has(one) && loose.has(one) && numbered?.has(one);
   const all = [...places].flatMap((place) => {
     const lacks = incomplete.get(place) ?? [];
-    const inDoubt = lacks.flatMap(({ kind, row }) => (kind === 'in-doubt' && row !== undefined ? row : []));
-    const rows = inDoubt.map((row) => ({ row, away: comparePlaces(row, place) < 0 ? (-1 as const) : (1 as const) }));
-    const ends = ([1, -1] as const).filter((away) => isOwn(place) && !isOwn(loose.next(place, away)));
+    const inDoubt = lacks.flatMap(({ kind, row }) =>
+      kind === 'in-doubt' && row !== undefined ? row : [],
+    );
+    const rows = inDoubt.map((row) => ({
+      row,
+      away: comparePlaces(row, place) < 0 ? (-1 as const) : (1 as const),
+    }));
+    const ends = ([1, -1] as const).filter(
+      (away) => isOwn(place) && !isOwn(loose.next(place, away)),
+    );
     return [...rows, ...ends.map((away) => ({ row: place, away }))];
   });
   // An order of many rows has one of them for all.
@@ -70,7 +84,13 @@ export const MOST_NAMED = 10;
 export function unansweredDoubts(
   records: readonly SourceRecord[],
   found: string | undefined,
-  { originals, numbered, named, loose, at }: Answers & { originals: Originals | undefined; loose: LooseRows; at: At },
+  {
+    originals,
+    numbered,
+    named,
+    loose,
+    at,
+  }: Answers & { originals: Originals | undefined; loose: LooseRows; at: At },
 ): Pick<Lack, 'what' | 'from'>[] {
   if (originals === undefined) return found === undefined ? [] : [{ what: found }];
   const { incomplete, open, orders } = originals;
@@ -80,7 +100,8 @@ export function unansweredDoubts(
   const waiting = new Set<string>();
   for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered })) {
     let next: string | undefined = row;
-    for (; next !== undefined && !isElsewhere(next); next = loose.next(next, away)) if (isOpen(next)) waiting.add(next);
+    for (; next !== undefined && !isElsewhere(next); next = loose.next(next, away))
+      if (isOpen(next)) waiting.add(next);
   }
   const here = [...waiting].find((place) => named?.has(place));
   const gone = [...waiting].filter((place) => named?.has(place) !== true);
@@ -90,7 +111,9 @@ export function unansweredDoubts(
     const what = `${whereIs(place, originals, named)} ${more > 0 ? `and ${more} more wait` : 'waits'} for a person`;
     return { what, from: { batch: originals.batch, place } };
   });
-  const lacks = new Map([...places].flatMap((place) => incomplete.get(place) ?? []).map((lack) => [lack.what, lack]));
+  const lacks = new Map(
+    [...places].flatMap((place) => incomplete.get(place) ?? []).map((lack) => [lack.what, lack]),
+  );
   const lost = stillLost([...lacks.values()], records, at);
   return [...(near === undefined ? [] : [{ what: near }]), ...left, ...lost];
 }
@@ -98,7 +121,9 @@ export function unansweredDoubts(
 /** Rows that are not known any more: those that a person added can be them, first each one with the same item. */
 function stillLost(lacks: readonly Lack[], records: readonly SourceRecord[], at: At): Lack[] {
   const isThere = ({ from }: Lack) => records.some((record) => isRowAt(from, record));
-  const lost = lacks.filter((one) => one.kind === 'in-doubt' && one.row === undefined && !isThere(one));
+  const lost = lacks.filter(
+    (one) => one.kind === 'in-doubt' && one.row === undefined && !isThere(one),
+  );
   let others = 0;
   for (const record of records.filter(isAdded)) {
     const index = lost.findIndex((one) => hasItem(one, record, at));
@@ -115,7 +140,8 @@ function stillLost(lacks: readonly Lack[], records: readonly SourceRecord[], at:
 
 /** Whether the row that an order may lack has the article and the quantity of this record in the same columns. */
 export function hasItem({ what, more }: Lack, record: SourceRecord, at: At): boolean {
-  const [, cells = ''] = /^[^"]*(?:"(?:[^"\\]|\\.)*")? \((.*)\) waits for a person$/s.exec(what) ?? [];
+  const [, cells = ''] =
+    /^[^"]*(?:"(?:[^"\\]|\\.)*")? \((.*)\) waits for a person$/s.exec(what) ?? [];
   const was = itemIn(cells.split(', '), at);
   return more === 0 && was !== undefined && was === itemOf(record, at);
 }
@@ -136,9 +162,14 @@ type At = Columns['at'] | undefined;
 export type Answers = { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined };
 
 /** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
-export function whereIs(place: string, originals: Originals, named: FixSummary['named'] | undefined): string {
+export function whereIs(
+  place: string,
+  originals: Originals,
+  named: FixSummary['named'] | undefined,
+): string {
   const record = originals.records.get(place);
-  const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
+  const cells =
+    record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
   const here = named?.get(place);
   return `${place} of ${fileTitle(originals)} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
 }
@@ -148,10 +179,14 @@ export async function withoutSettled(
   incomplete: Originals['incomplete'],
   reports: string,
 ): Promise<Originals['incomplete']> {
-  const batches = new Set([...incomplete.values()].flatMap((lacks) => lacks.flatMap(({ from }) => from?.batch ?? [])));
+  const batches = new Set(
+    [...incomplete.values()].flatMap((lacks) => lacks.flatMap(({ from }) => from?.batch ?? [])),
+  );
   const settled = new Set<string>();
   for (const batch of batches)
-    for await (const { purchaseOrderNumber, closed, location } of deadLettersOf(path.join(reports, batch)))
+    for await (const { purchaseOrderNumber, closed, location } of deadLettersOf(
+      path.join(reports, batch),
+    ))
       if (purchaseOrderNumber === '' && closed && closed.waitsIn === undefined)
         settled.add(`${batch} ${placeText(location)}`);
   const isOpen = ({ from, more }: Lack) =>

@@ -1,7 +1,13 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { otherReading } from '../order/other-reading.ts';
-import { bothReadings, decimalHint, likelyCode, notANumberSentence, type QuantityFault } from '../order/quantity.ts';
+import {
+  bothReadings,
+  decimalHint,
+  likelyCode,
+  notANumberSentence,
+  type QuantityFault,
+} from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
@@ -49,7 +55,13 @@ export type Fault =
  * One thing wrong with one field, with a message that says how to correct it. `detail` is what the message shows where
  * that is not the value found.
  */
-export function problemOf(fault: Fault, place: Place, field: string, value: string, detail = value): Problem {
+export function problemOf(
+  fault: Fault,
+  place: Place,
+  field: string,
+  value: string,
+  detail = value,
+): Problem {
   return {
     line: place.line,
     ...(place.pointer !== undefined && { pointer: place.pointer }),
@@ -57,21 +69,36 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
     code: fault,
     value: shorten(value),
     // Only a table has a fix file in that form.
-    message: sentence(fault, field, detail).replace(place.pointer === undefined ? '' : XLSX_FORM, ''),
+    message: sentence(fault, field, detail).replace(
+      place.pointer === undefined ? '' : XLSX_FORM,
+      '',
+    ),
   };
 }
 
 /** The problem of a row that says more in other cells: what confirms the row confirms them, too. */
-export function withOthers(problem: Problem, cells: readonly [name: string, value: string][]): Problem {
+export function withOthers(
+  problem: Problem,
+  cells: readonly [name: string, value: string][],
+): Problem {
   if (cells.length === 0) return problem;
-  const named = cells.map(([name, value]) => `${JSON.stringify(shorten(value, 60))} in ${name}`).join(' and ');
-  return { ...problem, message: `${problem.message}. Look at ${named}, too: what confirms the row confirms that` };
+  const named = cells
+    .map(([name, value]) => `${JSON.stringify(shorten(value, 60))} in ${name}`)
+    .join(' and ');
+  return {
+    ...problem,
+    message: `${problem.message}. Look at ${named}, too: what confirms the row confirms that`,
+  };
 }
 
-const XLSX_FORM = ' The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again.';
+const XLSX_FORM =
+  ' The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again.';
 
 /** The problems of a record of a fix file whose values have two readings. */
-export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, pointer = '' }: Place): Problem[] {
+export function doubtProblems(
+  doubts: readonly Doubt[] | undefined,
+  { line, pointer = '' }: Place,
+): Problem[] {
   return (doubts ?? []).map(({ field, value, readings, pointer: inner }) =>
     problemOf(
       'spreadsheet-rewrite',
@@ -84,14 +111,22 @@ export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, poin
 }
 
 /** Both readings of a row whose cells only count: `1,2,3`. */
-export function columnNumbers(row: { place: Place; cells: readonly string[] }, field: string, value: string) {
+export function columnNumbers(
+  row: { place: Place; cells: readonly string[] },
+  field: string,
+  value: string,
+) {
   const count = shorten(row.cells.map((cell) => cell.trim()).join(' '), 60);
   const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. For your operator: if the source always writes such a row, name it in skipRows`;
   return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
 /** A row with the label of a totals row, and nothing else that can be ordered. */
-export function totalsRow(row: { place: Place; cells: readonly string[] }, field: string, total: TotalLabel): Problem {
+export function totalsRow(
+  row: { place: Place; cells: readonly string[] },
+  field: string,
+  total: TotalLabel,
+): Problem {
   const message = `this row (${shorten(filledCells(row.cells), 60)}) looks like a totals row, but is not clearly the sum of those above; discard it, or complete it if it is an order. For your operator: ${skipRowsFor(total.label)}`;
   return { ...problemOf('total-row', row.place, field, total.label), message };
 }
@@ -158,7 +193,10 @@ function textSentence(fault: TextLike, value: string): string {
 
 function twoReadingsSentence(value: string): string {
   const shown = escapeHidden(JSON.stringify(shorten(value, 60)));
-  const { reading, why } = otherReading(value) ?? { reading: 'another text', why: 'it looks like it' };
+  const { reading, why } = otherReading(value) ?? {
+    reading: 'another text',
+    why: 'it looks like it',
+  };
   return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If the source always writes such texts, ask your operator to set otherReadings: allow in its mapping`;
 }
 
@@ -206,7 +244,10 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
   }
 }
 
-function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-off'>, value: string): string {
+function shapeSentence(
+  fault: Exclude<Fault, TextLike | QuantityFault | 'called-off'>,
+  value: string,
+): string {
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'too-few-fields':

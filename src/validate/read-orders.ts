@@ -42,7 +42,11 @@ export async function* readOrderPages(
   const rules = { mapping, isGuess, isXml: reading.format === 'xml' };
   switch (objects.kind) {
     case 'orders':
-      return yield* objectOrders(pages, createObjectOrders({ ...objects, ...originalsOf(reading) }, late), rules);
+      return yield* objectOrders(
+        pages,
+        createObjectOrders({ ...objects, ...originalsOf(reading) }, late),
+        rules,
+      );
     case 'rows':
       return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, rules, late);
   }
@@ -64,10 +68,16 @@ export async function* ordersToSend(
 }
 
 /** The first row or object with this number that `skipWhere` or `onlyWhere` leaves out. */
-export async function findLeftOut(path: string, inspection: Inspection, number: string, signal: AbortSignal) {
+export async function findLeftOut(
+  path: string,
+  inspection: Inspection,
+  number: string,
+  signal: AbortSignal,
+) {
   const found: LeftOut[] = [];
   const onLeftOut = (one: LeftOut) => void (one.number === number && found.push(one));
-  for await (const _ of readOrderPages(path, inspection, { signal, onLeftOut })) if (found.length > 0) break;
+  for await (const _ of readOrderPages(path, inspection, { signal, onLeftOut }))
+    if (found.length > 0) break;
   return found[0];
 }
 
@@ -81,7 +91,12 @@ async function* watched(pages: ReturnType<typeof readRecords>, onLeftOut?: (one:
 type Pages = ReturnType<typeof watched>;
 type Guess = { isGuess: boolean };
 
-async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping, late: LateRecords) {
+async function* tableOrders(
+  pages: Pages,
+  reading: TableReading & Guess,
+  mapping: Mapping,
+  late: LateRecords,
+) {
   const checkRow = createRowCheck({ table: reading, mapping });
   const check = (record: SourceRecord) => checkRow(asRow(record));
   const groups = groupRows({ reading, check, mapping, late });
@@ -89,8 +104,13 @@ async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping
   yield* groups.finish();
 }
 
-async function* objectOrders(pages: Pages, orders: ObjectOrders, rules: Omit<ObjectRules, 'lineOf'>) {
-  for await (const { records, lineOf } of pages) yield orders.add(records.map(asObject), { ...rules, lineOf });
+async function* objectOrders(
+  pages: Pages,
+  orders: ObjectOrders,
+  rules: Omit<ObjectRules, 'lineOf'>,
+) {
+  for await (const { records, lineOf } of pages)
+    yield orders.add(records.map(asObject), { ...rules, lineOf });
   yield* orders.finish();
 }
 
@@ -113,7 +133,9 @@ async function* rowOrders(
 }
 
 function originalsOf(reading: Reading): { originals?: Originals } {
-  return 'originals' in reading && reading.originals !== undefined ? { originals: reading.originals } : {};
+  return 'originals' in reading && reading.originals !== undefined
+    ? { originals: reading.originals }
+    : {};
 }
 
 function asRow(record: SourceRecord): RowRecord {

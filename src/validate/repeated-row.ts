@@ -43,7 +43,10 @@ export function repeatedRow(
     known.set(text, place);
     const corrected = record.kind === 'row' ? corrections?.(record, index) : undefined;
     if (corrected !== undefined)
-      return { place, how: `${placeText(place)} is equal to ${placeText(corrected)} in every value but the quantity` };
+      return {
+        place,
+        how: `${placeText(place)} is equal to ${placeText(corrected)} in every value but the quantity`,
+      };
   }
   return undefined;
 }
@@ -56,7 +59,9 @@ const REVISION = /^(?:rev|revision|version|fassung)$/;
 function watchCorrections({ header, at }: Columns, originals: Originals | undefined) {
   const names = header.map((name) => plainName(name).replace(/[-_.]/g, ''));
   const hasPosition = names.some((name) => POSITION.test(name));
-  const compared = names.flatMap((name, column) => (column === at.quantity || REVISION.test(name) ? [] : [column]));
+  const compared = names.flatMap((name, column) =>
+    column === at.quantity || REVISION.test(name) ? [] : [column],
+  );
   const hasRevision = compared.length < header.length - 1;
   const known = new Map<string, { record: SourceRecord; before: RowsBefore }>();
 
@@ -77,7 +82,11 @@ function watchCorrections({ header, at }: Columns, originals: Originals | undefi
 type RowsBefore = { are: number; were?: number; isHeld: boolean };
 
 /** A fix file has the rows of an order together. */
-function rowsBefore(record: SourceRecord, index: number, originals: Originals | undefined): RowsBefore {
+function rowsBefore(
+  record: SourceRecord,
+  index: number,
+  originals: Originals | undefined,
+): RowsBefore {
   const from = originals && !isOfOtherBatch(record, originals) ? placeNamedBy(record) : undefined;
   const own = from === undefined ? undefined : originals?.orders.get(from);
   const line = Number(/^line (\d+)$/.exec(from ?? '')?.[1]);
@@ -105,8 +114,11 @@ function comparable(value: unknown, quantity: number | undefined, mapping: Mappi
 }
 
 /** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
-export function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
-  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
+export function correctedTwice(
+  records: readonly SourceRecord[],
+): { place: Place; first: Place } | undefined {
+  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined))
+    return undefined;
   const known = new Map<string, Place>();
   let named: { batch: string; place: Place } | undefined;
   for (const { kind, place, line, fixTarget, isAdded } of records) {
@@ -115,7 +127,11 @@ export function correctedTwice(records: readonly SourceRecord[]): { place: Place
     if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
       return { place, first: named.place };
     if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
-    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
+    const from = placeNamedBy({
+      kind,
+      ...(fixTarget && { fixTarget }),
+      ...(line !== undefined && { line }),
+    });
     if (from === undefined) continue;
     const first = known.get(from);
     if (first !== undefined) return { place, first };

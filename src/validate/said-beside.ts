@@ -40,14 +40,20 @@ export type Said = 'called-off' | 'other-value' | 'nested';
 
 /** Names without case, spaces and separators. */
 const KINDS: readonly [Kind, RegExp][] = [
-  ['action', /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/],
+  [
+    'action',
+    /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/,
+  ],
   // The payment, the article or a transfer may be finished while the order is open: only plain words count there.
   [
     'otherStatus',
     /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)(?:code|value|label)?$/,
   ],
   ['status', STATUS_NAME],
-  ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
+  [
+    'type',
+    /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/,
+  ],
   [
     'remark',
     /^(?:order|line|item|customer|internal)?(?:remarks?|notes?|comments?)$|^(?:bemerkung(?:en)?|hinweise?|kommentare?|anmerkung(?:en)?|notiz(?:en)?|positionstext|remarques?|commentaires?|observaciones|uwagi)$/,
@@ -78,7 +84,8 @@ const KINDS: readonly [Kind, RegExp][] = [
 ];
 
 /** Values that mean no in a release. */
-const NOT_RELEASED = /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
+const NOT_RELEASED =
+  /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
 const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
 /** Words and codes of a program to its reader. */
 const DELETES = /^(?:delete|cancel|remove|void)$/i;
@@ -111,7 +118,8 @@ export function kindOf(name: string): Kind | undefined {
 }
 
 /** Whether a column or key has this name because it has a status, of the order or of something else. */
-export const isStatusName = (name: string): boolean => /^(?:s|otherS)tatus$/.test(kindOf(name) ?? '');
+export const isStatusName = (name: string): boolean =>
+  /^(?:s|otherS)tatus$/.test(kindOf(name) ?? '');
 
 /** What a row says in the columns beside its fields; undefined if that is nothing against it. `others`: columns that say something, too. */
 export type SaidInRow = (cells: readonly string[], quantity: string) => SaidInCell | undefined;
@@ -142,7 +150,11 @@ export function watchSaid(header: readonly string[], at: object, mapping: Mappin
         one.said = one.say(trimBlanks(cell), quantity);
       }
       // A program may repeat the value that is sent.
-      if (one.said === 'other-value' && one.kind === 'other' && cells.indexOf(cell) !== cells.lastIndexOf(cell))
+      if (
+        one.said === 'other-value' &&
+        one.kind === 'other' &&
+        cells.indexOf(cell) !== cells.lastIndexOf(cell)
+      )
         continue;
       if (one.said === undefined) continue;
       if (found === undefined) found = { code: one.said, column: one.column, others: [] };
@@ -157,7 +169,8 @@ export function saidBeside(name: string, value: unknown, quantity = ''): Said | 
   const kind = kindOf(name);
   if (kind === undefined || kind === 'list') return undefined;
   if (typeof value === 'boolean') return saysNo(kind, value) ? 'called-off' : undefined;
-  const text = typeof value === 'string' || typeof value === 'number' ? trimBlanks(String(value)) : '';
+  const text =
+    typeof value === 'string' || typeof value === 'number' ? trimBlanks(String(value)) : '';
   return saidAs(kind, text, quantity);
 }
 
@@ -182,7 +195,9 @@ export function whyNotWanted(name: string, value: string): WhyNotWanted {
 export function isOnlyDone(problems: readonly Problem[], mapping: Mapping): boolean {
   const rules = calledOffRules(mapping);
   const isDone = ({ code, field, value }: Problem) =>
-    code === 'called-off' && ruleFor(field, rules) === undefined && whyNotWanted(field, value) === 'done';
+    code === 'called-off' &&
+    ruleFor(field, rules) === undefined &&
+    whyNotWanted(field, value) === 'done';
   return problems.length > 0 && problems.every(isDone);
 }
 
@@ -220,7 +235,10 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
   }
 }
 
-function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, text: string): boolean {
+function callsOff(
+  kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>,
+  text: string,
+): boolean {
   switch (kind) {
     case 'flag':
       return !isNoCancellation(text);

@@ -34,9 +34,15 @@ export function reportSaid(
       const name = path + key;
       if (find(value, rules.mapping.fields.orderState).name === name) continue;
       const field = [name, ...said.steps].join('.');
-      if (said.code === 'called-off' && [key, name, field].some((each) => ruleFor(each, named) !== undefined)) continue;
+      if (
+        said.code === 'called-off' &&
+        [key, name, field].some((each) => ruleFor(each, named) !== undefined)
+      )
+        continue;
       const pointed = pointer + pointerOf([key, ...said.steps]);
-      problems.push(problemOf(said.code, { line: place.line, pointer: pointed }, field, shown(said.value)));
+      problems.push(
+        problemOf(said.code, { line: place.line, pointer: pointed }, field, shown(said.value)),
+      );
     }
   }
 
@@ -59,18 +65,26 @@ function groupIn(value: unknown): object | undefined {
 }
 
 /** Reports the keys of `calledOff` whose value says that the record or item is not wanted. */
-function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
+function reportCalledOff(
+  value: object,
+  place: Place,
+  { mapping }: ObjectRules,
+  problems: Problem[],
+): void {
   for (const { name, holds } of calledOffRules(mapping)) {
     const found = find(value, [name]);
     const { value: said } = found;
-    const text = typeof said === 'boolean' ? String(said) : (textOf(said) ?? sourceOfNumber(said) ?? '');
+    const text =
+      typeof said === 'boolean' ? String(said) : (textOf(said) ?? sourceOfNumber(said) ?? '');
     if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-    else if (text !== '' && holds(text)) problems.push(problemAt('called-off', found, place, shown(found.value)));
+    else if (text !== '' && holds(text))
+      problems.push(problemAt('called-off', found, place, shown(found.value)));
   }
 }
 
 /** What an object that stands for one value has it under: `{ code: CANCELLED, name: cancelled }`. */
-const VALUE = /^(?:code|name|value|wert|text|label|title|type|status|state|key|date|at|on|datum|reason|grund|by)$/;
+const VALUE =
+  /^(?:code|name|value|wert|text|label|title|type|status|state|key|date|at|on|datum|reason|grund|by)$/;
 /** Also, where only certain words say anything. */
 const IN_WORDS =
   /^(?:id|refname|current|actual|slug|symbol|(?:short|display)(?:name|value|text|label)?|abbr(?:eviation)?|iso(?:code)?|description|bezeichnung|beschreibung|kurz(?:text|zeichen|bezeichnung))$/;
@@ -92,7 +106,8 @@ function saidIn(key: string, value: unknown, quantity: string, depth = 0): SaidT
   for (const [step, one] of valuesOf(value, key)) {
     const name = isMarkIn(key, step) ? step : key;
     const said = saidIn(name, one, quantity, depth + 1);
-    if (said !== undefined) return { ...said, steps: step === '' ? said.steps : [step, ...said.steps] };
+    if (said !== undefined)
+      return { ...said, steps: step === '' ? said.steps : [step, ...said.steps] };
   }
   return undefined;
 }
@@ -108,14 +123,18 @@ function isMarkIn(key: string, step: string): boolean {
 export function valuesOf(value: unknown, name: string): readonly [step: string, value: unknown][] {
   const kind = kindOf(name) ?? '';
   // One remark does not replace another.
-  if (Array.isArray(value)) return value.length === 1 || kind === 'remark' ? Object.entries(value) : [];
+  if (Array.isArray(value))
+    return value.length === 1 || kind === 'remark' ? Object.entries(value) : [];
   if (!isObject(value)) return [['', value]];
   const isWords = /^(?:s|otherS)tatus$|^(?:type|action|unit)$/.test(kind);
   if (TEXT_KEY in value && !isWords) return [['', value[TEXT_KEY]]];
   const own = Object.entries(value).filter(([key]) => {
     const step = plainName(key).replace(/[-_]/g, '');
     if (VALUE.test(step) || (isWords && IN_WORDS.test(step)) || isMarkIn(name, key)) return true;
-    return (kind === 'unit' && FACTOR.test(step)) || (kind === 'flag' && /by$/i.test(name) && WHO.test(step));
+    return (
+      (kind === 'unit' && FACTOR.test(step)) ||
+      (kind === 'flag' && /by$/i.test(name) && WHO.test(step))
+    );
   });
   const all: [string, unknown][] = TEXT_KEY in value ? [['', value[TEXT_KEY]], ...own] : own;
   return kind === 'unit' ? all.filter((one) => !isKeyOfUnit(one, all)) : all;
@@ -126,5 +145,7 @@ function isKeyOfUnit([step, value]: [string, unknown], all: readonly [string, un
   const name = plainName(step);
   if (/^(?:value|wert)$/.test(name) || FACTOR.test(name)) return false;
   if (name === 'id' && /^\d+$/.test(textOf(value) ?? '')) return true;
-  return /^\d+$/.test(textOf(value) ?? '') && all.some(([, one]) => /\p{L}/u.test(textOf(one) ?? ''));
+  return (
+    /^\d+$/.test(textOf(value) ?? '') && all.some(([, one]) => /\p{L}/u.test(textOf(one) ?? ''))
+  );
 }

@@ -43,7 +43,9 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
     /class="note \w+"[^>]*>No order of &quot;monday\.csv&quot; cancelled yet; 1 order may have been sent: it is cancelled if/,
   );
   // The page can be loaded again when its facts are newer.
-  expect(note).toMatch(/class="note .*does not show it\. *<span class="quiet"><time datetime="20[^"]+">/);
+  expect(note).toMatch(
+    /class="note .*does not show it\. *<span class="quiet"><time datetime="20[^"]+">/,
+  );
 
   await place.setFaults([]);
   const first = await finishedReport(place, 'monday.csv');
@@ -72,7 +74,9 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
     const text = await place.read(first, 'report.html');
     return text.includes('has been settled since') && text;
   });
-  expect(now).toMatch(/<header class="neutral">.*<h1>Cancelled too late: 1 order was accepted<\/h1>/s);
+  expect(now).toMatch(
+    /<header class="neutral">.*<h1>Cancelled too late: 1 order was accepted<\/h1>/s,
+  );
   expect(now).toContain(who);
 
   // One may have been sent, one was turned away: the end is open, and the page says what comes.
@@ -85,11 +89,18 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   await until('the order at the API', () => place.stored().has('PO-6'));
   const { batch: friday } = await until('the batch', () => reportNamed(place, 'friday.csv'));
   const to = `/batches/${friday}`;
-  await until('the end of its reading', async () => (await person.call('GET', to)).body['state'] === 'sending');
+  await until(
+    'the end of its reading',
+    async () => (await person.call('GET', to)).body['state'] === 'sending',
+  );
   const answer = await person.submit(`${to}/cancel`, { back: to });
   const { text: open } = await person.page(answer.headers.get('location') ?? '');
-  expect(open).toMatch(/class="note doubt"[^>]*>1 order of \S+ cancelled; 1 order may have been sent/);
-  expect(open).toContain('When the file is finished, this page has its accepted orders as a spreadsheet');
+  expect(open).toMatch(
+    /class="note doubt"[^>]*>1 order of \S+ cancelled; 1 order may have been sent/,
+  );
+  expect(open).toContain(
+    'When the file is finished, this page has its accepted orders as a spreadsheet',
+  );
   expect(open).toContain('none of them is sent again');
   expect(open).not.toContain('/cancel"');
   await place.setFaults([]);

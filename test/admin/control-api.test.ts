@@ -18,13 +18,24 @@ type Json = Record<string, unknown> & { items: Record<string, unknown>[] };
 async function get(route: string, expected = 200): Promise<Json> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${route}`);
   const body = (await answer.json()) as Json;
-  expect([route, answer.status, answer.status === expected ? '' : body['code']]).toEqual([route, expected, '']);
+  expect([route, answer.status, answer.status === expected ? '' : body['code']]).toEqual([
+    route,
+    expected,
+    '',
+  ]);
   if (expected === 200) matchesDocument('GET', route, 200, body);
   return body;
 }
 
 beforeAll(async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3', 'PO-5'] }];
+  const faults = [
+    {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode X-9 is invalid',
+      orders: ['PO-3', 'PO-5'],
+    },
+  ];
   place = await openWorkplace({ faults: { faults } });
   daemon = place.start(['start']);
   port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
@@ -32,7 +43,10 @@ beforeAll(async () => {
     'orders <b>.csv',
     `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B-44,none', 'PO-5,NEW,X-9,2', 'PO-5,NEW,C,3'].join('\n')}\n`,
   );
-  batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
+  batch = await until(
+    'the report',
+    async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
+  );
   await until('the lists', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches?state=finished`);
     return answer.status === 200 && ((await answer.json()) as Json).items.length === 1;
@@ -82,8 +96,13 @@ describe('the lists', () => {
     expect(first).toMatchObject({ total: 3, kinds: { invalid: 1, refused: 2 } });
     expect(first.items.map((one) => one['purchaseOrderNumber'])).toEqual(['PO-3', 'PO-4']);
     expect(first.items.map((one) => one['items'])).toEqual(['X-9 × 1', 'B-44 × none']);
-    const rest = await get(`dead-letters?limit=2&after=${encodeURIComponent(String(first['next']))}`);
-    expect([rest.items.map((one) => one['purchaseOrderNumber']), rest['next']]).toEqual([['PO-5'], null]);
+    const rest = await get(
+      `dead-letters?limit=2&after=${encodeURIComponent(String(first['next']))}`,
+    );
+    expect([rest.items.map((one) => one['purchaseOrderNumber']), rest['next']]).toEqual([
+      ['PO-5'],
+      null,
+    ]);
     expect(rest.items[0]).toMatchObject({ items: 'X-9 × 2, C × 3' });
   });
 
@@ -98,7 +117,10 @@ describe('the lists', () => {
     ['since=2999-01-01', []],
   ])('dead-letters?%s finds %j', async (query, expected) => {
     const { items, total } = await get(`dead-letters?${query}`);
-    expect([items.map((one) => one['purchaseOrderNumber']), total]).toEqual([expected, expected.length]);
+    expect([items.map((one) => one['purchaseOrderNumber']), total]).toEqual([
+      expected,
+      expected.length,
+    ]);
   });
 
   it('group dead letters by error, and a group selects its dead letters', async () => {
@@ -107,7 +129,9 @@ describe('the lists', () => {
       ['refused', 2, 1],
       ['invalid', 1, 1],
     ]);
-    const { total } = await get(`dead-letters?signature=${encodeURIComponent(String(items[0]?.['signature']))}`);
+    const { total } = await get(
+      `dead-letters?signature=${encodeURIComponent(String(items[0]?.['signature']))}`,
+    );
     expect(total).toBe(2);
   });
 
@@ -133,7 +157,9 @@ describe('the lists', () => {
   });
 
   it('show status, sources, configuration and actions', async () => {
-    expect(await get('status')).toMatchObject({ status: { environment: 'staging', deadLetters: 3, pauses: [] } });
+    expect(await get('status')).toMatchObject({
+      status: { environment: 'staging', deadLetters: 3, pauses: [] },
+    });
     const pace = await until('what was accepted', async () => {
       const read = await get('pace');
       const orders = (read['acceptedPerSecond'] as (number | null)[]).reduce<number>(
@@ -146,7 +172,9 @@ describe('the lists', () => {
     expect([pace['step'], pace['pauses']]).toEqual([5, []]);
     expect(at.length).toBeGreaterThan(700);
     const after = new Date((at.at(-3) ?? 0) * 1_000).toISOString();
-    expect(((await get(`pace?after=${after}`))['at'] as number[]).slice(0, 2)).toEqual(at.slice(-2));
+    expect(((await get(`pace?after=${after}`))['at'] as number[]).slice(0, 2)).toEqual(
+      at.slice(-2),
+    );
     expect(await get('queue')).toMatchObject({ counts: { waiting: 0, active: 0 }, items: [] });
     expect((await get('sources')).items).toMatchObject([{ name: 'inbox', state: 'ok' }]);
     expect(await get('config')).toMatchObject({ config: { environment: 'staging' } });
@@ -171,28 +199,42 @@ describe('a dead letter that is closed', () => {
     await place.drop('more.csv', `${[HEAD, 'PO-6,NEW,C,none'].join('\n')}\n`);
     await until('the list', async () => (await get('dead-letters'))['total'] === 3);
     expect((await get('batches')).items).toHaveLength(2);
-    expect((await get('dead-letters')).items[0]).toMatchObject({ purchaseOrderNumber: 'PO-6', file: 'more.csv' });
+    expect((await get('dead-letters')).items[0]).toMatchObject({
+      purchaseOrderNumber: 'PO-6',
+      file: 'more.csv',
+    });
   });
 });
 
 describe('files of a report', () => {
-  it.each(['report.json', 'results.csv', 'dead-letters.json', 'dead-letters.csv', 'dead-letters.xlsx'])(
-    '%s is a download with its bytes',
-    async (name) => {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/${name}`);
-      expect(answer.headers.get('content-disposition')).toMatch(
-        /^attachment; filename="[\w.-]+"(?:; filename\*=UTF-8''[\w.%-]+)?$/,
-      );
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      expect(bytes).toEqual(await readFile(path.join(place.reports, batch, name)));
-    },
-  );
+  it.each([
+    'report.json',
+    'results.csv',
+    'dead-letters.json',
+    'dead-letters.csv',
+    'dead-letters.xlsx',
+  ])('%s is a download with its bytes', async (name) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/${name}`);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[\w.-]+"(?:; filename\*=UTF-8''[\w.%-]+)?$/,
+    );
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes).toEqual(await readFile(path.join(place.reports, batch, name)));
+  });
 
   it('the page is a download without links to files that are not with it, and says where they are', async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/report.html`);
-    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+\.csv\.report\.html"/);
-    const [page, saved] = [await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'), await answer.text()];
-    const links = (text: string) => [...text.matchAll(/ href="([^"]*)"/g)].map(([, address]) => address ?? '');
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/api/v1/batches/${batch}/files/report.html`,
+    );
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[\w.-]+\.csv\.report\.html"/,
+    );
+    const [page, saved] = [
+      await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'),
+      await answer.text(),
+    ];
+    const links = (text: string) =>
+      [...text.matchAll(/ href="([^"]*)"/g)].map(([, address]) => address ?? '');
     expect(links(page)).toContain('dead-letters.csv');
     expect(links(saved).filter((address) => !address.startsWith('http://'))).toEqual([]);
     expect(saved).toContain(
@@ -242,7 +284,12 @@ describe('mistakes', () => {
     ['nothing', 404, 'not-found'],
   ])('%s is answered with %i and a code', async (route, status, code) => {
     const body = await get(route, status);
-    expect(body).toMatchObject({ code, status, type: `urn:po-sync:${code}`, detail: expect.any(String) });
+    expect(body).toMatchObject({
+      code,
+      status,
+      type: `urn:po-sync:${code}`,
+      detail: expect.any(String),
+    });
   });
 });
 
@@ -260,14 +307,19 @@ it('every documented path exists, and every path of the API is documented', asyn
       'api/order-list-route',
       'api/letter-lists',
       'http/sign-in',
-    ].map((name) => readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8')),
+    ].map((name) =>
+      readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8'),
+    ),
   );
   const routes = source.flatMap((text) =>
     [...text.matchAll(/method: '(\w+)',\s+path: '\/api\/v1(\/[^']+)'/g)].map(
       ([, method = '', route = '']) => `${method} ${route.replace(/:(\w+)/g, '{$1}')}`,
     ),
   );
-  const acts = await readFile(path.resolve(import.meta.dirname, '../../src/admin/api/act-routes.ts'), 'utf8');
+  const acts = await readFile(
+    path.resolve(import.meta.dirname, '../../src/admin/api/act-routes.ts'),
+    'utf8',
+  );
   const posts = [...acts.matchAll(/\['\w+', '(\/[^']+)', '\w+'\]/g)].map(
     ([, route = '']) => `POST ${route.replace(/:(\w+)/g, '{$1}')}`,
   );
@@ -275,11 +327,21 @@ it('every documented path exists, and every path of the API is documented', asyn
   const documented = Object.entries(document.paths).flatMap(([route, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${route}`),
   );
-  expect(documented.filter((one) => !one.endsWith('.json')).sort()).toEqual([...routes, ...posts].sort());
+  expect(documented.filter((one) => !one.endsWith('.json')).sort()).toEqual(
+    [...routes, ...posts].sort(),
+  );
 });
 
 it('no answer contains a secret', async () => {
-  for (const route of ['status', 'config', 'sources', 'batches', 'actions', 'dead-letters', `batches/${batch}`]) {
+  for (const route of [
+    'status',
+    'config',
+    'sources',
+    'batches',
+    'actions',
+    'dead-letters',
+    `batches/${batch}`,
+  ]) {
     const text = JSON.stringify(await get(route));
     expect(text).not.toContain(CLIENT_SECRET);
   }
@@ -310,14 +372,19 @@ describe('what is in the inbox and its folders', () => {
     const { code, out } = await place.run(['batches', 'cancel', found.batch, '--yes', '--json']);
     const remedy = `${found.error.remedy} To dismiss it, remove ${found.settledPath}.`;
     expect([code, JSON.parse(out).error]).toMatchObject([1, { code: 'batch-finished', remedy }]);
-    const page = (name: string) => fetch(`http://127.0.0.1:${port}/${name}`).then((answer) => answer.text());
+    const page = (name: string) =>
+      fetch(`http://127.0.0.1:${port}/${name}`).then((answer) => answer.text());
     const dismiss = 'remove it from failed/ in its inbox, or from done/ if it was changed later.';
     await until('the overview says how', async () => (await page('')).includes(dismiss));
-    expect(await page(`batches/${found.batch}`)).toContain(`Delete it: <code>${found.settledPath}</code>`);
+    expect(await page(`batches/${found.batch}`)).toContain(
+      `Delete it: <code>${found.settledPath}</code>`,
+    );
 
     await rm(found.settledPath);
     expect((await json('status')).unreadable).toEqual([]);
-    const open = (await json('batches', 'list', '--open')).batches.map(({ file }: { file: string }) => file);
+    const open = (await json('batches', 'list', '--open')).batches.map(
+      ({ file }: { file: string }) => file,
+    );
     expect(open).toContain('orders <b>.csv');
     expect(open).not.toContain('broken.csv');
     await until('it is gone from the list', async () => (await openNow()).length === 0);
@@ -334,7 +401,8 @@ describe('what is in the inbox and its folders', () => {
     const [source] = (await json('status')).sources;
     expect(source.ignored.total).toBe(7);
     expect(source.ignored.entries).toHaveLength(5);
-    for (const { name, kind } of source.ignored.entries) expect(kind).toBe(name === 'link.csv' ? 'link' : 'folder');
+    for (const { name, kind } of source.ignored.entries)
+      expect(kind).toBe(name === 'link.csv' ? 'link' : 'folder');
     const { out } = await place.run(['status']);
     expect(out).toMatch(/Not read\n {2}inbox: .*\((folder|link)\).* and 2 more\n/);
     expect(out).toContain('move the files themselves into the inbox.');

@@ -16,16 +16,24 @@ type Found = { method: string; path: string };
 /** The routes that are no login. Acts have one path for JSON, and the same without `/api/v1` for forms. */
 function changingRoutes(): Found[] {
   const folder = path.resolve(import.meta.dirname, '../../src/admin');
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   const texts = names.map((name) => readFileSync(path.join(folder, name), 'utf8'));
   const own = texts.flatMap((text) =>
-    [...text.matchAll(/method: '(POST|PUT|DELETE)',\s*path: '([^']+)'/g)].map(([, method = '', at = '']) => ({
-      method,
-      path: at,
-    })),
+    [...text.matchAll(/method: '(POST|PUT|DELETE)',\s*path: '([^']+)'/g)].map(
+      ([, method = '', at = '']) => ({
+        method,
+        path: at,
+      }),
+    ),
   );
-  const acts = texts.flatMap((text) => [...text.matchAll(/\['[a-z]+', '(\/[^']+)', '(?:batch|id|number|nothing)'\]/g)]);
-  const forms = acts.flatMap(([, at = '']) => ['', '/api/v1'].map((before) => ({ method: 'POST', path: before + at })));
+  const acts = texts.flatMap((text) => [
+    ...text.matchAll(/\['[a-z]+', '(\/[^']+)', '(?:batch|id|number|nothing)'\]/g),
+  ]);
+  const forms = acts.flatMap(([, at = '']) =>
+    ['', '/api/v1'].map((before) => ({ method: 'POST', path: before + at })),
+  );
   return [...own, ...forms]
     .filter((route) => !/^\/(?:login|logout|open|api\/v1\/session)$/.test(route.path))
     .map((route) => ({ method: route.method, path: route.path.replace(/:[a-z]+/g, 'x') }));
@@ -66,7 +74,12 @@ beforeAll(async () => {
   const daemon = place.start(['start']);
   port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
   const headers = { ...OWN, 'content-type': 'application/json' };
-  const reply = await call('POST', '/api/v1/session', headers, JSON.stringify({ token: OPERATE, name: 'anna' }));
+  const reply = await call(
+    'POST',
+    '/api/v1/session',
+    headers,
+    JSON.stringify({ token: OPERATE, name: 'anna' }),
+  );
   cookie = String(reply.cookie).split(';', 1)[0] ?? '';
   expect(cookie).toContain('po_sync');
 });
@@ -81,7 +94,14 @@ const BODIES = [
 
 async function call(method: string, to: string, headers: Record<string, string>, body = '') {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const sent = request({ host: '127.0.0.1', port, method, path: to, headers: { ...headers, ...length }, agent: false });
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    method,
+    path: to,
+    headers: { ...headers, ...length },
+    agent: false,
+  });
   sent.end(body);
   const [answer] = await once(sent, 'response');
   let text = '';
@@ -100,7 +120,9 @@ async function answersTo(
   );
   // A form with many fields is read before its sender is asked to sign in, so that nothing entered is lost.
   const isRead = to.endsWith('/fix') && !to.startsWith('/api/');
-  const statuses = new Set(answers.map(({ status }) => status).filter((status) => !isRead || status !== 415));
+  const statuses = new Set(
+    answers.map(({ status }) => status).filter((status) => !isRead || status !== 415),
+  );
   return [`${method} ${to}`, [...statuses]];
 }
 
@@ -117,7 +139,10 @@ describe('every address that changes something refuses', () => {
   it('a session that another port of this machine uses', () =>
     refusals(() => ({ 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1', cookie }), 403));
   it('a session that a page of another site uses', () =>
-    refusals(() => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', cookie }), 403));
+    refusals(
+      () => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', cookie }),
+      403,
+    ));
   it('a session without an origin', () => refusals(() => ({ cookie }), 403));
   it('another name of this machine, also for the right person', () =>
     refusals(() => ({ ...OWN, cookie, host: '127.0.0.1.nip.io' }), 403));
@@ -125,7 +150,10 @@ describe('every address that changes something refuses', () => {
   it('and lets the right person through to its own checks', async () => {
     for (const route of changingRoutes()) {
       const [name, statuses] = await answersTo(route, { ...OWN, cookie });
-      expect([name, statuses.filter((status) => [401, 403, 500].includes(status))]).toEqual([name, []]);
+      expect([name, statuses.filter((status) => [401, 403, 500].includes(status))]).toEqual([
+        name,
+        [],
+      ]);
     }
     await place.run(['resume']);
   });
@@ -135,6 +163,11 @@ it('every address that only reads refuses somebody without a login, and another 
   for (const to of [...PAGES, ...READING.map((one) => `/api/v1/${one}`)]) {
     const unknown = await call('GET', to, { accept: 'application/json' });
     const foreign = await call('GET', to, { cookie, host: 'evil.example' });
-    expect([to, unknown.status, foreign.status, foreign.code]).toEqual([to, 401, 403, 'foreign-host']);
+    expect([to, unknown.status, foreign.status, foreign.code]).toEqual([
+      to,
+      401,
+      403,
+      'foreign-host',
+    ]);
   }
 });

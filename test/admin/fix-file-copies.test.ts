@@ -10,7 +10,14 @@ import { openWorkplace } from '../support/workplace.ts';
 
 const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
 
-const ROWS = ['T-1,NEW,A,5 x', 'T-1,NEW,B,7', 'T-2,NEW,C,three', 'T-2,NEW,D,9', 'T-3,NEW,E,3', 'T-3,NEW,F,4'];
+const ROWS = [
+  'T-1,NEW,A,5 x',
+  'T-1,NEW,B,7',
+  'T-2,NEW,C,three',
+  'T-2,NEW,D,9',
+  'T-3,NEW,E,3',
+  'T-3,NEW,F,4',
+];
 
 it('two copies of a fix file that each correct one order are both counted as sent in report and dashboard, and both changes are recorded', async () => {
   await using place = await openWorkplace();
@@ -29,7 +36,8 @@ it('two copies of a fix file that each correct one order are both counted as sen
   expect(theirs.counts).toMatchObject({ accepted: 1, invalid: 1 });
   expect([...place.stored().keys()].sort()).toEqual(['T-1', 'T-2', 'T-3']);
 
-  const report = async () => textOf(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'));
+  const report = async () =>
+    textOf(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'));
   const page = async () => textOf((await person.page(`/batches/${batch}`)).text);
   const sent = 'All 3 orders went out: 1 at first and 2 later.';
   const said = await until('the report of the list', async () => {
@@ -59,7 +67,9 @@ it('two copies of a fix file that each correct one order are both counted as sen
     const items = body['items'] as { purchaseOrderNumber: string; closed: { changes?: unknown } }[];
     return items.length === 2 && items.every(({ closed }) => closed.changes) && items;
   });
-  expect(Object.fromEntries(changes.map((row) => [row.purchaseOrderNumber, row.closed.changes]))).toEqual({
+  expect(
+    Object.fromEntries(changes.map((row) => [row.purchaseOrderNumber, row.closed.changes])),
+  ).toEqual({
     'T-1': [{ place: 'line 2', field: 'quantity', from: '5 x', to: '5' }],
     'T-2': [{ place: 'line 2', field: 'quantity', from: 'three', to: '3' }],
   });
@@ -84,6 +94,10 @@ it('a message about an order of another file with the same name calls it another
   };
   await drop('T-1,NEW,A,1', 'T-2,NEW,A,1');
   const [, first = '', second = ''] = (await drop('T-1,NEW,A,one', 'T-2,NEW,A,2')).split('\n');
-  expect(first).toContain('this number is already accepted from another file named ""list.csv"" (batch ');
-  expect(second).toContain('accepted with different items, from another file named ""list.csv"" (batch ');
+  expect(first).toContain(
+    'this number is already accepted from another file named ""list.csv"" (batch ',
+  );
+  expect(second).toContain(
+    'accepted with different items, from another file named ""list.csv"" (batch ',
+  );
 });

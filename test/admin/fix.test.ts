@@ -33,7 +33,9 @@ async function drop(name: string, content: string | Buffer): Promise<Map<string,
   await place.drop(name, content);
   const report = await until('the report', async () => {
     const reports = await place.reportsNow();
-    return reports.length > before ? reports.find(({ file, finishedAt }) => file === name && finishedAt) : undefined;
+    return reports.length > before
+      ? reports.find(({ file, finishedAt }) => file === name && finishedAt)
+      : undefined;
   });
   return await until('the dead letters', async () => {
     const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
@@ -54,35 +56,70 @@ async function rowsOf(id: string | undefined): Promise<Rows> {
 
 /** The values of the rows, some of them replaced by name. */
 function changed({ rows }: Rows, values: Record<string, string>, confirmed = false) {
-  return rows.map(({ cells }) => ({ values: cells.map(({ name, value }) => values[name] ?? value), confirmed }));
+  return rows.map(({ cells }) => ({
+    values: cells.map(({ name, value }) => values[name] ?? value),
+    confirmed,
+  }));
 }
 
 it('a corrected cell is checked, sent as a fix file, accepted, and closes the dead letter with its author', async () => {
-  const id = (await drop('orders.csv', `${HEAD},note\nPO-1,NEW,B,none,"=1+1, ""a"""\nPO-1,NEW,C,2,x\n`)).get('PO-1');
+  const id = (
+    await drop('orders.csv', `${HEAD},note\nPO-1,NEW,B,none,"=1+1, ""a"""\nPO-1,NEW,C,2,x\n`)
+  ).get('PO-1');
   const rows = await rowsOf(id);
   expect(rows.rows.map(({ place: at }) => at)).toEqual(['line 2', 'line 3']);
-  expect(rows.rows[0]?.cells.map(({ value }) => value)).toEqual(['PO-1', 'NEW', 'B', 'none', '=1+1, "a"']);
+  expect(rows.rows[0]?.cells.map(({ value }) => value)).toEqual([
+    'PO-1',
+    'NEW',
+    'B',
+    'none',
+    '=1+1, "a"',
+  ]);
   expect(rows.rows[0]?.message).toContain('quantity');
 
-  const dry = await person.call('POST', `${pathOf(id)}/fix`, { rows: changed(rows, { quantity: '0' }), dryRun: true });
-  expect(dry.body).toMatchObject({ sent: false, isReady: false, orders: [{ number: 'PO-1', verdict: 'invalid' }] });
-  expect(dry.body['orders']).toMatchObject([{ problems: [{ row: 0, field: 'quantity' }, { row: 1 }] }]);
+  const dry = await person.call('POST', `${pathOf(id)}/fix`, {
+    rows: changed(rows, { quantity: '0' }),
+    dryRun: true,
+  });
+  expect(dry.body).toMatchObject({
+    sent: false,
+    isReady: false,
+    orders: [{ number: 'PO-1', verdict: 'invalid' }],
+  });
+  expect(dry.body['orders']).toMatchObject([
+    { problems: [{ row: 0, field: 'quantity' }, { row: 1 }] },
+  ]);
 
   const [first = { values: [], confirmed: false }, second = first] = changed(rows, {});
   const good = [{ ...first, values: first.values.with(3, '7') }, second];
-  const sent = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
+  const sent = await person.call('POST', `${pathOf(id)}/fix`, {
+    version: rows.version,
+    rows: good,
+  });
   expect([sent.status, sent.body['sent']]).toEqual([201, true]);
   await until('the order', () => place.stored().get('PO-1') === 1);
   const letter = await until('the closing', async () => {
     const { body } = await person.call('GET', pathOf(id));
     return body['closed'] === undefined ? undefined : body;
   });
-  const who = (await person.call('GET', `${pathOf(id)}/corrections`)).body['items'] as { who: string }[];
+  const who = (await person.call('GET', `${pathOf(id)}/corrections`)).body['items'] as {
+    who: string;
+  }[];
   const by = { who: who[0]?.who, file: 'orders.line-2.fix.csv' };
   expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'], ...by });
-  const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
+  const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, {
+    version: rows.version,
+    rows: good,
+  });
   expect(late['detail']).toMatch(/^PO-1 is settled already: accepted in \S*orders\.line-2\.fix/);
-  const typed = { 'v.0.0': 'PO-1', 'v.0.2': 'B', 'v.0.3': '<77>', 'v.1.3': '78', version: rows.version, do: 'send' };
+  const typed = {
+    'v.0.0': 'PO-1',
+    'v.0.2': 'B',
+    'v.0.3': '<77>',
+    'v.1.3': '78',
+    version: rows.version,
+    do: 'send',
+  };
   // Its file is put away at this moment: for an instant, its content cannot be shown.
   const form = await until('what was sent', async () => {
     const text = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
@@ -95,11 +132,16 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   await until('equal values', async () =>
     (await (await person.submit(`${pathOf(id)}/fix`, equal)).text()).includes(same),
   );
-  const [, entered = '', content = ''] = /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
-  expect(entered).toMatch(/data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s);
+  const [, entered = '', content = ''] =
+    /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
+  expect(entered).toMatch(
+    /data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
+  );
   expect(content).toMatch(/<div>B<.*<div>7<.*<div>C<.*<div>2</s);
   const { body: history } = await person.call('GET', '/order?number=PO-1');
-  expect(history['operatorActions']).toMatchObject([{ what: 'corrected', who: expect.any(String) }]);
+  expect(history['operatorActions']).toMatchObject([
+    { what: 'corrected', who: expect.any(String) },
+  ]);
   expect(place.stored().size).toBe(1);
 });
 
@@ -112,20 +154,30 @@ it('the history of a corrected order shows its first file, the changed value and
     const [one] = await corrections('q=po-1');
     return one?.closed.changes === undefined ? undefined : one;
   });
-  expect(found.closed.changes).toEqual([{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }]);
+  expect(found.closed.changes).toEqual([
+    { place: 'line 2', field: 'quantity', from: 'none', to: '7' },
+  ]);
   const who = found.closed.who ?? '';
   expect(who).not.toBe('');
   const { text } = await person.page('/order?number=PO-1');
-  for (const part of ['in <a href="/batches/', '>orders.csv</a>, lines 2, 3', '>details</a>', 'quantity: none → 7'])
+  for (const part of [
+    'in <a href="/batches/',
+    '>orders.csv</a>, lines 2, 3',
+    '>details</a>',
+    'quantity: none → 7',
+  ])
     expect(text).toContain(part);
   expect(text).toMatch(
-    new RegExp(`the rows of orders\\.csv: accepted in <a [^>]*>orders\\.line-2\\.fix\\.csv</a> by ${who}`),
+    new RegExp(
+      `the rows of orders\\.csv: accepted in <a [^>]*>orders\\.line-2\\.fix\\.csv</a> by ${who}`,
+    ),
   );
   expect(text.match(/accepted by the API/g)).toBeNull();
 
   const day = found.closed.at.slice(0, 10);
   const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
-  const numbers = async (query: string) => (await corrections(query)).map((one) => one.purchaseOrderNumber);
+  const numbers = async (query: string) =>
+    (await corrections(query)).map((one) => one.purchaseOrderNumber);
   expect(await numbers(`day=${day}&who=${who.toUpperCase()}&q=none`)).toContain('PO-1');
   expect(await numbers(`day=${next}`)).toEqual([]);
   expect(await numbers('who=somebody+else')).toEqual([]);
@@ -133,7 +185,10 @@ it('the history of a corrected order shows its first file, the changed value and
   const at = Date.parse(found.closed.at);
   const dayIn = (zone: string) => new Intl.DateTimeFormat('sv', { timeZone: zone }).format(at);
   for (const zone of ['Pacific/Kiritimati', 'America/St_Johns', 'Pacific/Pago_Pago']) {
-    expect([zone, await numbers(`day=${dayIn(zone)}&zone=${zone}`)]).toEqual([zone, expect.arrayContaining(['PO-1'])]);
+    expect([zone, await numbers(`day=${dayIn(zone)}&zone=${zone}`)]).toEqual([
+      zone,
+      expect.arrayContaining(['PO-1']),
+    ]);
     const hour = 3_600_000;
     const start = Array.from({ length: 25 }, (_, i) => at - i * hour).filter(
       (one) => new Intl.DateTimeFormat('sv', { timeZone: zone }).format(one) !== dayIn(zone),
@@ -142,7 +197,9 @@ it('the history of a corrected order shows its first file, the changed value and
     const other = new Intl.DateTimeFormat('sv', { timeZone: zone }).format(start[0]);
     expect([zone, await numbers(`day=${other}&zone=${zone}`)]).toEqual([zone, []]);
   }
-  expect((await person.call('GET', `/corrections?day=${day}&zone=Nowhere`)).body['code']).toBe('parameter-wrong');
+  expect((await person.call('GET', `/corrections?day=${day}&zone=Nowhere`)).body['code']).toBe(
+    'parameter-wrong',
+  );
   expect(await numbers(`day=${day}&end=accepted`)).toContain('PO-1');
   expect(await numbers(`day=${day}&end=discarded`)).not.toContain('PO-1');
   expect(await numbers(`day=${day}&kind=invalid`)).toContain('PO-1');
@@ -156,8 +213,12 @@ it('the history of a corrected order shows its first file, the changed value and
 });
 
 it('corrections are counted on each page, and downloaded on one', async () => {
-  await drop('=many.csv', [HEAD, ...[1, 2, 3].map((no) => `MANY-${no},NEW,B,=none`)].join('\n').concat('\n'));
-  for (const no of [1, 2, 3]) await place.run(['dead-letters', 'discard', '--order', `MANY-${no}`, '--yes']);
+  await drop(
+    '=many.csv',
+    [HEAD, ...[1, 2, 3].map((no) => `MANY-${no},NEW,B,=none`)].join('\n').concat('\n'),
+  );
+  for (const no of [1, 2, 3])
+    await place.run(['dead-letters', 'discard', '--order', `MANY-${no}`, '--yes']);
   const list = async (query = '') =>
     (await person.call('GET', `/corrections?q=MANY-&end=discarded&limit=2${query}`)).body;
   const first = await until('the list', async () => {
@@ -175,13 +236,20 @@ it('corrections are counted on each page, and downloaded on one', async () => {
   expect(text).toContain('Corrections 1 to 2 of 3, the newest first. Download all that match: ');
   expect(text).toContain('<a href="/corrections.csv?q=MANY-">as CSV</a>');
   expect(
-    (await person.page(`/corrections?q=MANY-&limit=2&after=${encodeURIComponent(String(first['next']))}`)).text,
+    (
+      await person.page(
+        `/corrections?q=MANY-&limit=2&after=${encodeURIComponent(String(first['next']))}`,
+      )
+    ).text,
   ).toContain('Corrections 3 to 3 of 3');
 
   const headers = { cookie: person.cookie, connection: 'close' };
   const download = async (path: string) => {
     const reply = await fetch(`http://127.0.0.1:${person.port}${path}`, { headers });
-    return { type: reply.headers.get('content-type'), lines: (await reply.text()).trim().split('\n') };
+    return {
+      type: reply.headers.get('content-type'),
+      lines: (await reply.text()).trim().split('\n'),
+    };
   };
   const { type, lines } = await download('/corrections.csv?q=MANY-');
   expect([type, lines.length, lines[0]]).toEqual([
@@ -190,18 +258,23 @@ it('corrections are counted on each page, and downloaded on one', async () => {
     'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes,already',
   ]);
   // Without its column, a message such as `is empty` says nothing.
-  expect(lines.slice(1).join('\n')).toMatch(/,MANY-1,,invalid,"?quantity: .*,'=many\.csv,[^,]*,2,discarded,,,,$/m);
+  expect(lines.slice(1).join('\n')).toMatch(
+    /,MANY-1,,invalid,"?quantity: .*,'=many\.csv,[^,]*,2,discarded,,,,$/m,
+  );
   const one = await download('/api/v1/corrections.csv?q=PO-1');
   expect(one.lines.join('\n')).toMatch(
     /,PO-1,,invalid,.*,orders\.csv,[^,]*,2,accepted,orders\.line-2\.fix\.csv,[^,]+,quantity: none → 7,$/m,
   );
-  expect((await person.call('GET', '/corrections.csv?limit=2')).body['code']).toBe('parameter-wrong');
+  expect((await person.call('GET', '/corrections.csv?limit=2')).body['code']).toBe(
+    'parameter-wrong',
+  );
 });
 
 it('the list of batches sums the orders of a day, and fix files apart', async () => {
   const today = new Date().toISOString().slice(0, 10);
   type Sum = Record<'files' | 'fixFiles', Record<string, number>>;
-  const sumOf = async (query: string) => (await person.call('GET', `/batches?${query}`)).body['sum'] as Sum;
+  const sumOf = async (query: string) =>
+    (await person.call('GET', `/batches?${query}`)).body['sum'] as Sum;
   const sum = await until('both files', async () => {
     const now = await sumOf('q=orders&limit=1');
     return now.fixFiles['accepted'] === 1 && now;
@@ -218,10 +291,21 @@ it('the list of batches sums the orders of a day, and fix files apart', async ()
 });
 
 it('the sum of batches counts no duplicate as a different order, and no row without a number as an order', async () => {
-  const ids = await drop('sum.csv', `${HEAD}\nPO-1001,NEW,A,1200\nPO-1002,NEW,A,x\nPO-1003,NEW,A,1\n,NEW,B,2\n`);
+  const ids = await drop(
+    'sum.csv',
+    `${HEAD}\nPO-1001,NEW,A,1200\nPO-1002,NEW,A,x\nPO-1003,NEW,A,1\n,NEW,B,2\n`,
+  );
   await drop('sum-again.csv', `${HEAD}\nPO-1001,NEW,A,1200\n`);
   const sum = async () => (await person.call('GET', '/batches?q=sum')).body['sum'];
-  const files = { files: 2, orders: 5, nameless: 1, accepted: 1, duplicate: 1, needPerson: 3, open: 3 };
+  const files = {
+    files: 2,
+    orders: 5,
+    nameless: 1,
+    accepted: 1,
+    duplicate: 1,
+    needPerson: 3,
+    open: 3,
+  };
   // What the pages show is a second old at most, or more on a slow machine.
   const isShown = async (wanted: Record<string, number>) => {
     const { files: shown } = (await sum()) as { files: Record<string, number> };
@@ -230,24 +314,38 @@ it('the sum of batches counts no duplicate as a different order, and no row with
   await until('both files', () => isShown(files));
   const { text } = await person.page('/batches?q=sum');
   expect(text).toContain('<p>Accepted at first, with those of fix files: 1 different order.</p>');
-  expect(text).toContain('accepted when they were sent again unchanged, are not counted as accepted here');
+  expect(text).toContain(
+    'accepted when they were sent again unchanged, are not counted as accepted here',
+  );
   expect(text).not.toContain('arrived');
   // The list, the page of the batch and the overview use the same words.
-  expect(text).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);
-  const items = (await person.call('GET', '/batches?q=sum')).body['items'] as { batch: string; file: string }[];
-  const own = (await person.page(`/batches/${items.find(({ file }) => file === 'sum.csv')?.batch}`)).text;
-  expect(own).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);
-  expect(own).toMatch(/invalid<\/div>.*<div class="quiet">2 orders and 1 row without an order number<\/div>/s);
+  expect(text).toContain(
+    `4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`,
+  );
+  const items = (await person.call('GET', '/batches?q=sum')).body['items'] as {
+    batch: string;
+    file: string;
+  }[];
+  const own = (await person.page(`/batches/${items.find(({ file }) => file === 'sum.csv')?.batch}`))
+    .text;
+  expect(own).toContain(
+    `4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`,
+  );
+  expect(own).toMatch(
+    /invalid<\/div>.*<div class="quiet">2 orders and 1 row without an order number<\/div>/s,
+  );
   // The overview shows a state that is a moment old.
   const open =
     /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/;
-  const waits = /(\d+ orders and )?\d+ rows? without an order number<\/div><\/td><td[^>]*><div>a person<\/div>/;
+  const waits =
+    /(\d+ orders and )?\d+ rows? without an order number<\/div><\/td><td[^>]*><div>a person<\/div>/;
   await until('the overview says so', async () => {
     const overview = (await person.page('/')).text;
     return open.test(overview) && waits.test(overview);
   });
   expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
-  for (const id of ids.values()) expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
+  for (const id of ids.values())
+    expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
   // A row without a number stays one after it was settled.
   await until('the end', () => isShown({ ...files, open: 0 }));
 });
@@ -255,24 +353,41 @@ it('the sum of batches counts no duplicate as a different order, and no row with
 it('an order that was given another number is found by both, and a discarded one shows it once', async () => {
   const ids = await drop('numbers.csv', `${HEAD}\nPO-41,NEW,A,none\nPO-42,NEW,A,none\n`);
   const rows = await rowsOf(ids.get('PO-41'));
-  const body = { version: rows.version, rows: changed(rows, { quantity: '2', purchaseOrderNumber: 'PO-49' }) };
+  const body = {
+    version: rows.version,
+    rows: changed(rows, { quantity: '2', purchaseOrderNumber: 'PO-49' }),
+  };
   expect((await person.call('POST', `${pathOf(ids.get('PO-41'))}/fix`, body)).status).toBe(201);
   expect((await person.call('POST', `${pathOf(ids.get('PO-42'))}/discard`, {})).status).toBe(200);
   await until('the history of the new number', async () => {
     const { text } = await person.page('/order?number=PO-49');
-    return text.includes('corrected: was <a href="/order?number=PO-41">PO-41</a>') && text.includes('none → 2');
+    return (
+      text.includes('corrected: was <a href="/order?number=PO-41">PO-41</a>') &&
+      text.includes('none → 2')
+    );
   });
   const before = (await person.page('/order?number=PO-41')).text;
-  expect(before).toMatch(/the rows of numbers\.csv: came back in <a [^>]*>[^<]*<\/a> by [^<]+ as <a [^>]*>PO-49<\/a>/);
+  expect(before).toMatch(
+    /the rows of numbers\.csv: came back in <a [^>]*>[^<]*<\/a> by [^<]+ as <a [^>]*>PO-49<\/a>/,
+  );
   const letter = await until('how it ended', async () => {
     const { body } = await person.call('GET', pathOf(ids.get('PO-41')));
     return (body['closed'] as Closed | undefined)?.end && (body['closed'] as Closed);
   });
-  expect(letter).toMatchObject({ by: 'fixed', number: 'PO-49', end: { by: 'accepted', batch: letter.batch } });
+  expect(letter).toMatchObject({
+    by: 'fixed',
+    number: 'PO-49',
+    end: { by: 'accepted', batch: letter.batch },
+  });
   await until('the first page', async () => {
     const report = (await place.reportsNow()).find(({ file }) => file === 'numbers.csv');
-    const page = await readFile(path.join(place.folder, 'reports', report?.batch ?? '', 'report.html'), 'utf8');
-    return /came back in .*numbers\.line-2\.fix.* as <bdi>PO-49<\/bdi>.*; then accepted there/.test(page);
+    const page = await readFile(
+      path.join(place.folder, 'reports', report?.batch ?? '', 'report.html'),
+      'utf8',
+    );
+    return /came back in .*numbers\.line-2\.fix.* as <bdi>PO-49<\/bdi>.*; then accepted there/.test(
+      page,
+    );
   });
   const discarded = await until('the history of the discarded one', async () => {
     const { text } = await person.page('/order?number=PO-42');
@@ -283,8 +398,11 @@ it('an order that was given another number is found by both, and a discarded one
 
 /** The fields of the correction form of a page, as a browser would send them. */
 function fieldsIn(text: string): Record<string, string> {
-  const [, form = ''] = /<form method="post" action="[^"]*\/fix#correct"[^>]*>(.*?)<\/form>/s.exec(text) ?? [];
-  const inputs = [...form.matchAll(/<input (?![^>]*checkbox)[^>]*?name="([^"]*)"(?: value="([^"]*)")?/g)];
+  const [, form = ''] =
+    /<form method="post" action="[^"]*\/fix#correct"[^>]*>(.*?)<\/form>/s.exec(text) ?? [];
+  const inputs = [
+    ...form.matchAll(/<input (?![^>]*checkbox)[^>]*?name="([^"]*)"(?: value="([^"]*)")?/g),
+  ];
   return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, plain(value)]));
 }
 
@@ -299,13 +417,17 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
 
   const half = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '-1', do: 'send' });
   const again = await half.text();
-  expect([half.status, fieldsIn(again)['v.0.3'], /was: none/.test(again), /Not sent/.test(again)]).toEqual([
-    422,
-    '-1',
-    true,
-    true,
-  ]);
-  const checked = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '3', do: 'check' });
+  expect([
+    half.status,
+    fieldsIn(again)['v.0.3'],
+    /was: none/.test(again),
+    /Not sent/.test(again),
+  ]).toEqual([422, '-1', true, true]);
+  const checked = await person.submit(`${pathOf(id)}/fix`, {
+    ...fields,
+    'v.0.3': '3',
+    do: 'check',
+  });
   expect(await checked.text()).toContain('It can be sent.');
   expect(place.stored().has('PO-11')).toBe(false);
   const sent = await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '3', do: 'send' });
@@ -323,33 +445,53 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
     expect(page).toContain('>accepted</span>');
     expect(page).not.toContain('is being sent');
     const isShown = page.includes('<ul class="changes"><li>');
-    expect([isShown, page.includes('What was changed is shown here when the file is finished.')]).toContain(true);
+    expect([
+      isShown,
+      page.includes('What was changed is shown here when the file is finished.'),
+    ]).toContain(true);
     return isShown;
   });
   // The note came back as it was, without the escape that the page shows.
   const report = (await place.reportsNow()).find(({ file }) => file === 'evil.line-2.fix.csv');
-  expect(report).toMatchObject({ state: 'finished', counts: { accepted: 1, orders: 1 }, source: 'inbox' });
+  expect(report).toMatchObject({
+    state: 'finished',
+    counts: { accepted: 1, orders: 1 },
+    source: 'inbox',
+  });
 });
 
 it('a row that an order lacks is added in the form, and is sent with it', async () => {
   const id = (await drop('lacks.csv', `${HEAD},note\nPO-51,NEW,A,none,x\n`)).get('PO-51');
   const fields = fieldsIn((await person.page(pathOf(id))).text);
-  const more = await (await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '4', do: 'add' })).text();
+  const more = await (
+    await person.submit(`${pathOf(id)}/fix`, { ...fields, 'v.0.3': '4', do: 'add' })
+  ).text();
   const entered = fieldsIn(more);
-  expect([entered['added'], entered['v.0.3'], entered['v.1.0'], entered['v.1.2']]).toEqual(['1', '4', 'PO-51', '']);
+  expect([entered['added'], entered['v.0.3'], entered['v.1.0'], entered['v.1.2']]).toEqual([
+    '1',
+    '4',
+    'PO-51',
+    '',
+  ]);
   const now = { ...entered, 'v.1.1': 'NEW', 'v.1.2': 'B', 'v.1.3': '5' };
-  expect(await (await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'check' })).text()).toContain('It can be sent.');
+  expect(
+    await (await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'check' })).text(),
+  ).toContain('It can be sent.');
   expect((await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'send' })).status).toBe(303);
   await until('the order', () => place.stored().get('PO-51') === 1);
   const text = await until('the history', async () => {
     const page = (await person.page('/order?number=PO-51')).text;
-    return page.includes('quantity: none → 4') || page.includes('line 2, quantity: none → 4') ? page : undefined;
+    return page.includes('quantity: none → 4') || page.includes('line 2, quantity: none → 4')
+      ? page
+      : undefined;
   });
   expect(text).toContain('added row, articleCode: B');
 });
 
 it('a row is left out of an order only when each other row is confirmed, and a row that was added is removed again', async () => {
-  const id = (await drop('twice.csv', `${HEAD}\nPO-171,NEW,A,1\nPO-171,NEW,B,5\nPO-171,NEW,B,5\n`)).get('PO-171');
+  const id = (
+    await drop('twice.csv', `${HEAD}\nPO-171,NEW,A,1\nPO-171,NEW,B,5\nPO-171,NEW,B,5\n`)
+  ).get('PO-171');
   const path = `${pathOf(id)}/fix`;
   const { text } = await person.page(pathOf(id));
   expect(plain(text)).toContain('check "Leave this row out of the order" in one of the rows');
@@ -364,32 +506,50 @@ it('a row is left out of an order only when each other row is confirmed, and a r
 
   const out = { 'out.1': 'leave' };
   const held = plain(await send({ ...out, do: 'send' }));
-  expect(held).toMatch(/this order is not complete: line 3 of (?:"|&quot;)\S+ \(PO-171, NEW, B, 5\) was in this order/);
+  expect(held).toMatch(
+    /this order is not complete: line 3 of (?:"|&quot;)\S+ \(PO-171, NEW, B, 5\) was in this order/,
+  );
   expect(held).toContain('Not sent.');
   // A box is to be checked, and no cell is wrong.
-  expect(held).toMatch(/PO-171: +it cannot be sent like this\. The messages below say what to do\./);
+  expect(held).toMatch(
+    /PO-171: +it cannot be sent like this\. The messages below say what to do\./,
+  );
   expect(await send({ ...out, do: 'check' })).toContain('name="out.1" value="leave" checked');
   // The rows below one that is left out keep their problems.
   expect(await send({ 'out.0': 'leave', 'v.2.3': '0', do: 'check' })).toMatch(
     /name="v\.2\.3"[^>]* aria-invalid="true"/,
   );
-  expect(plain(await send({ 'out.0': 'leave', 'out.1': 'leave', 'out.2': 'leave', do: 'check' }))).toContain(
-    'Every row is left out.',
-  );
+  expect(
+    plain(await send({ 'out.0': 'leave', 'out.1': 'leave', 'out.2': 'leave', do: 'check' })),
+  ).toContain('Every row is left out.');
   const { version, ...rows } = await rowsOf(id);
   const [first, second, third] = changed({ version, ...rows }, {}, true);
   const body = { version, rows: [first, { ...second, leave: true }, third] };
-  expect((await person.call('POST', path, { ...body, dryRun: true })).body).toMatchObject({ isReady: true });
-  await person.submit(path, { ...fields, ...out, 'ok.0': 'confirmed', 'ok.2': 'confirmed', do: 'send' });
+  expect((await person.call('POST', path, { ...body, dryRun: true })).body).toMatchObject({
+    isReady: true,
+  });
+  await person.submit(path, {
+    ...fields,
+    ...out,
+    'ok.0': 'confirmed',
+    'ok.2': 'confirmed',
+    do: 'send',
+  });
   await until('the order', () => place.stored().get('PO-171') === 1);
   const history = await until('the history', async () => {
     const page = (await person.page('/order?number=PO-171')).text;
     return page.includes('line 3 removed: PO-171, NEW, B, 5') && page;
   });
-  expect(history).toContain('The API cannot change an accepted order. If it is wrong, agree on the change');
-  expect(history).toContain('A missing item can be a new order with a new number, if the supplier agrees.');
+  expect(history).toContain(
+    'The API cannot change an accepted order. If it is wrong, agree on the change',
+  );
+  expect(history).toContain(
+    'A missing item can be a new order with a new number, if the supplier agrees.',
+  );
   const { body: order } = await person.call('GET', '/order?number=PO-171');
-  expect(order).toMatchObject({ content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] } });
+  expect(order).toMatchObject({
+    content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] },
+  });
 });
 
 it('a row that may belong to an order that was sent is compared with it, and not added to it', async () => {
@@ -403,7 +563,9 @@ it('a row that may belong to an order that was sent is compared with it, and not
     /this row may belong to PO-195, which is already accepted from .*If so, discard this row\. Enter/,
   );
   const row = plain((await person.page(pathOf(ids.get('')?.replace('line 4', 'line 3')))).text);
-  expect(row).toContain('If that has this row, discard the row here. If it lacks the row, agree on the change');
+  expect(row).toContain(
+    'If that has this row, discard the row here. If it lacks the row, agree on the change',
+  );
   expect(`${above} ${last} ${row}`).not.toMatch(/add it on the page of/);
 });
 
@@ -412,7 +574,9 @@ it('an order and a row without a number that may belong to it are not sent witho
   const check = async (number: string, values: Record<string, string>) => {
     const fields = fieldsIn((await person.page(pathOf(ids.get(number)))).text);
     return plain(
-      await (await person.submit(`${pathOf(ids.get(number))}/fix`, { ...fields, ...values, do: 'check' })).text(),
+      await (
+        await person.submit(`${pathOf(ids.get(number))}/fix`, { ...fields, ...values, do: 'check' })
+      ).text(),
     );
   };
   const above = plain((await person.page(pathOf(ids.get('PO-95')))).text);
@@ -422,16 +586,24 @@ it('an order and a row without a number that may belong to it are not sent witho
     'Only if that row stays as it is and this order is complete without it, check "This row is correct as it is" in each of its rows';
   // In the table of problems and in the form.
   expect([above.split(advice).length, above.split(asItIs).length]).toEqual([3, 3]);
-  expect(above).toMatch(/<a href="\/dead-letters\/[^"]*line%203">Line 3<\/a>, without an order number: H-3 × 4\./);
-  expect(above).not.toMatch(/write confirmed|in the fix file<|enter the number of this order in it/);
+  expect(above).toMatch(
+    /<a href="\/dead-letters\/[^"]*line%203">Line 3<\/a>, without an order number: H-3 × 4\./,
+  );
+  expect(above).not.toMatch(
+    /write confirmed|in the fix file<|enter the number of this order in it/,
+  );
   expect((await person.page(pathOf(ids.get('')))).text).toMatch(
     /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95: with the same article and quantity, this row is settled too; with other values, discard it here afterwards\. po-sync does not read which cells are merged\. For your operator: if all such files have merged cells, set <code>fillDown<\/code>/,
   );
   const alone = await check('', { 'v.0.0': 'PO-95' });
-  expect(alone).toMatch(/order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/);
+  expect(alone).toMatch(
+    /order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/,
+  );
   expect(alone).not.toContain('It can be sent');
   const unchanged = await check('PO-95', {});
-  expect(unchanged).toMatch(/may be missing: line 3 of (?:"|&quot;)\S+ \(, NEW, H-3, 4\) waits for a person/);
+  expect(unchanged).toMatch(
+    /may be missing: line 3 of (?:"|&quot;)\S+ \(, NEW, H-3, 4\) waits for a person/,
+  );
   expect(unchanged).not.toContain('It can be sent');
   expect(await check('PO-95', { 'ok.0': 'confirmed' })).toContain('It can be sent.');
   const whole = { added: '1', 'v.1.0': 'PO-95', 'v.1.1': 'NEW', 'v.1.2': 'H-3', 'v.1.3': '4' };
@@ -443,35 +615,66 @@ it('an order and a row without a number that may belong to it are not sent witho
   const nameless = fieldsIn((await person.page(pathOf(ids.get('')))).text);
   await person.submit(`${pathOf(ids.get('PO-95'))}/fix`, { ...fields, ...whole, do: 'send' });
   await until('the order', () => place.stored().get('PO-95') === 1);
-  await until('the end of the row', async () => (await person.call('GET', pathOf(ids.get('')))).body['closed']);
+  await until(
+    'the end of the row',
+    async () => (await person.call('GET', pathOf(ids.get('')))).body['closed'],
+  );
   const history = await until('the history', async () => {
     const { text } = await person.page('/order?number=PO-95');
     return text.includes('<li>added row, articleCode: H-3</li>') && text;
   });
   expect(history).not.toContain('(empty) → PO-95');
   const late = { ...nameless, 'v.0.0': 'PO-97', do: 'send' };
-  expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain('Not sent.');
+  expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain(
+    'Not sent.',
+  );
 });
 
 it('of rows below each other without a number, none is left behind when the order takes the first', async () => {
-  const rows = ['M-1,NEW,A,1', ',NEW,B,2', ',NEW,C,3', 'M-2,NEW,D,4', 'M-3,NEW,E,5', ',NEW,F,6', ',NEW,G,7'];
+  const rows = [
+    'M-1,NEW,A,1',
+    ',NEW,B,2',
+    ',NEW,C,3',
+    'M-2,NEW,D,4',
+    'M-3,NEW,E,5',
+    ',NEW,F,6',
+    ',NEW,G,7',
+  ];
   const ids = await drop('merged.csv', `${[HEAD, ...rows].join('\n')}\n`);
   const { body } = await person.call('GET', '/dead-letters?q=merged.csv');
-  const loose = (body['items'] as { id: string; purchaseOrderNumber: string; location: { line: number } }[])
+  const loose = (
+    body['items'] as { id: string; purchaseOrderNumber: string; location: { line: number } }[]
+  )
     .filter(({ purchaseOrderNumber }) => purchaseOrderNumber === '')
     .map(({ id, location }) => [location.line, id] as const);
   const idOfLine = new Map(loose);
   expect([...idOfLine.keys()].sort((one, other) => one - other)).toEqual([3, 4, 7, 8]);
-  const correct = async (number: string, added: [article: string, quantity: string][], what: 'check' | 'send') => {
+  const correct = async (
+    number: string,
+    added: [article: string, quantity: string][],
+    what: 'check' | 'send',
+  ) => {
     const fields = fieldsIn((await person.page(pathOf(ids.get(number)))).text);
-    const values = added.flatMap((item, i) => [number, 'NEW', ...item].map((value, at) => [`v.${i + 1}.${at}`, value]));
-    const form = { ...fields, added: String(added.length), ...Object.fromEntries(values), do: what };
+    const values = added.flatMap((item, i) =>
+      [number, 'NEW', ...item].map((value, at) => [`v.${i + 1}.${at}`, value]),
+    );
+    const form = {
+      ...fields,
+      added: String(added.length),
+      ...Object.fromEntries(values),
+      do: what,
+    };
     return plain(await (await person.submit(`${pathOf(ids.get(number))}/fix`, form)).text());
   };
   const page = (await person.page(pathOf(ids.get('M-3')))).text;
-  for (const text of [/>Line 7<\/a>, without an order number: F × 6/, />Line 8<\/a>, without an order number: G × 7/])
+  for (const text of [
+    />Line 7<\/a>, without an order number: F × 6/,
+    />Line 8<\/a>, without an order number: G × 7/,
+  ])
     expect(page).toMatch(text);
-  expect((await person.page(pathOf(idOfLine.get(8)))).text).toMatch(/This row may belong to <a [^>]*>M-3<\/a>/);
+  expect((await person.page(pathOf(idOfLine.get(8)))).text).toMatch(
+    /This row may belong to <a [^>]*>M-3<\/a>/,
+  );
 
   // Entered in one row after the other, its own number sends none of them alone.
   for (const line of [7, 8]) {
@@ -482,7 +685,9 @@ it('of rows below each other without a number, none is left behind when the orde
     expect(answer).toMatch(`line ${15 - line} of`);
   }
   const half = await correct('M-3', [['F', '6']], 'check');
-  expect(half).toMatch(/may be missing: line 8 of (?:"|&quot;)\S+ \(, NEW, G, 7\) waits for a person/);
+  expect(half).toMatch(
+    /may be missing: line 8 of (?:"|&quot;)\S+ \(, NEW, G, 7\) waits for a person/,
+  );
   expect(half).not.toContain('can be sent');
   const both = await correct(
     'M-3',
@@ -508,54 +713,80 @@ it('of rows below each other without a number, none is left behind when the orde
       async () => (await person.call('GET', pathOf(idOfLine.get(line)))).body['closed'],
     );
   expect((await person.call('GET', pathOf(idOfLine.get(7)))).body['closed']).toBeUndefined();
-  await until('M-2 lacks none of them', async () => (await correct('M-2', [], 'check')).includes('It can be sent.'));
+  await until('M-2 lacks none of them', async () =>
+    (await correct('M-2', [], 'check')).includes('It can be sent.'),
+  );
 });
 
 it('rows without a number that a fix file left out are settled when a second one adds them, and are no other order then', async () => {
   await drop('left.csv', `${HEAD}\nL-1,NEW,A,1\n,NEW,B,2\n,NEW,C,3\n,NEW,D,4\nL-2,NEW,E,5\n`);
-  const reportOf = async (name: string) => (await place.reportsNow()).find(({ file }) => file === name)?.batch ?? '';
+  const reportOf = async (name: string) =>
+    (await place.reportsNow()).find(({ file }) => file === name)?.batch ?? '';
   const fixFile = async (name: string) =>
-    (await readFile(path.join(place.reports, await reportOf(name), 'dead-letters.csv'), 'utf8')).split('\n');
+    (
+      await readFile(path.join(place.reports, await reportOf(name), 'dead-letters.csv'), 'utf8')
+    ).split('\n');
   const all = await fixFile('left.csv');
   const rows = (lines: readonly string[], ...wanted: RegExp[]) =>
     lines.filter((line) => wanted.some((one) => one.test(line)));
   const [header = '', ...two] = rows(all, /^purchase/, /^L-1/, /,B,/);
   await drop('first.csv', `${[header, ...two].join('\n').replace(/^,NEW,B/m, 'L-1,NEW,B')}\n`);
   const held = await fixFile('first.csv');
-  const added = ['L-1,NEW,C,3', 'L-1,NEW,D,4'].map((row) => row + ','.repeat(header.split(',').length - 4));
-  await place.drop('second.csv', `${[...held.filter((line) => line !== ''), ...added].join('\n')}\n`);
+  const added = ['L-1,NEW,C,3', 'L-1,NEW,D,4'].map(
+    (row) => row + ','.repeat(header.split(',').length - 4),
+  );
+  await place.drop(
+    'second.csv',
+    `${[...held.filter((line) => line !== ''), ...added].join('\n')}\n`,
+  );
   await until('the order', () => place.stored().get('L-1') === 1);
   const open = async () =>
     (
-      (await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)).body['items'] as {
+      (await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)).body[
+        'items'
+      ] as {
         purchaseOrderNumber: string;
       }[]
     ).map(({ purchaseOrderNumber }) => purchaseOrderNumber);
   await until('the end of both rows', async () => (await open()).join() === 'L-2');
   await until('what became of the row', async () => {
-    const { items } = (await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)).body as {
+    const { items } = (
+      await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)
+    ).body as {
       items: { message: string }[];
     };
-    return items[0]?.message.startsWith('line 5 came back in another file: it is no row of this order any more');
+    return items[0]?.message.startsWith(
+      'line 5 came back in another file: it is no row of this order any more',
+    );
   });
   const old = rows(all, /^purchase/, /,[CD],/).map((line) => line.replace(/^,/, 'L-9,'));
   const ids = await drop('old-copy.csv', `${old.join('\n')}\n`);
   expect([...ids.keys()]).toEqual(['L-9']);
-  expect((await person.page(pathOf(ids.get('L-9')))).text).toMatch(/already sent as L-1|became L-1/);
+  expect((await person.page(pathOf(ids.get('L-9')))).text).toMatch(
+    /already sent as L-1|became L-1/,
+  );
 });
 
 it('rows without a number with an empty line between them lead to the order above them, and it to each', async () => {
-  const ids = await drop('gap.csv', `${HEAD}\nGAP-1,NEW,A,1\n,NEW,B,2\n\n,NEW,C,3\nGAP-2,NEW,D,4\n`);
+  const ids = await drop(
+    'gap.csv',
+    `${HEAD}\nGAP-1,NEW,A,1\n,NEW,B,2\n\n,NEW,C,3\nGAP-2,NEW,D,4\n`,
+  );
   const { text } = await person.page(pathOf(ids.get('GAP-1')));
   for (const line of [3, 5]) expect(text).toContain(`>Line ${line}</a>, without an order number`);
   // The last one has this id.
-  expect((await person.page(pathOf(ids.get('')))).text).toMatch(/This row may belong to <a [^>]*>GAP-1<\/a>/);
+  expect((await person.page(pathOf(ids.get('')))).text).toMatch(
+    /This row may belong to <a [^>]*>GAP-1<\/a>/,
+  );
 });
 
 it('what was changed is shown when the report of the correction is complete', async () => {
   const id = (await drop('soon.csv', `${HEAD}\nSOON-1,NEW,B,none\n`)).get('SOON-1');
   const rows = await rowsOf(id);
-  await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: changed(rows, { quantity: '7' }) });
+  await person.call('POST', `${pathOf(id)}/fix`, {
+    version: rows.version,
+    rows: changed(rows, { quantity: '7' }),
+  });
   await until('the correction', async () => {
     const { body } = await person.call('GET', `${pathOf(id)}/corrections`);
     return (body['items'] as { state: string }[])[0]?.state === 'done';
@@ -565,11 +796,15 @@ it('what was changed is shown when the report of the correction is complete', as
     const { body } = await person.call('GET', pathOf(id));
     return (body['closed'] as { changes?: unknown }).changes !== undefined && body['closed'];
   });
-  expect(closed).toMatchObject({ changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }] });
+  expect(closed).toMatchObject({
+    changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }],
+  });
 });
 
 it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {
-  const wrong = (await drop('listed.csv', `${HEAD}\nPO-61,NEW,A,none\nPO-62,NEW,A,1\n`)).get('PO-61');
+  const wrong = (await drop('listed.csv', `${HEAD}\nPO-61,NEW,A,none\nPO-62,NEW,A,1\n`)).get(
+    'PO-61',
+  );
   const list = await until('the list', async () => {
     const { text } = await person.page('/dead-letters?q=PO-61');
     return text.includes('>PO-61</a>') ? text : undefined;
@@ -583,7 +818,9 @@ it('a list names the field, a search says what it does not find, and a conflict 
   const { text } = await person.page(pathOf(conflict));
   expect([text.includes('name="v.0.3"'), text.includes('name="ok.0"')]).toEqual([true, false]);
   // With its number it cannot be sent: what settles it comes first, and sending is not the main button.
-  expect(text).toMatch(/Discard it<.*>Discard<.*Send it with another number<.*value="send">Send the correction/s);
+  expect(text).toMatch(
+    /Discard it<.*>Discard<.*Send it with another number<.*value="send">Send the correction/s,
+  );
   const form = { 'v.0.0': 'PO-62', 'v.0.2': 'A', 'v.0.3': '2', do: 'check' };
   expect(await (await person.submit(`${pathOf(conflict)}/fix`, form)).text()).toMatch(
     /A × 1, accepted on <time datetime="20[\d-]+T\d\d:\d\d:\d\d\.000Z">[^<]*<\/time>, from/,
@@ -594,8 +831,13 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
   const content = `${HEAD}\nPO-71,NEW,A,6 boxes\nPO-71,NEW,B,4\n`;
   const first = (await drop('sent.csv', content)).get('PO-71');
   const rows = await rowsOf(first);
-  const sixth = rows.rows.map(({ cells }) => ({ values: cells.map(({ value }) => value.replace(' boxes', '')) }));
-  const sent = await person.call('POST', `${pathOf(first)}/fix`, { version: rows.version, rows: sixth });
+  const sixth = rows.rows.map(({ cells }) => ({
+    values: cells.map(({ value }) => value.replace(' boxes', '')),
+  }));
+  const sent = await person.call('POST', `${pathOf(first)}/fix`, {
+    version: rows.version,
+    rows: sixth,
+  });
   expect(sent.body['sent']).toBe(true);
   await until('the order', () => place.stored().get('PO-71') === 1);
   await until('the closing', async () => (await person.call('GET', pathOf(first))).body['closed']);
@@ -607,7 +849,11 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
     /The same content was read before, as <a href="\/batches\/[^"]+">sent\.csv<\/a> on <time datetime=/,
   );
   const check = async (values: Record<string, string>) =>
-    plain(await (await person.submit(`${pathOf(again)}/fix`, { ...fields, ...values, do: 'check' })).text());
+    plain(
+      await (
+        await person.submit(`${pathOf(again)}/fix`, { ...fields, ...values, do: 'check' })
+      ).text(),
+    );
   const other = await check({ 'v.0.3': '7' });
   expect(other).toMatch(
     /PO-71: This number was already sent: A × 6, B × 4, accepted on <time [^>]*>20.{17} UTC<\/time>, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it\./,
@@ -622,7 +868,9 @@ it('a row of a conflict that was corrected before can be confirmed as another or
   const content = `${HEAD}\nPO-91,NEW,X-9,1\n`;
   const first = (await drop('refused.csv', content)).get('PO-91');
   const fields = fieldsIn((await person.page(pathOf(first))).text);
-  expect((await person.submit(`${pathOf(first)}/fix`, { ...fields, 'v.0.2': 'A', do: 'send' })).status).toBe(303);
+  expect(
+    (await person.submit(`${pathOf(first)}/fix`, { ...fields, 'v.0.2': 'A', do: 'send' })).status,
+  ).toBe(303);
   await until('the order', () => place.stored().get('PO-91') === 1);
   const conflict = (await drop('refused-again.csv', content)).get('PO-91');
   const path = `${pathOf(conflict)}/fix`;
@@ -634,17 +882,25 @@ it('a row of a conflict that was corrected before can be confirmed as another or
   expect(held).not.toContain('Not sent');
   expect(held).toContain('was already sent as PO-91, from');
   expect(held).toContain('name="ok.0"');
-  expect(await (await person.submit(path, { ...other, 'ok.0': 'confirmed' })).text()).toContain('It can be sent.');
+  expect(await (await person.submit(path, { ...other, 'ok.0': 'confirmed' })).text()).toContain(
+    'It can be sent.',
+  );
 });
 
 it('of two people, and of a double submit, one sends; a stale page shows why not', async () => {
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);
   const body = { version: rows.version, rows: changed(rows, { quantity: '4' }) };
-  const answers = await Promise.all([1, 2, 3].map(() => person.call('POST', `${pathOf(id)}/fix`, body)));
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => person.call('POST', `${pathOf(id)}/fix`, body)),
+  );
   expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409]);
   await until('the order', () => place.stored().get('PO-21'));
-  const late = await person.submit(`${pathOf(id)}/fix`, { version: rows.version, 'v.0.3': '9', do: 'send' });
+  const late = await person.submit(`${pathOf(id)}/fix`, {
+    version: rows.version,
+    'v.0.3': '9',
+    do: 'send',
+  });
   expect(late.status).toBe(409);
   expect(place.stored().get('PO-21')).toBe(1);
 });
@@ -664,9 +920,20 @@ it('a correction that still needs a person closes the old dead letter and leads 
       ? one.left[0]
       : undefined;
   });
-  expect(next).toMatchObject({ purchaseOrderNumber: 'PO-3', message: 'articleCode X-9 is invalid' });
-  await until('the closing', async () => (await person.call('GET', pathOf(id))).body['closed'] !== undefined);
-  expect((await rowsOf(next.id)).rows[0]?.cells.map(({ value }) => value)).toEqual(['PO-3', 'NEW', 'X-9', '2']);
+  expect(next).toMatchObject({
+    purchaseOrderNumber: 'PO-3',
+    message: 'articleCode X-9 is invalid',
+  });
+  await until(
+    'the closing',
+    async () => (await person.call('GET', pathOf(id))).body['closed'] !== undefined,
+  );
+  expect((await rowsOf(next.id)).rows[0]?.cells.map(({ value }) => value)).toEqual([
+    'PO-3',
+    'NEW',
+    'X-9',
+    '2',
+  ]);
   const old = await person.call('GET', `${pathOf(id)}/rows`);
   expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
   expect(old.body['detail']).toMatch(/^PO-3 came back in \S*again\.line-2\.fix/);
@@ -685,7 +952,9 @@ it('a correction that still needs a person closes the old dead letter and leads 
     const found = [...text.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => {
       const shown = row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
       return (
-        /(?:UTC|Z) (corrected by|sent again unchanged by|in again\.line-2\.fix\.csv \(\w{8}\))/.exec(shown)?.[1] ?? []
+        /(?:UTC|Z) (corrected by|sent again unchanged by|in again\.line-2\.fix\.csv \(\w{8}\))/.exec(
+          shown,
+        )?.[1] ?? []
       );
     });
     return found.length === 4 && found;
@@ -700,10 +969,14 @@ it('a correction that still needs a person closes the old dead letter and leads 
 });
 
 it('the form names its box where the fix file has a cell', async () => {
-  const id = (await drop('withdrawn.csv', `${HEAD},status\nPO-61,NEW,A,1,cancelled\n`)).get('PO-61');
+  const id = (await drop('withdrawn.csv', `${HEAD},status\nPO-61,NEW,A,1,cancelled\n`)).get(
+    'PO-61',
+  );
   const { text } = await person.page(pathOf(id));
   const form = text.slice(text.indexOf('class="sheet"'));
-  expect(form).toContain('To order it nevertheless, check &quot;This row is correct as it is&quot;');
+  expect(form).toContain(
+    'To order it nevertheless, check &quot;This row is correct as it is&quot;',
+  );
   // The rest of an order whose row is removed is sent only where a person says so.
   expect(form).toContain(
     'check &quot;Leave this row out of the order&quot; in it and, in each other row of the order, check &quot;This row is correct as it is&quot;.',
@@ -796,7 +1069,10 @@ it('a dead letter of an export is corrected with the mapping of the export, with
     const { status, body } = await anna.call('GET', `${pathOf(id)}/rows`);
     return status === 200 && body;
   });
-  const pages = await Promise.all([anna.page(`/dead-letters/${encodeURIComponent(id)}`), anna.page('/order')]);
+  const pages = await Promise.all([
+    anna.page(`/dead-letters/${encodeURIComponent(id)}`),
+    anna.page('/order'),
+  ]);
   expect(pages[0]?.text).toContain('edit it and <a href="/upload">upload</a> it.');
   for (const { text } of pages) expect(text).not.toContain('the inbox');
   const sent = await anna.call('POST', `${pathOf(id)}/fix`, {
@@ -806,7 +1082,9 @@ it('a dead letter of an export is corrected with the mapping of the export, with
   expect(sent.body).toMatchObject({ sent: true, orders: [{ number: 'PO-1', verdict: 'new' }] });
   await until('the order', () => other.stored().get('PO-1'));
   const report = await until('the report', async () =>
-    (await other.reportsNow()).find(({ state, file }) => state === 'finished' && file === 'erp.line-2.fix.csv'),
+    (await other.reportsNow()).find(
+      ({ state, file }) => state === 'finished' && file === 'erp.line-2.fix.csv',
+    ),
   );
   expect(report.source).toBe('erp');
   await until(
@@ -829,10 +1107,15 @@ it('after a correction, the page of the order leads to the next one that needs a
   const first = pathOf(ids.get('PO-191'));
   const { text } = await person.page(first);
   expect(text).not.toContain('The next one');
-  expect((await person.submit(`${first}/fix`, { ...fieldsIn(text), 'v.0.3': '7', do: 'send' })).status).toBe(303);
+  expect(
+    (await person.submit(`${first}/fix`, { ...fieldsIn(text), 'v.0.3': '7', do: 'send' })).status,
+  ).toBe(303);
   const next = `The next one that needs you: <a href="/dead-letters/${encodeURIComponent(ids.get('PO-192') ?? '')}">PO-192</a>`;
   expect((await person.page(first)).text).toContain(next);
-  await until('the closing', async () => (await person.call('GET', first)).body['closed'] !== undefined);
+  await until(
+    'the closing',
+    async () => (await person.call('GET', first)).body['closed'] !== undefined,
+  );
   expect((await person.page(first)).text).toContain(next);
   await person.submit(`${pathOf(ids.get('PO-192'))}/discard`, {});
   expect((await person.page(pathOf(ids.get('PO-192')))).text).toMatch(
@@ -866,8 +1149,16 @@ it('a message of the form names the rows of the order as the form does, not the 
 });
 
 it.each([
-  ['repeated-row', '/1 is equal to /0 in every value: x', '/orders/7 is equal to /orders/4 in every value: x'],
-  ['repeated-row', '/0/items/1 is equal to /0/items/0', '/orders/4/items/1 is equal to /orders/4/items/0'],
+  [
+    'repeated-row',
+    '/1 is equal to /0 in every value: x',
+    '/orders/7 is equal to /orders/4 in every value: x',
+  ],
+  [
+    'repeated-row',
+    '/0/items/1 is equal to /0/items/0',
+    '/orders/4/items/1 is equal to /orders/4/items/0',
+  ],
   [
     'fix-row-missing',
     '/3 of "/0.json" ({"a":"/0"}), here /1, was',
@@ -877,6 +1168,7 @@ it.each([
   ['row-in-doubt', 'line 3 of "a.csv" (line 3) waits', 'line 3 of "a.csv" (line 3) waits'],
   ['not-a-number', '"/0" is not a number', '"/0" is not a number'],
 ])('a message with the code %s names rows by legends: %s', (code, message, expected) => {
-  const rowOf = (line: number, pointer = '') => (pointer === '' ? line - 2 : Number(pointer.slice(1)));
+  const rowOf = (line: number, pointer = '') =>
+    pointer === '' ? line - 2 : Number(pointer.slice(1));
   expect(inLegends({ code, message }, rowOf, ['/orders/4', '/orders/7'])).toBe(expected);
 });

@@ -27,7 +27,9 @@ async function listed(list: 'orders' | 'items', query: string, ...columns: strin
     const names = head.split(',');
     return (
       reply.status === 200 &&
-      lines.map((line) => columns.map((name) => splitCells(line, ',')[names.indexOf(name)]).join(' '))
+      lines.map((line) =>
+        columns.map((name) => splitCells(line, ',')[names.indexOf(name)]).join(' '),
+      )
     );
   });
 }
@@ -49,7 +51,10 @@ beforeAll(async () => {
   await place.run(['reconcile', '--repair', '--yes']);
   await place.drop('wrong.csv', sheet('PO-3,NEW,,7', 'PO-7,NEW,,7', 'PO-8,NEW,,7'));
   await finishedReport(place, 'wrong.csv');
-  await place.drop('after.csv', sheet('PO-2,NEW,A,1', 'PO-3,NEW,A,7', 'PO-4,NEW,A,7', 'PO-6,NEW,A,6'));
+  await place.drop(
+    'after.csv',
+    sheet('PO-2,NEW,A,1', 'PO-3,NEW,A,7', 'PO-4,NEW,A,7', 'PO-6,NEW,A,6'),
+  );
   await finishedReport(place, 'after.csv');
   await place.drop('again.csv', sheet('PO-4,NEW,A,7', 'PO-5,NEW,A,7', 'PO-6,NEW,A,6'));
   await finishedReport(place, 'again.csv');
@@ -62,7 +67,14 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.asyncDispose]());
 
 it('an order that a restored ledger found at the API is in the list of accepted orders once, by an unknown sender, also where a person has to correct it', async () => {
-  const all = await listed('orders', 'accepted=true', 'file', 'purchaseOrderNumber', 'outcome', 'sender');
+  const all = await listed(
+    'orders',
+    'accepted=true',
+    'file',
+    'purchaseOrderNumber',
+    'outcome',
+    'sender',
+  );
   expect(all).toEqual([
     'before.csv PO-1 accepted ',
     'before.csv PO-2 accepted ',
@@ -77,11 +89,24 @@ it('an order that a restored ledger found at the API is in the list of accepted 
 
 it('such an order belongs to the first file that brought it, also where that is not among the files of the list', async () => {
   expect(await listed('orders', 'accepted=true&q=again', 'purchaseOrderNumber')).toEqual(['PO-5']);
-  expect(await listed('orders', 'accepted=true&q=after', 'purchaseOrderNumber')).toEqual(['PO-3', 'PO-4', 'PO-6']);
+  expect(await listed('orders', 'accepted=true&q=after', 'purchaseOrderNumber')).toEqual([
+    'PO-3',
+    'PO-4',
+    'PO-6',
+  ]);
 });
 
 it('its items are listed, because the list of the API proves them, but not those of a row that is wrong', async () => {
-  const items = await listed('items', '', 'file', 'purchaseOrderNumber', 'articleCode', 'quantity', 'note', 'sender');
+  const items = await listed(
+    'items',
+    '',
+    'file',
+    'purchaseOrderNumber',
+    'articleCode',
+    'quantity',
+    'note',
+    'sender',
+  );
   expect(items.slice(2)).toEqual([
     'wrong.csv PO-7   differs unknown',
     'after.csv PO-3 A 7  unknown',
@@ -98,7 +123,9 @@ it('the page of an accepted order says since when and how po-sync knows it, and 
     /<p>Accepted since <time[^>]*>[^<]+<\/time>: then the API answered po-sync that it has it\. po-sync does not keep whether later lists/,
   );
   expect(sent).toContain("<code>po-sync explain PO-6 --list</code> reads the API's list now");
-  expect(await page('PO-5')).toMatch(/<p>Accepted since .*: then the API.{1,5}s list showed it to po-sync\./);
+  expect(await page('PO-5')).toMatch(
+    /<p>Accepted since .*: then the API.{1,5}s list showed it to po-sync\./,
+  );
   const [, anchor = 'none'] = /href="\/for-clerks#([^"]+)">The supplier says/.exec(sent) ?? [];
   expect((await person.page('/for-clerks')).text).toContain(`<h2 id="${anchor}">`);
 });
@@ -110,13 +137,22 @@ it('the page of an order says that duplicates in other files may be missing, and
   );
 });
 
-const [monday, tuesday] = ['20261123T071500Z-inbox-week-3f2a91c0', '20261124T071500Z-inbox-week-7c1d02ab'];
+const [monday, tuesday] = [
+  '20261123T071500Z-inbox-week-3f2a91c0',
+  '20261124T071500Z-inbox-week-7c1d02ab',
+];
 
 /** What is found in two reports of the orders A and B, each twice; the ledger has `known` of every order. */
 async function foundIn(known: object, most?: number) {
   await using temp = await makeTempFolder();
   const message = 'the API already had this order';
-  const duplicate = { outcome: 'duplicate', attempts: 0, at: '', code: 'duplicate', message } as const;
+  const duplicate = {
+    outcome: 'duplicate',
+    attempts: 0,
+    at: '',
+    code: 'duplicate',
+    message,
+  } as const;
   const lines = ['A', 'B', 'A'].map((purchaseOrderNumber, line) =>
     resultLine({ ...duplicate, line, purchaseOrderNumber }),
   );
@@ -124,7 +160,12 @@ async function foundIn(known: object, most?: number) {
     await mkdir(path.join(temp.path, batch));
     await writeFile(path.join(temp.path, batch, 'results.csv'), RESULTS_HEADER + lines.join(''));
   }
-  const kept = [monday, 'expired', tuesday].map((batch) => ({ batch, file: '', hasLetters: false, duplicates: 3 }));
+  const kept = [monday, 'expired', tuesday].map((batch) => ({
+    batch,
+    file: '',
+    hasLetters: false,
+    duplicates: 3,
+  }));
   const context = {
     config: { reports: { path: temp.path } },
     ledger: { lookup: async (numbers: string[]) => numbers.map(() => known) },
@@ -141,5 +182,7 @@ it.each([
 });
 
 it('a list of more found orders than fit in memory is refused', async () => {
-  await expect(foundIn({ kind: 'nothing' }, 1)).rejects.toMatchObject({ code: 'order-list-too-large' });
+  await expect(foundIn({ kind: 'nothing' }, 1)).rejects.toMatchObject({
+    code: 'order-list-too-large',
+  });
 });

@@ -18,7 +18,9 @@ const OPERATE = new Map([['operate', new Secret('right-token')] as const]);
 const OWN = { 'sec-fetch-site': 'same-origin' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-async function all(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array[]> {
+async function all(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Uint8Array[]> {
   const found: Uint8Array[] = [];
   for await (const piece of pieces) found.push(piece);
   return found;
@@ -34,16 +36,29 @@ const routes: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/who',
-    handle: ({ principal }) => ({ status: 200, type: 'application/json', body: JSON.stringify(principal) }),
+    handle: ({ principal }) => ({
+      status: 200,
+      type: 'application/json',
+      body: JSON.stringify(principal),
+    }),
   },
-  { method: 'GET', path: '/page', handle: () => ({ status: 200, type: 'text/html', body: 'page' }) },
+  {
+    method: 'GET',
+    path: '/page',
+    handle: () => ({ status: 200, type: 'text/html', body: 'page' }),
+  },
   {
     method: 'POST',
     path: '/api/v1/act',
     body: 'json',
     handle: ({ body }) => ({ status: 200, type: 'application/json', body: JSON.stringify(body) }),
   },
-  { method: 'POST', path: '/form', body: 'form', handle: () => ({ status: 200, type: 'text/html', body: 'done' }) },
+  {
+    method: 'POST',
+    path: '/form',
+    body: 'form',
+    handle: () => ({ status: 200, type: 'text/html', body: 'done' }),
+  },
   {
     method: 'PUT',
     path: '/api/v1/parts/:n',
@@ -51,7 +66,11 @@ const routes: Route[] = [
     async handle({ body, params }) {
       const { fields, fileName, content } = body as UploadBody;
       const bytes = Buffer.concat(await all(content));
-      return { status: 200, type: 'text/plain', body: [params['n'], bytes.length, fileName, fields['a']].join(' ') };
+      return {
+        status: 200,
+        type: 'text/plain',
+        body: [params['n'], bytes.length, fileName, fields['a']].join(' '),
+      };
     },
   },
 ];
@@ -81,15 +100,30 @@ async function start({
     checks,
     routes: [...routes, ...signInRoutes({ guard, sessions, environment: 'staging' })],
   });
-  const call = async (path: string, { method = 'GET', headers = {}, body = '' }: Call = {}): Promise<Answer> => {
-    const sent = request({ host: '127.0.0.1', port: admin.port, path, method, headers, agent: false });
+  const call = async (
+    path: string,
+    { method = 'GET', headers = {}, body = '' }: Call = {},
+  ): Promise<Answer> => {
+    const sent = request({
+      host: '127.0.0.1',
+      port: admin.port,
+      path,
+      method,
+      headers,
+      agent: false,
+    });
     sent.end(body);
     const [answer] = await once(sent, 'response');
     let text = '';
     for await (const chunk of answer) text += String(chunk);
     return { status: answer.statusCode, headers: answer.headers, body: text };
   };
-  return { ...admin, call, failures: () => failures, [Symbol.asyncDispose]: () => admin[Symbol.asyncDispose]() };
+  return {
+    ...admin,
+    call,
+    failures: () => failures,
+    [Symbol.asyncDispose]: () => admin[Symbol.asyncDispose](),
+  };
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
@@ -118,7 +152,10 @@ describe('without a token on loopback', () => {
   });
 
   it('a form in a browser is refused with a page, in words for its person', async () => {
-    const form = post({ ...OWN, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }, 'a=1');
+    const form = post(
+      { ...OWN, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+      'a=1',
+    );
     await using open = await start();
     await using guarded = await start({ tokens: OPERATE });
     const [read, signedOut] = [await open.call('/form', form), await guarded.call('/form', form)];
@@ -176,7 +213,10 @@ describe('the session cookie', () => {
     const text = JSON.parse(Buffer.from(claim, 'base64url').toString());
     const forged = Buffer.from(JSON.stringify({ ...text, who: 'eve' })).toString('base64url');
     for (const one of [`${forged}.${signed}`, `${claim}.`, claim, '', '.', `${claim}.${signed}x`]) {
-      expect((await admin.call('/api/v1/who', { headers: { cookie: `${name}=${one}` } })).status, one).toBe(401);
+      expect(
+        (await admin.call('/api/v1/who', { headers: { cookie: `${name}=${one}` } })).status,
+        one,
+      ).toBe(401);
     }
     expect((await admin.call('/api/v1/who', { headers: { cookie } })).status).toBe(200);
   });
@@ -202,7 +242,9 @@ describe('with a token', () => {
     await using admin = await start({ tokens: OPERATE });
     const page = await admin.call('/page?a=1', { headers: { accept: 'text/html' } });
     expect([page.status, page.headers['location']]).toEqual([303, '/login?to=%2Fpage%3Fa%3D1']);
-    expect((await admin.call('/api/v1/who', { headers: { accept: 'text/html' } })).status).toBe(401);
+    expect((await admin.call('/api/v1/who', { headers: { accept: 'text/html' } })).status).toBe(
+      401,
+    );
     const form = {
       method: 'POST',
       headers: { ...OWN, 'content-type': 'application/x-www-form-urlencoded' },
@@ -213,23 +255,28 @@ describe('with a token', () => {
     expect(String(done.headers['set-cookie'])).toContain('__Host-po_sync=');
   });
 
-  it.each(['https://evil.example/', '//evil.example/', '/\\evil.example/', 'javascript:alert(1)', '/%5C/evil'])(
-    'the login never leads elsewhere: %s',
-    async (to) => {
-      await using admin = await start({ tokens: OPERATE });
-      const form = {
-        method: 'POST',
-        headers: { ...OWN, 'content-type': 'application/x-www-form-urlencoded' },
-        body: 'name=ben&token=right-token',
-      };
-      const { headers } = await admin.call(`/login?to=${encodeURIComponent(to)}`, form);
-      expect(String(headers['location'])).toMatch(/^\/(?![/\\])/);
-    },
-  );
+  it.each([
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example/',
+    'javascript:alert(1)',
+    '/%5C/evil',
+  ])('the login never leads elsewhere: %s', async (to) => {
+    await using admin = await start({ tokens: OPERATE });
+    const form = {
+      method: 'POST',
+      headers: { ...OWN, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'name=ben&token=right-token',
+    };
+    const { headers } = await admin.call(`/login?to=${encodeURIComponent(to)}`, form);
+    expect(String(headers['location'])).toMatch(/^\/(?![/\\])/);
+  });
 
   it('the login page escapes what it shows', async () => {
     await using admin = await start({ tokens: OPERATE });
-    const { body } = await admin.call(`/login?to=${encodeURIComponent('/"><script>x</script>\u202e')}`);
+    const { body } = await admin.call(
+      `/login?to=${encodeURIComponent('/"><script>x</script>\u202e')}`,
+    );
     expect(body).not.toMatch(/<script>|\u202e/);
   });
 
@@ -237,7 +284,9 @@ describe('with a token', () => {
     await using admin = await start({ tokens: OPERATE });
     const wrong = () => admin.call('/api/v1/session', post(OWN, '{"token":"wrong"}'));
     for (let i = 0; i < 9; i += 1) expect((await wrong()).status).toBe(401);
-    expect((await admin.call('/api/v1/who', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+    expect(
+      (await admin.call('/api/v1/who', { headers: { authorization: 'Bearer wrong' } })).status,
+    ).toBe(401);
     const late = await wrong();
     expect([late.status, Number(late.headers['retry-after']) > 0]).toEqual([429, true]);
     expect(admin.failures()).toBe(10);
@@ -247,7 +296,10 @@ describe('with a token', () => {
 
 describe('a request that changes something', () => {
   it.each([
-    ['from another port of this machine', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:7401' }],
+    [
+      'from another port of this machine',
+      { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:7401' },
+    ],
     ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
     ['without any origin', {}],
     ['from an opaque origin', { origin: 'null' }],
@@ -255,22 +307,33 @@ describe('a request that changes something', () => {
   ])('%s is refused, although its session is right', async (_, headers) => {
     await using admin = await start();
     const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
-    const { status, body } = await admin.call('/api/v1/act', post({ ...headers, cookie } as Record<string, string>));
+    const { status, body } = await admin.call(
+      '/api/v1/act',
+      post({ ...headers, cookie } as Record<string, string>),
+    );
     expect([status, JSON.parse(body).code]).toEqual([403, 'foreign-origin']);
     const isOfPage = Object.keys(headers).length > 0;
-    expect(body).toContain(isOfPage ? 'comes from a page of another origin' : 'has no token and comes from no page');
+    expect(body).toContain(
+      isOfPage ? 'comes from a page of another origin' : 'has no token and comes from no page',
+    );
   });
 
   it('of an old browser passes from its own origin', async () => {
     await using admin = await start();
     const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
-    const headers = { cookie, host: `127.0.0.1:${admin.port}`, origin: `http://127.0.0.1:${admin.port}` };
+    const headers = {
+      cookie,
+      host: `127.0.0.1:${admin.port}`,
+      origin: `http://127.0.0.1:${admin.port}`,
+    };
     expect((await admin.call('/api/v1/act', post(headers))).status).toBe(200);
   });
 
   it('with a bearer token needs no origin', async () => {
     await using admin = await start({ tokens: OPERATE });
-    expect((await admin.call('/api/v1/act', post({ authorization: 'Bearer right-token' }))).status).toBe(200);
+    expect(
+      (await admin.call('/api/v1/act', post({ authorization: 'Bearer right-token' }))).status,
+    ).toBe(200);
   });
 
   it.each([
@@ -296,8 +359,13 @@ describe('a request that changes something', () => {
 
   it('takes parts of a file as bytes', async () => {
     await using admin = await start({ tokens: OPERATE });
-    const headers = { authorization: 'Bearer right-token', 'content-type': 'application/octet-stream' };
-    expect((await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: 'abc' })).body).toBe('7 3  ');
+    const headers = {
+      authorization: 'Bearer right-token',
+      'content-type': 'application/octet-stream',
+    };
+    expect(
+      (await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: 'abc' })).body,
+    ).toBe('7 3  ');
   });
 
   it('takes a form with a file', async () => {
@@ -305,12 +373,22 @@ describe('a request that changes something', () => {
     const form = new FormData();
     form.set('a', 'text');
     form.set('file', new Blob(['\r\n--abc\r\n']), 'x "y".csv');
-    const { headers: typed, body } = new Request('http://127.0.0.1', { method: 'POST', body: form });
-    const headers = { authorization: 'Bearer right-token', 'content-type': typed.get('content-type') ?? '' };
+    const { headers: typed, body } = new Request('http://127.0.0.1', {
+      method: 'POST',
+      body: form,
+    });
+    const headers = {
+      authorization: 'Bearer right-token',
+      'content-type': typed.get('content-type') ?? '',
+    };
     const bytes = Buffer.concat(await all(body ?? []));
     const answer = await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: bytes });
     expect(answer.body).toBe('7 9 x "y".csv text');
-    const cut = await admin.call('/api/v1/parts/7', { method: 'PUT', headers, body: bytes.subarray(0, -9) });
+    const cut = await admin.call('/api/v1/parts/7', {
+      method: 'PUT',
+      headers,
+      body: bytes.subarray(0, -9),
+    });
     expect([cut.status, JSON.parse(cut.body).code]).toEqual([400, 'body-not-multipart']);
   });
 
@@ -319,8 +397,14 @@ describe('a request that changes something', () => {
     const form = new FormData();
     for (let i = 0; i < 100; i += 1) form.set(`field-${i}`, 'text');
     form.set('file', new Blob(['a']), 'x.csv');
-    const { headers: typed, body } = new Request('http://127.0.0.1', { method: 'POST', body: form });
-    const headers = { authorization: 'Bearer right-token', 'content-type': typed.get('content-type') ?? '' };
+    const { headers: typed, body } = new Request('http://127.0.0.1', {
+      method: 'POST',
+      body: form,
+    });
+    const headers = {
+      authorization: 'Bearer right-token',
+      'content-type': typed.get('content-type') ?? '',
+    };
     const answer = await admin.call('/api/v1/parts/7', {
       method: 'PUT',
       headers,
@@ -330,17 +414,23 @@ describe('a request that changes something', () => {
   });
 
   it('refuses a body that arrives too slowly', async () => {
-    const request = Object.assign(new PassThrough(), { headers: { 'content-type': 'application/json' } });
-    request.write('{');
-    await expect(readBody(request as unknown as IncomingMessage, 'json', 20)).rejects.toMatchObject({
-      code: 'body-too-slow',
+    const request = Object.assign(new PassThrough(), {
+      headers: { 'content-type': 'application/json' },
     });
+    request.write('{');
+    await expect(readBody(request as unknown as IncomingMessage, 'json', 20)).rejects.toMatchObject(
+      {
+        code: 'body-too-slow',
+      },
+    );
   });
 
   it('splits a form wherever its bytes are cut', async () => {
     const content = Buffer.from('\r\n--B\r--B-\n\r\n--');
     const body = Buffer.concat([
-      Buffer.from('junk\r\n--B\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'),
+      Buffer.from(
+        'junk\r\n--B\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n',
+      ),
       content.subarray(5),
       Buffer.from('\r\n--B--\r\n'),
     ]);
@@ -350,7 +440,9 @@ describe('a request that changes something', () => {
       );
       const found: string[] = [];
       for await (const part of partsOf(ReadableStream.from(pieces), 'B')) {
-        found.push(`${part.name} ${part.fileName} ${Buffer.concat(await all(part.content)).toString()}`);
+        found.push(
+          `${part.name} ${part.fileName} ${Buffer.concat(await all(part.content)).toString()}`,
+        );
       }
       expect([size, found]).toEqual([size, [`f a.csv ${content.subarray(5).toString()}`]]);
     }
@@ -359,8 +451,18 @@ describe('a request that changes something', () => {
 
 describe('reading', () => {
   it.each([
-    ['a page that another site links', '/page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
-    ['a page that another site embeds', '/page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+    [
+      'a page that another site links',
+      '/page',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+      200,
+    ],
+    [
+      'a page that another site embeds',
+      '/page',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      403,
+    ],
     [
       'data that another site opens',
       '/api/v1/who',
@@ -373,21 +475,30 @@ describe('reading', () => {
       { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' },
       403,
     ],
-    ['data for an old browser with another origin', '/api/v1/who', { origin: 'http://evil.example' }, 403],
+    [
+      'data for an old browser with another origin',
+      '/api/v1/who',
+      { origin: 'http://evil.example' },
+      403,
+    ],
     ['data for our own page', '/api/v1/who', { 'sec-fetch-site': 'same-origin' }, 200],
     ['an address that a person enters', '/page', { 'sec-fetch-site': 'none' }, 200],
   ])('%s', async (_, path, headers, expected) => {
     await using admin = await start();
-    expect((await admin.call(path, { headers: headers as Record<string, string> })).status).toBe(expected);
+    expect((await admin.call(path, { headers: headers as Record<string, string> })).status).toBe(
+      expected,
+    );
   });
 
-  it.each(['/api/v1/..%2f..%2fetc/passwd', '/api/v1/parts/%E0%A4%A', '/api/v1/who/', '/api//v1/who'])(
-    '%s leads nowhere',
-    async (path) => {
-      await using admin = await start();
-      expect((await admin.call(path)).status).toBe(404);
-    },
-  );
+  it.each([
+    '/api/v1/..%2f..%2fetc/passwd',
+    '/api/v1/parts/%E0%A4%A',
+    '/api/v1/who/',
+    '/api//v1/who',
+  ])('%s leads nowhere', async (path) => {
+    await using admin = await start();
+    expect((await admin.call(path)).status).toBe(404);
+  });
 
   it('every answer forbids code in its text, framing, and being read by others', async () => {
     await using admin = await start();
@@ -416,7 +527,9 @@ describe('behind a proxy', () => {
     const host = 'po-sync.example.com';
     expect((await admin.call('/page', { headers: { host } })).status).toBe(200);
     const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
-    expect((await admin.call('/api/v1/act', post({ host, cookie, origin: publicUrl }))).status).toBe(200);
+    expect(
+      (await admin.call('/api/v1/act', post({ host, cookie, origin: publicUrl }))).status,
+    ).toBe(200);
     expect((await admin.call('/page', { headers: { host: 'evil.example' } })).status).toBe(403);
   });
 
@@ -424,13 +537,30 @@ describe('behind a proxy', () => {
     const withPort = `${publicUrl}:35240`;
     await using admin = await start({ publicUrl: withPort });
     const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
-    for (const host of ['po-sync.example.com', 'po-sync.example.com:35240', 'PO-SYNC.example.com:443']) {
+    for (const host of [
+      'po-sync.example.com',
+      'po-sync.example.com:35240',
+      'PO-SYNC.example.com:443',
+    ]) {
       expect((await admin.call('/page', { headers: { host } })).status, host).toBe(200);
-      expect((await admin.call('/api/v1/act', post({ host, cookie, origin: withPort }))).status, host).toBe(200);
-      const neighbor = await admin.call('/api/v1/act', post({ host, cookie, origin: `http://${host}` }));
-      expect([neighbor.status, JSON.parse(neighbor.body).code], host).toEqual([403, 'foreign-origin']);
+      expect(
+        (await admin.call('/api/v1/act', post({ host, cookie, origin: withPort }))).status,
+        host,
+      ).toBe(200);
+      const neighbor = await admin.call(
+        '/api/v1/act',
+        post({ host, cookie, origin: `http://${host}` }),
+      );
+      expect([neighbor.status, JSON.parse(neighbor.body).code], host).toEqual([
+        403,
+        'foreign-origin',
+      ]);
     }
-    for (const host of ['po-sync.example.com.evil.example', 'evil.example:35240', 'evil.po-sync.example.com']) {
+    for (const host of [
+      'po-sync.example.com.evil.example',
+      'evil.example:35240',
+      'evil.po-sync.example.com',
+    ]) {
       expect((await admin.call('/page', { headers: { host } })).status, host).toBe(403);
     }
   });
@@ -439,7 +569,8 @@ describe('behind a proxy', () => {
     await using admin = await start({ publicUrl: `${publicUrl}:35240` });
     await using local = await start();
     const detailOf = async ({ call }: Started, host: string) =>
-      JSON.parse((await call('/page', { headers: { host, accept: 'application/json' } })).body).detail;
+      JSON.parse((await call('/page', { headers: { host, accept: 'application/json' } })).body)
+        .detail;
     expect(await detailOf(admin, 'evil.example:1')).toBe(
       'The Host header is "evil.example:1". It must name po-sync.example.com:35240 or this machine.',
     );
@@ -456,7 +587,9 @@ describe('behind a proxy', () => {
       ['192.168.1.7:9464', 200],
       ['127.0.0.1.nip.io', 403],
     ] as const) {
-      expect((await admin.call('/page', { headers: { host, authorization } })).status, host).toBe(expected);
+      expect((await admin.call('/page', { headers: { host, authorization } })).status, host).toBe(
+        expected,
+      );
     }
   });
 });

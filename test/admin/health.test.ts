@@ -27,11 +27,17 @@ it('a daemon is ready only while Redis takes writes and its folders can be writt
     expect([...(await readdir(data)), ...(await readdir(reports))]).toEqual([]);
 
     await redis.config('SET', 'maxmemory', '1');
-    expect(await ready()).toEqual({ ok: false, checks: { ...ok, redis: 'cannot be written (OOM)' } });
+    expect(await ready()).toEqual({
+      ok: false,
+      checks: { ...ok, redis: 'cannot be written (OOM)' },
+    });
     await redis.config('SET', 'maxmemory', '0');
 
     await rename(reports, `${reports}-gone`);
-    expect(await ready()).toEqual({ ok: false, checks: { ...ok, reports: 'cannot be written (ENOENT)' } });
+    expect(await ready()).toEqual({
+      ok: false,
+      checks: { ...ok, reports: 'cannot be written (ENOENT)' },
+    });
     await rename(`${reports}-gone`, reports);
     expect((await ready()).ok).toBe(true);
   } finally {
@@ -50,7 +56,10 @@ console.log(JSON.stringify([await ready(), await ready()]));`;
   // Files of at most 4 KiB (8 blocks of 512 bytes).
   const limited = 'trap "" XFSZ; ulimit -f 8; exec "$0" --input-type=module -e "$1"';
   const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script]);
-  const full = { ok: false, checks: { redis: 'ok', reports: 'cannot be written (EFBIG)', sources: 'ok' } };
+  const full = {
+    ok: false,
+    checks: { redis: 'ok', reports: 'cannot be written (EFBIG)', sources: 'ok' },
+  };
   expect(JSON.parse(stdout)).toEqual([full, full]);
   expect(await readdir(folder.path)).toEqual([]);
 });
@@ -67,9 +76,13 @@ it('readiness names the Redis that is stopped (SIGSTOP), and the checks that pas
     await until('ready', async () => (await answer()).ok === true);
     server.freeze();
     const late = { ...ok, redis: 'does not answer (waited 1500 ms)' };
-    await until('Redis is named', async () => isDeepStrictEqual(await answer(), { ok: false, checks: late }));
+    await until('Redis is named', async () =>
+      isDeepStrictEqual(await answer(), { ok: false, checks: late }),
+    );
     server.thaw();
-    await until('ready again', async () => isDeepStrictEqual(await answer(), { ok: true, checks: ok }));
+    await until('ready again', async () =>
+      isDeepStrictEqual(await answer(), { ok: true, checks: ok }),
+    );
   } finally {
     redis.disconnect();
   }

@@ -7,7 +7,13 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 it('raw HTML of the document is shown as text, also in a line, a name of a picture and an address', async () => {
   const evil = '<script>alert(1)</script>';
-  const text = [evil, `a ${evil} b`, `![" onerror="x ${evil}](report-red.png)`, `[x](#"onclick="x)`, `## ${evil}`];
+  const text = [
+    evil,
+    `a ${evil} b`,
+    `![" onerror="x ${evil}](report-red.png)`,
+    `[x](#"onclick="x)`,
+    `## ${evil}`,
+  ];
   const { markup } = await renderDocument(text.join('\n\n'));
   expect(markup).not.toMatch(/<script|" on/);
   expect(markup.split('&lt;script&gt;').length).toBeGreaterThan(4);
@@ -15,7 +21,9 @@ it('raw HTML of the document is shown as text, also in a line, a name of a pictu
 
 it('links to what the dashboard does not serve are text, and so are other pictures', async () => {
   const text = '[a `b`](reports.md) [c](https://example.com/) [d](#e) ![f](g.png) ![h](toString)';
-  expect((await renderDocument(text)).markup.trim()).toBe('<p>a <code>b</code> c <a href="#e">d</a> f h</p>');
+  expect((await renderDocument(text)).markup.trim()).toBe(
+    '<p>a <code>b</code> c <a href="#e">d</a> f h</p>',
+  );
 });
 
 it('headings have the ids that GitHub gives them', async () => {

@@ -30,7 +30,9 @@ type Item = { id: string; purchaseOrderNumber: string; batch: string };
 async function drop(name: string, content: string): Promise<Map<string, Item>> {
   await place.drop(name, content);
   return await until(`the report of ${name}`, async () => {
-    const report = (await place.reportsNow()).find(({ file, finishedAt }) => file === name && finishedAt);
+    const report = (await place.reportsNow()).find(
+      ({ file, finishedAt }) => file === name && finishedAt,
+    );
     if (report === undefined) return undefined;
     const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}&limit=100`);
     const items = (body['items'] ?? []) as Item[];
@@ -41,7 +43,12 @@ async function drop(name: string, content: string): Promise<Map<string, Item>> {
 }
 
 /** Pauses delivery and drops the fix file of a batch as a person corrected it; ends when its orders wait. */
-async function waiting(batch: string, name: string, number: string, correct: (text: string) => string) {
+async function waiting(
+  batch: string,
+  name: string,
+  number: string,
+  correct: (text: string) => string,
+) {
   await place.run(['pause', '--reason', 'stock-taking']);
   const fix = await readFile(path.join(place.reports, batch, 'dead-letters.csv'), 'utf8');
   await place.drop(name, correct(fix));
@@ -52,13 +59,19 @@ async function waiting(batch: string, name: string, number: string, correct: (te
 }
 
 it('after a discard, the next order that needs a person is one that no other file has in progress', async () => {
-  const found = await drop('next.csv', sheet(...['PO-81', 'PO-82', 'PO-83'].map((number) => `${number},NEW,A,none`)));
+  const found = await drop(
+    'next.csv',
+    sheet(...['PO-81', 'PO-82', 'PO-83'].map((number) => `${number},NEW,A,none`)),
+  );
   const [first, , last] = [...found.values()];
-  const onlySecond = (text: string) => text.replace(/^PO-8[13].*\r?\n/gm, '').replace(',none,', ',7,');
+  const onlySecond = (text: string) =>
+    text.replace(/^PO-8[13].*\r?\n/gm, '').replace(',none,', ',7,');
   await waiting(first?.batch ?? '', 'next.fix.csv', 'PO-82', onlySecond);
   await person.submit(`${pathOf(first?.id ?? '')}/discard`, {});
   const page = async () => textOf((await person.page(pathOf(first?.id ?? ''))).text);
-  await until('the next one', async () => (await page()).includes('The next one that needs you: PO-83'));
+  await until('the next one', async () =>
+    (await page()).includes('The next one that needs you: PO-83'),
+  );
   await person.submit(`${pathOf(last?.id ?? '')}/discard`, {});
   await until('no next one', async () =>
     (await page()).includes('Those below it in the list are in progress. Orders that need you'),
@@ -78,7 +91,9 @@ it('the address of a dead letter from before its file was finished stays good', 
   expect(id).toMatch(/~#PO-70$/);
   await place.run(['resume']);
   const { text } = await until('its report', async () => {
-    const isFinished = (await place.reportsNow()).some(({ file, finishedAt }) => file === 'later.csv' && finishedAt);
+    const isFinished = (await place.reportsNow()).some(
+      ({ file, finishedAt }) => file === 'later.csv' && finishedAt,
+    );
     return isFinished && (await person.page(pathOf(id)));
   });
   expect(text).toContain('Items that are already known');
@@ -97,7 +112,9 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   const other = letters.get('PO-2')?.id ?? '';
   expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
   // PO-2 comes back under another number.
-  await waiting(batch, 'friday.fix.csv', 'PO-1', (text) => text.replaceAll('none', '7').replace(/^PO-2/m, 'PO-3'));
+  await waiting(batch, 'friday.fix.csv', 'PO-1', (text) =>
+    text.replaceAll('none', '7').replace(/^PO-2/m, 'PO-3'),
+  );
 
   for (const [one, name] of [
     [id, 'PO-1'],
@@ -108,12 +125,17 @@ it('an order whose fix file waits is not discarded: the page names the file, and
       /Fix file friday\.fix\.csv with this order waits to be sent\. Wait for its outcome\. To stop it, cancel that file on its page\./,
     );
     expect(text).toMatch(/<a href="\/batches\/[^"]*-friday\.fix-[^"]*">friday\.fix\.csv<\/a>/);
-    expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([false, false]);
+    expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([
+      false,
+      false,
+    ]);
 
     const { status, body } = await person.call('POST', `${pathOf(one)}/discard`, {});
     expect([status, body['code']]).toEqual([409, 'order-in-progress']);
     expect(body['detail']).toMatch(
-      new RegExp(`^${name} is not discarded\\. Fix file "friday\\.fix\\.csv" .* waits to be sent\\.$`),
+      new RegExp(
+        `^${name} is not discarded\\. Fix file "friday\\.fix\\.csv" .* waits to be sent\\.$`,
+      ),
     );
     expect(body['remedy']).toContain('cancel that file');
   }
@@ -145,18 +167,27 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
   expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 2 } });
   const command = await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
-  expect([command.code, command.out]).toEqual([2, expect.stringContaining('in progress in another file.')]);
+  expect([command.code, command.out]).toEqual([
+    2,
+    expect.stringContaining('in progress in another file.'),
+  ]);
 
   await place.run(['resume']);
   await until('both orders', () => place.stored().size === sent + 2);
-  const closed = await until('the end', async () => (await person.call('GET', pathOf(id))).body['closed']);
+  const closed = await until(
+    'the end',
+    async () => (await person.call('GET', pathOf(id))).body['closed'],
+  );
   expect(closed).toMatchObject({ by: 'accepted' });
 });
 
 it('the number of an order that waits in another file keeps the form, without Discard', async () => {
   await place.run(['pause', '--reason', 'stock-taking']);
   await place.drop('first.csv', sheet('PO-11,NEW,A,1'));
-  await until('the order waits', async () => (await person.call('GET', '/order?number=PO-11')).body['open']);
+  await until(
+    'the order waits',
+    async () => (await person.call('GET', '/order?number=PO-11')).body['open'],
+  );
   const { id = '' } = (await drop('second.csv', sheet('PO-11,NEW,A,none'))).get('PO-11') ?? {};
   const { text } = await person.page(pathOf(id));
   expect(textOf(text)).toContain('An order with this number waits to be sent, from first.csv.');
@@ -175,24 +206,42 @@ it('the number of an order that waits in another file keeps the form, without Di
   await until('the mark', async () => {
     const { body } = await person.call('GET', '/dead-letters?already=true&q=PO-12');
     const [found] = body['items'] as { id: string; already?: string }[];
-    return found?.id === back && found.already === 'An order with this number waits to be sent, from "fourth.csv"';
+    return (
+      found?.id === back &&
+      found.already === 'An order with this number waits to be sent, from "fourth.csv"'
+    );
   });
-  expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([false, true]);
-  expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe('order-in-progress');
+  expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([
+    false,
+    true,
+  ]);
+  expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe(
+    'order-in-progress',
+  );
   await place.run(['resume']);
   await until('the order', () => place.stored().has('PO-11'));
 });
 
 it('a correction that came second shows neither the refused values as sent, nor a way to send or discard them', async () => {
-  const { id = '', batch = '' } = (await drop('race.csv', sheet('PO-21,NEW,KB-O,4'))).get('PO-21') ?? {};
+  const { id = '', batch = '' } =
+    (await drop('race.csv', sheet('PO-21,NEW,KB-O,4'))).get('PO-21') ?? {};
   const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
   // The first one was accepted by the page, and its file is not read yet.
   const connection = await connectRedis(redis);
   const [key = ''] = await connection.keys(`*:b:${batch}`);
-  const first = { batch: '20260101T000000Z-orders-race.line-2.fix-00000000', who: 'Anna (token)', at: Date.now() };
+  const first = {
+    batch: '20260101T000000Z-orders-race.line-2.fix-00000000',
+    who: 'Anna (token)',
+    at: Date.now(),
+  };
   await connection.hset(`${key}:corrected`, 'handed-in line 2 after ', JSON.stringify(first));
   connection.disconnect();
-  const values = { 'v.0.0': 'PO-21', 'v.0.2': 'KB-0', 'v.0.3': '5', version: String(rows['version']) };
+  const values = {
+    'v.0.0': 'PO-21',
+    'v.0.2': 'KB-0',
+    'v.0.3': '5',
+    version: String(rows['version']),
+  };
   for (const act of ['send', 'check']) {
     const page = await (await person.submit(`${pathOf(id)}/fix`, { ...values, do: act })).text();
     expect(textOf(page)).toMatch(
@@ -200,17 +249,26 @@ it('a correction that came second shows neither the refused values as sent, nor 
     );
     expect(page).toContain('>Read it again</a>');
     expect(page).toMatch(/What you entered.*KB-0/s);
-    for (const wrong of ['What was sent', 'What is being sent', '>Send again unchanged<', '>Discard<'])
+    for (const wrong of [
+      'What was sent',
+      'What is being sent',
+      '>Send again unchanged<',
+      '>Discard<',
+    ])
       expect(page).not.toContain(wrong);
   }
 });
 
 it('a row without a number is not open in its report while the fix file that made it an order is in progress', async () => {
   const { batch = '' } =
-    [...(await drop('week.csv', sheet('PO-31,NEW,A,1', ',NEW,KB-R,4', 'PO-32,NEW,A,1'))).values()][0] ?? {};
+    [
+      ...(await drop('week.csv', sheet('PO-31,NEW,A,1', ',NEW,KB-R,4', 'PO-32,NEW,A,1'))).values(),
+    ][0] ?? {};
   const report = () => readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
   expect(textOf(await report())).toContain('need you');
-  await waiting(batch, 'week.fix.csv', 'PO-33', (text) => text.replace(/^,NEW,KB-R/m, 'PO-33,NEW,KB-R'));
+  await waiting(batch, 'week.fix.csv', 'PO-33', (text) =>
+    text.replace(/^,NEW,KB-R/m, 'PO-33,NEW,KB-R'),
+  );
   const said = await until('the report', async () => {
     const text = textOf(await report());
     return text.includes('being corrected') && text;
@@ -220,7 +278,9 @@ it('a row without a number is not open in its report while the fix file that mad
     /2 orders and 1 row without an order number are being corrected in "week\.fix\.csv", which is not finished yet/,
   );
   expect(said).toMatch(/being corrected in week\.fix\.csv \(batch \S+\) as PO-33/);
-  expect(await report()).toMatch(/<span class="tag calm">invalid<\/span> <span class="tag calm">all being corrected</);
+  expect(await report()).toMatch(
+    /<span class="tag calm">invalid<\/span> <span class="tag calm">all being corrected</,
+  );
   expect(said).not.toMatch(/as PO-3[12]/);
   expect(said).not.toMatch(/Correct \d|Enter the order number in every row/);
   await place.run(['resume']);
@@ -233,7 +293,9 @@ it('a row without a number is not open in its report while the fix file that mad
   const page = textOf((await person.page(`/batches/${batch}`)).text);
   expect(page).toContain('All 3 orders went out after corrections.');
   expect(page).toMatch(/settled since: accepted in week\.fix\.csv/);
-  const { counts, acceptedLater } = JSON.parse(await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'));
+  const { counts, acceptedLater } = JSON.parse(
+    await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'),
+  );
   expect([counts.accepted, acceptedLater]).toEqual([0, { orders: 3, ofRows: 1 }]);
 });
 
@@ -242,21 +304,37 @@ it('an order that a correction of another file sends does not count as one that 
     (await drop('w48.csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1'))).get('PO-41') ?? {};
   const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
   await place.run(['pause', '--reason', 'stock-taking']);
-  const values = { 'v.0.0': 'PO-41', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '7', version: String(rows['version']) };
+  const values = {
+    'v.0.0': 'PO-41',
+    'v.0.1': 'NEW',
+    'v.0.2': 'A',
+    'v.0.3': '7',
+    version: String(rows['version']),
+  };
   await person.submit(`${pathOf(id)}/fix`, { ...values, do: 'send' });
-  await until('it waits', async () => (await person.call('GET', '/order?number=PO-41')).body['open']);
+  await until(
+    'it waits',
+    async () => (await person.call('GET', '/order?number=PO-41')).body['open'],
+  );
   // One copy has the correction, too, and another one does not. Each has an order that the others lack.
   await place.drop('w48 (2).csv', sheet('PO-41,NEW,A,7', 'PO-42,NEW,A,1', 'PO-43,NEW,A,1'));
   await place.drop('w48 (3).csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1', 'PO-44,NEW,A,1'));
   for (const own of ['PO-43', 'PO-44'])
-    await until('the copy is read', async () => (await person.call('GET', `/order?number=${own}`)).body['open']);
+    await until(
+      'the copy is read',
+      async () => (await person.call('GET', `/order?number=${own}`)).body['open'],
+    );
   await place.run(['resume']);
   const said = async (file: string) => {
     const found = (await place.reportsNow()).find((one) => one.file === file && one.finishedAt);
-    return found && textOf((await person.page(`/batches/${found.batch}`)).text).replaceAll('&quot;', '"');
+    return (
+      found && textOf((await person.page(`/batches/${found.batch}`)).text).replaceAll('&quot;', '"')
+    );
   };
   await until('the first file', async () =>
-    textOf((await person.page(`/batches/${batch}`)).text).includes('All 2 orders went out: 1 at first and 1 later.'),
+    textOf((await person.page(`/batches/${batch}`)).text).includes(
+      'All 2 orders went out: 1 at first and 1 later.',
+    ),
   );
   await until('the copy', async () =>
     /1 of 3 orders went out; 2 had been ordered before in (?=.*"w48\.csv")[^;]*\. /.test(
@@ -281,9 +359,13 @@ it('the pages of an order that a fix file of another file sent under another num
   const { id = '' } = second.get('PO-21') ?? {};
   const sent =
     /PO-21 was already sent as PO-23, from other-number\.csv\. If it is the same order, do not correct it: discard it\./;
-  await until('the page says so', async () => sent.test(textOf((await person.page(pathOf(id))).text)));
+  await until('the page says so', async () =>
+    sent.test(textOf((await person.page(pathOf(id))).text)),
+  );
   expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
-  expect(textOf((await person.page('/order?number=PO-21')).text)).toContain('already sent as PO-23: discard it');
+  expect(textOf((await person.page('/order?number=PO-21')).text)).toContain(
+    'already sent as PO-23: discard it',
+  );
   const sentFrom = pathOf(first.get('PO-21')?.id ?? '');
   await until('the closing', async () => (await person.call('GET', sentFrom)).body['closed']);
   // The list marks it with the same words, and its filter for such orders selects it.
@@ -295,7 +377,9 @@ it('the pages of an order that a fix file of another file sent under another num
     expect(list).toContain('Already sent as PO-23, from "other-number.csv"');
     const { items } = JSON.parse((await person.page(`/api/v1/dead-letters?q=PO-21${filter}`)).text);
     const marked = items.filter(({ already }: { already?: string }) => already);
-    expect(marked).toMatchObject([{ id, already: 'already sent as PO-23, from "other-number.csv"' }]);
+    expect(marked).toMatchObject([
+      { id, already: 'already sent as PO-23, from "other-number.csv"' },
+    ]);
     expect(marked[0]).not.toHaveProperty('content');
     if (filter !== '') expect(items).toEqual(marked);
   }
@@ -316,9 +400,17 @@ it('a row that a fix file in progress sent with another number is marked, and no
   const mark = (number: string) =>
     `Already sent as ${number}, from fix file "merged.fix.csv", which is not finished yet`;
   const items = await until('the marks', async () => {
-    const found = (await person.call('GET', `/dead-letters?batch=${batch}`)).body['items'] as Item[];
+    const found = (await person.call('GET', `/dead-letters?batch=${batch}`)).body[
+      'items'
+    ] as Item[];
     const marks = found.map((one) => Reflect.get(one, 'already'));
-    return marks.length === 3 && marks[0] === mark('PO-51') && marks[1] === mark('PO-53') && marks[2] && found;
+    return (
+      marks.length === 3 &&
+      marks[0] === mark('PO-51') &&
+      marks[1] === mark('PO-53') &&
+      marks[2] &&
+      found
+    );
   });
   const list = textOf((await person.page(`/dead-letters?batch=${batch}`)).text);
   expect(list).toContain(
@@ -337,15 +429,24 @@ it('a row that a fix file in progress sent with another number is marked, and no
   for (const part of ['progress', 'facts', 'outcomes'])
     expect((await person.page(file)).text).toContain(`<div data-fresh="${part}">`);
   await place.setFaults([]);
-  await until('the end', async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed']);
+  await until(
+    'the end',
+    async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed'],
+  );
 });
 
 it('the page and the list of an order in doubt say that another spelling of it is accepted, and not to send it', async () => {
-  const rows = ['D-000,NEW,GT-1500,1', ',NEW,GT-1501,2', 'd-001,NEW,GT-1502,3', 'D-001,NEW,GT-1503,4'];
+  const rows = [
+    'D-000,NEW,GT-1500,1',
+    ',NEW,GT-1501,2',
+    'd-001,NEW,GT-1502,3',
+    'D-001,NEW,GT-1503,4',
+  ];
   const letters = await drop('two-spellings.csv', sheet(...rows));
   const send = async (number: string, cells: string[], more: Record<string, string> = {}) => {
     const path = pathOf(letters.get(number)?.id ?? '');
-    const [, version = ''] = /name="version" value="(\w+)"/.exec((await person.page(path)).text) ?? [];
+    const [, version = ''] =
+      /name="version" value="(\w+)"/.exec((await person.page(path)).text) ?? [];
     const values = cells.map((value, at) => [`v.${Math.floor(at / 4)}.${at % 4}`, value]);
     const fields = { ...Object.fromEntries(values), added: '1', version, do: 'send', ...more };
     expect((await person.submit(`${path}/fix`, fields)).status).toBe(303);
@@ -372,13 +473,19 @@ it('the page and the list of an order in doubt say that another spelling of it i
     'If it is the same order with the same items, discard it. With other items, enter D-001 to see both contents, and agree on the change with the supplier. If it is another order, check "This row is correct as it is"',
   );
   expect(text).not.toMatch(/send this order as it is|again can send it/);
-  expect(text).toContain('cannot send it while its number is, in this or another spelling, accepted or in progress.');
+  expect(text).toContain(
+    'cannot send it while its number is, in this or another spelling, accepted or in progress.',
+  );
 
   for (const filter of ['', '&already=true']) {
     const list = await until('D-001 is closed', async () => {
       const now = textOf((await person.page(`/dead-letters?q=d-001${filter}`)).text);
       const isClosed = !now.includes('send this order as it is');
-      return isClosed && now.includes('1 of them is in another file already, accepted or in progress.') && now;
+      return (
+        isClosed &&
+        now.includes('1 of them is in another file already, accepted or in progress.') &&
+        now
+      );
     });
     expect(list).toMatch(said);
   }
@@ -389,18 +496,26 @@ it('the page and the list of an order in doubt say that another spelling of it i
     back: '/dead-letters',
   });
   const plan = textOf((await person.page(planned.headers.get('location') ?? '')).text);
-  expect(plan).toContain('while its number is, in this or another spelling, accepted or in progress.');
+  expect(plan).toContain(
+    'while its number is, in this or another spelling, accepted or in progress.',
+  );
 });
 
 it('all orders that are in progress in another file are counted, also those after the first page', async () => {
   const numbers = Array.from({ length: 60 }, (_, i) => `PG-${100 + i}`);
-  const letters = await drop('pages.csv', sheet(...numbers.map((number) => `${number},NEW,A,none`)));
+  const letters = await drop(
+    'pages.csv',
+    sheet(...numbers.map((number) => `${number},NEW,A,none`)),
+  );
   const { batch = '' } = letters.get('PG-100') ?? {};
   await waiting(batch, 'pages.fix.csv', 'PG-159', (text) => text.replaceAll('none', '7'));
   expect(textOf((await person.page(`/dead-letters?batch=${batch}`)).text)).toContain(
     '60 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
   );
-  expect((await person.call('GET', `/dead-letters?batch=${batch}`)).body).toMatchObject({ total: 60, already: 60 });
+  expect((await person.call('GET', `/dead-letters?batch=${batch}`)).body).toMatchObject({
+    total: 60,
+    already: 60,
+  });
   await place.run(['resume']);
   await until('all', () => place.stored().has('PG-159'));
 });
@@ -415,7 +530,9 @@ it('of more orders than are looked at, the list says how many are in progress in
     return text.split('\n').slice(0, 3).join('\n').replaceAll('none', '7');
   });
   for (const filter of ['', '&already=true'])
-    expect(textOf((await person.page(`/dead-letters?batch=${report.batch}${filter}`)).text)).toContain(
+    expect(
+      textOf((await person.page(`/dead-letters?batch=${report.batch}${filter}`)).text),
+    ).toContain(
       'At least 2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
     );
   await place.run(['resume']);
@@ -433,7 +550,9 @@ it('an order that a person discarded says so where another file brings it again'
   const said = /This order number was discarded by \S+, [-\d: ]+ UTC, in week-48\.csv/;
   expect(textOf((await person.page(pathOf(id))).text)).not.toMatch(said);
   await person.submit(`${pathOf(id)}/discard`, {});
-  const again = (await drop('week-49.csv', sheet('PO-491,NEW,A,none', 'PO-492,NEW,A,none'))).get('PO-491')?.id ?? '';
+  const again =
+    (await drop('week-49.csv', sheet('PO-491,NEW,A,none', 'PO-492,NEW,A,none'))).get('PO-491')
+      ?.id ?? '';
   await until('its page', async () => said.test(textOf((await person.page(pathOf(again))).text)));
   expect(textOf((await person.page('/dead-letters?q=PO-491')).text)).toMatch(said);
   expect(textOf((await person.page('/dead-letters?q=PO-492')).text)).not.toMatch(said);

@@ -9,7 +9,13 @@ import { finishedReport, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 it('orders that need a person, and corrections, are spreadsheets with the filters of their pages', async () => {
-  const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
+  const refusal = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X is unknown',
+    orders: ['PO-2'],
+    attempts: '1',
+  };
   await using place = await openWorkplace({ faults: { faults: [refusal] } });
   const person = await openOperator(place, place.start(['start']));
   const week = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-3,NEW,A,none', 'PO-4,NEW,A,'];
@@ -19,15 +25,22 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   expect(history).toMatch(/accepted(?: by the API)? on attempt 2; the first was refused</);
   expect(history).not.toContain('tried again automatically');
   const none = await person.page('/dead-letters?q=nowhere');
-  const [, noRows = ''] = /href="([^"]*)">Download this empty list as a spreadsheet</.exec(none.text) ?? [];
+  const [, noRows = ''] =
+    /href="([^"]*)">Download this empty list as a spreadsheet</.exec(none.text) ?? [];
   expect((await rowsIn(person, plain(noRows))).rows).toHaveLength(1);
-  await place.drop('open.csv', sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none', 'PO-1,NEW,A,9'));
+  await place.drop(
+    'open.csv',
+    sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none', 'PO-1,NEW,A,9'),
+  );
   await finishedReport(place, 'open.csv');
   await until('the lists', async () => {
-    const all = await Promise.all(['/dead-letters', '/corrections'].map((path) => person.call('GET', path)));
+    const all = await Promise.all(
+      ['/dead-letters', '/corrections'].map((path) => person.call('GET', path)),
+    );
     // Items of orders that failed a check, and what was changed, are known with the report.
     const [open, closed] = all.map(({ body }) => JSON.stringify(body['items']));
-    const isRead = open?.match(/"items":/g)?.length === 4 && closed?.includes('"changes":[{') === true;
+    const isRead =
+      open?.match(/"items":/g)?.length === 4 && closed?.includes('"changes":[{') === true;
     return isRead && all.map(({ body }) => body['total']).join() === '4,3';
   });
 
@@ -42,12 +55,22 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
       .map((title) => title.replace('@', ',')),
   );
   const wrong = '"none → 1" is not a number; enter digits only, such as 12';
-  expect(first?.slice(0, 7)).toEqual(['=1+1', '#2', 'open.csv', 'invalid', 'quantity', 'none → 1', wrong]);
+  expect(first?.slice(0, 7)).toEqual([
+    '=1+1',
+    '#2',
+    'open.csv',
+    'invalid',
+    'quantity',
+    'none → 1',
+    wrong,
+  ]);
   expect(first?.[7]).toBe('A × none → 1');
   expect(known?.[8]).toBe('this number is already accepted from "=week.csv", as X × 2');
-  expect((await rowsIn(person, '/api/v1/dead-letters.xlsx?q=PO-6')).rows.slice(1).map(([number]) => number)).toEqual([
-    'PO-6',
-  ]);
+  expect(
+    (await rowsIn(person, '/api/v1/dead-letters.xlsx?q=PO-6')).rows
+      .slice(1)
+      .map(([number]) => number),
+  ).toEqual(['PO-6']);
 
   const page = await person.page('/corrections?q=PO-3&zone=Europe/Berlin');
   const [, list = ''] = /href="([^"]*)">as a spreadsheet</.exec(page.text) ?? [];
@@ -59,14 +82,19 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   const empty = (await rowsIn(person, '/api/v1/corrections.xlsx?q=PO-4')).rows[1];
   expect(empty?.[7]).toBe('quantity is empty; enter a value');
   for (const at of ['corrections', 'dead-letters'])
-    expect((await person.call('GET', `/${at}.xlsx?zone=Mars`)).body['code']).toBe('parameter-wrong');
+    expect((await person.call('GET', `/${at}.xlsx?zone=Mars`)).body['code']).toBe(
+      'parameter-wrong',
+    );
 
   const { batch } = await finishedReport(place, '=week.csv');
   const { batch: last } = await finishedReport(place, 'open.csv');
   const nameOf = async (of: string, file: string) => {
-    const reply = await fetch(`http://127.0.0.1:${person.port}/api/v1/batches/${of}/files/${file}`, {
-      headers: { cookie: person.cookie, connection: 'close' },
-    });
+    const reply = await fetch(
+      `http://127.0.0.1:${person.port}/api/v1/batches/${of}/files/${file}`,
+      {
+        headers: { cookie: person.cookie, connection: 'close' },
+      },
+    );
     await reply.arrayBuffer();
     return reply.headers.get('content-disposition');
   };
@@ -94,12 +122,17 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   expect((await person.page('/corrections?q=open')).text).toContain(`T${differs.slice(1)}`);
 
   const { out } = await place.run(['dead-letters', 'discard', '--batch', last, '--dry-run']);
-  expect(out).toContain('Those whose number is accepted or in progress cannot be sent again while it is.');
+  expect(out).toContain(
+    'Those whose number is accepted or in progress cannot be sent again while it is.',
+  );
 });
 
 it('a correction is not called unrecorded while the file that brought it is in progress', async () => {
   const answer = { kind: 'answer', status: 503, orders: ['PO-2'] };
-  await using place = await openWorkplace({ sandbox: { record: true }, faults: { faults: [answer] } });
+  await using place = await openWorkplace({
+    sandbox: { record: true },
+    faults: { faults: [answer] },
+  });
   const person = await openOperator(place, place.start(['start']));
   await place.drop('week.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
   const fix = await place.read(await finishedReport(place, 'week.csv'), 'dead-letters.csv');
@@ -111,7 +144,10 @@ it('a correction is not called unrecorded while the file that brought it is in p
   expect(soon).toContain('Person and changes are being recorded');
   expect(soon).not.toContain('is not recorded');
   await place.setFaults([]);
-  await until('the changes', async () => (await person.page('/corrections')).text.match(/none → 7/g)?.length === 2);
+  await until(
+    'the changes',
+    async () => (await person.page('/corrections')).text.match(/none → 7/g)?.length === 2,
+  );
 });
 
 it('the download of the fix file of a fix file has the name of the copy next to that file', async () => {
@@ -124,7 +160,9 @@ it('the download of the fix file of a fix file has the name of the copy next to 
   const { batch } = await finishedReport(place, 'week.csv.fix.csv');
   const placed = await until('the copies', async () => {
     const names = await readdir(path.join(place.inbox, 'done'), { recursive: true });
-    const copies = names.map((name) => path.basename(name)).filter((name) => name.includes('.fix2.'));
+    const copies = names
+      .map((name) => path.basename(name))
+      .filter((name) => name.includes('.fix2.'));
     return copies.length === 2 && copies.sort();
   });
   expect(placed[0]).toMatch(/^week\.csv-[0-9a-f]{8}\.fix2\.csv$/);

@@ -6,7 +6,8 @@ import { openWorkplace, type Running, type Workplace } from '../support/workplac
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 
 /** A gauge of what all daemons share. */
-const SHARED = /^po_sync_(?:orders_unsettled|orders_in_doubt|queue_jobs|batches|daemons|token_expiry|delivery_paused)/;
+const SHARED =
+  /^po_sync_(?:orders_unsettled|orders_in_doubt|queue_jobs|batches|daemons|token_expiry|delivery_paused)/;
 
 /** The samples of a scrape by series, such as `po_sync_queue_jobs{state="waiting"}`. */
 type Scrape = Map<string, number>;
@@ -24,7 +25,9 @@ async function scrape(port: number): Promise<Scrape> {
     200,
     'text/plain; version=0.0.4; charset=utf-8',
   ]);
-  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const lines = (await answer.text())
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [seriesOf(line), Number(line.split(' ').at(-1))]));
 }
 
@@ -40,15 +43,25 @@ function seriesOf(line: string): string {
 async function settleOne(place: Workplace, name: string, rows: readonly string[]): Promise<void> {
   const before = (await place.reportsNow()).filter(({ finishedAt }) => finishedAt).length;
   await place.drop(name, `${[HEAD, ...rows].join('\n')}\n`);
-  await until('the report', async () => (await place.reportsNow()).filter((one) => one.finishedAt).length > before);
+  await until(
+    'the report',
+    async () => (await place.reportsNow()).filter((one) => one.finishedAt).length > before,
+  );
 }
 
 it('a scrape shows what a daemon did, and never an order, a batch or a file', async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  const faults = [
+    { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] },
+  ];
   await using place = await openWorkplace({ faults: { faults } });
   const daemon = place.start(['start']);
   const port = await adminPort(daemon);
-  await settleOne(place, 'orders.csv', ['PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,A,none']);
+  await settleOne(place, 'orders.csv', [
+    'PO-1,NEW,A,1',
+    'PO-2,NEW,A,1',
+    'PO-3,NEW,X-9,1',
+    'PO-4,NEW,A,none',
+  ]);
   await settleOne(place, 'again.csv', ['PO-1,NEW,A,1']);
 
   const now = await until('both files are finished', async () => {
@@ -84,8 +97,16 @@ it('a scrape shows what a daemon did, and never an order, a batch or a file', as
 });
 
 it('after a restart, a scrape and the status have all accepted orders, and the age of the oldest that needs a person', async () => {
-  const refuse = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3', 'PO-4'] };
-  await using place = await openWorkplace({ faults: { faults: [refuse] }, sandbox: { record: true } });
+  const refuse = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X-9 is invalid',
+    orders: ['PO-3', 'PO-4'],
+  };
+  await using place = await openWorkplace({
+    faults: { faults: [refuse] },
+    sandbox: { record: true },
+  });
   const daemon = place.start(['start']);
   await adminPort(daemon);
   await settleOne(place, 'orders.csv', ['PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1']);
@@ -93,7 +114,11 @@ it('after a restart, a scrape and the status have all accepted orders, and the a
   await place.setFaults([]);
   await place.run(['dead-letters', 'retry', '--order', 'PO-4', '--yes']);
   await until('the corrected order is accepted', () => place.stored().get('PO-4') === 1);
-  const order = { purchaseOrderNumber: 'HAND-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  const order = {
+    purchaseOrderNumber: 'HAND-1',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A', quantity: 1 }],
+  };
   await place.api.create(order, await place.api.token());
   expect((await place.run(['reconcile', '--repair', '--yes'])).code).toBe(0);
   daemon.child.kill('SIGTERM');
@@ -108,7 +133,11 @@ it('after a restart, a scrape and the status have all accepted orders, and the a
   const [first] = await place.reportsNow();
   const since = found.get('po_sync_oldest_dead_letter_timestamp_seconds') ?? 0;
   expect(Math.floor(since)).toBe(Math.floor(Date.parse(first?.startedAt ?? '') / 1_000));
-  const orders = { accepted: 4, needPerson: 1, needPersonSince: new Date(since * 1_000).toISOString() };
+  const orders = {
+    accepted: 4,
+    needPerson: 1,
+    needPersonSince: new Date(since * 1_000).toISOString(),
+  };
   const shown = await (await fetch(`http://127.0.0.1:${port}/api/v1/status`)).json();
   expect(shown).toMatchObject({ status: { orders } });
   expect(JSON.parse((await place.run(['status', '--json'])).out)).toMatchObject({ orders });
@@ -119,10 +148,17 @@ it('a scrape shows how many orders were created twice', async () => {
   const port = await adminPort(place.start(['start']));
   await settleOne(place, 'orders.csv', ['PO-1,NEW,A,1', 'PO-2,NEW,A,1']);
   expect((await scrape(port)).get('po_sync_orders_created_twice')).toBe(0);
-  const order = { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  const order = {
+    purchaseOrderNumber: 'PO-1',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A', quantity: 1 }],
+  };
   await place.api.create(order, await place.api.token());
   expect((await place.run(['reconcile'])).code).toBe(2);
-  await until('it is shown', async () => (await scrape(port)).get('po_sync_orders_created_twice') === 1);
+  await until(
+    'it is shown',
+    async () => (await scrape(port)).get('po_sync_orders_created_twice') === 1,
+  );
   const overview = await (await fetch(`http://127.0.0.1:${port}/`)).text();
   expect(overview).toContain('1 order was created twice');
   expect((await place.run(['doctor'])).out).toContain('1 order was created twice');
@@ -131,7 +167,12 @@ it('a scrape shows how many orders were created twice', async () => {
 it('a scrape counts the orders in doubt that wait for a person, until they are settled', async () => {
   const lost = { kind: 'drop', when: 'before', orders: ['PO-1'], attempts: '1' };
   const noList = { kind: 'answer', on: 'list', status: 403 };
-  const refused = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-2'] };
+  const refused = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X-9 is invalid',
+    orders: ['PO-2'],
+  };
   await using place = await openWorkplace({ faults: { faults: [lost, noList, refused] } });
   // The other article has the words that an entry in doubt has.
   await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,"""state"":""inDoubt""",1\n`);
@@ -142,9 +183,13 @@ it('a scrape counts the orders in doubt that wait for a person, until they are s
     return [now.get('po_sync_dead_letter_orders'), now.get('po_sync_dead_letter_orders_in_doubt')];
   };
   expect(
-    await until('they are counted', async () => ((await waiting())[1] === 1 ? await waiting() : undefined)),
+    await until('they are counted', async () =>
+      (await waiting())[1] === 1 ? await waiting() : undefined,
+    ),
   ).toEqual([2, 1]);
-  expect((await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes'])).code).toBe(0);
+  expect(
+    (await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes'])).code,
+  ).toBe(0);
   await until('it is settled', async () => (await waiting())[1] === 0);
   expect(await waiting()).toEqual([1, 0]);
 });
@@ -152,7 +197,8 @@ it('a scrape counts the orders in doubt that wait for a person, until they are s
 it('a scrape counts an unreadable file until a later one of the same name is read', async () => {
   await using place = await openWorkplace();
   const port = await adminPort(place.start(['start']));
-  const unreadable = async () => (await scrape(port)).get('po_sync_unreadable_files{source="inbox"}');
+  const unreadable = async () =>
+    (await scrape(port)).get('po_sync_unreadable_files{source="inbox"}');
   expect(await unreadable()).toBe(0);
   await place.drop('orders.csv', 'article,amount\nA,1\n');
   await until('it is counted', async () => (await unreadable()) === 1);
@@ -191,7 +237,10 @@ it('without Redis a scrape still answers: redis_up is 0, and what the daemons sh
   expect([...away.keys()].filter((series) => SHARED.test(series))).toEqual([]);
 
   await redis.restart();
-  await until('Redis is back', async () => (await scrape(port)).get('po_sync_orders_unsettled') === 0);
+  await until(
+    'Redis is back',
+    async () => (await scrape(port)).get('po_sync_orders_unsettled') === 0,
+  );
 });
 
 it('a scrape does not wait for a Redis that does not answer', async () => {

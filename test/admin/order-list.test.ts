@@ -17,7 +17,8 @@ import { finishedReport, reportNamed, settleWeek, sheet } from '../support/week.
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const TOKEN = 'order-list-token-0123456789abcdef';
-const COLUMNS = 'file,batch,line,purchaseOrderNumber,outcome,attempts,at,code,message,settled,settledAt,settledIn';
+const COLUMNS =
+  'file,batch,line,purchaseOrderNumber,outcome,attempts,at,code,message,settled,settledAt,settledIn';
 
 let place: Workplace;
 let person: Operator;
@@ -34,16 +35,30 @@ async function download(query = '', at = '/api/v1/orders.csv') {
   const text = await reply.text();
   const [head = '', ...lines] = text.split('\n').slice(0, -1);
   const rows = lines.map((line) => splitCells(line, ','));
-  const orders = rows.map(([file, , line, number, outcome, , , , , settled]) => [file, line, number, outcome, settled]);
+  const orders = rows.map(([file, , line, number, outcome, , , , , settled]) => [
+    file,
+    line,
+    number,
+    outcome,
+    settled,
+  ]);
   return { status: reply.status, headers: reply.headers, text, head, rows, orders };
 }
 
 beforeAll(async () => {
-  const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
+  const refusal = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X is unknown',
+    orders: ['PO-2'],
+    attempts: '1',
+  };
   place = await openWorkplace({ faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start'], { PO_SYNC_ADMIN_TOKEN: TOKEN }));
-  await settleWeek(place, ['PO-1,NEW,A,1', 'PO-2,NEW,X,1', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'], (fix) =>
-    fix.replace('none', '7'),
+  await settleWeek(
+    place,
+    ['PO-1,NEW,A,1', 'PO-2,NEW,X,1', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'],
+    (fix) => fix.replace('none', '7'),
   );
   await place.drop('other.csv', sheet('PO-1,NEW,A,1', 'PO-5,NEW,A,1'));
   await finished('other.csv');
@@ -98,7 +113,10 @@ it('the list of accepted orders has each once, also one that was refused at firs
 });
 
 async function downloadCommand(): Promise<string> {
-  const docs = await readFile(path.resolve(import.meta.dirname, '../../docs/control-api.md'), 'utf8');
+  const docs = await readFile(
+    path.resolve(import.meta.dirname, '../../docs/control-api.md'),
+    'utf8',
+  );
   return /^curl -fOJ [^`]*/m.exec(docs)?.[0] ?? '';
 }
 
@@ -106,17 +124,23 @@ it('the command of the documentation stores the list under the name that the dae
   const command = await downloadCommand();
   // In the zone of the command, the next day may have begun.
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  const own = command.replace('9464', String(person.port)).replace('to=2026-11-22', `to=${tomorrow}`);
+  const own = command
+    .replace('9464', String(person.port))
+    .replace('to=2026-11-22', `to=${tomorrow}`);
   await using folder = await makeTempFolder();
   const env = { PATH: process.env['PATH'], PO_SYNC_ADMIN_TOKEN: TOKEN };
   await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
   const [name = ''] = await readdir(folder.path);
   expect(name).toMatch(/\.csv$/);
-  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(new RegExp(`^${COLUMNS},sender\n.*PO-`));
+  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(
+    new RegExp(`^${COLUMNS},sender\n.*PO-`),
+  );
 });
 
 it('the command of the documentation waits for lists that are still being built', async () => {
-  const { status, headers } = problemReply(new PoSyncError('lists-being-read', 'The lists are being built.'));
+  const { status, headers } = problemReply(
+    new PoSyncError('lists-being-read', 'The lists are being built.'),
+  );
   expect({ status, headers }).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   let calls = 0;
   await using building = await openWebServer((_, response) => {
@@ -138,7 +162,11 @@ it('batches, corrections and the list are those of the days from … to, both in
     const { body } = await person.call('GET', `/batches?${query}`);
     const { body: settled } = await person.call('GET', `/corrections?${query}`);
     const { rows } = await download(query);
-    return [(body['items'] as unknown[]).length, (settled['items'] as unknown[]).length, rows.length];
+    return [
+      (body['items'] as unknown[]).length,
+      (settled['items'] as unknown[]).length,
+      rows.length,
+    ];
   };
   for (const zone of ['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     const [before, today, next] = [day(-1, zone), day(0, zone), day(1, zone)];
@@ -149,7 +177,11 @@ it('batches, corrections and the list are those of the days from … to, both in
     expect(await found(`to=${day(-2, zone)}&zone=${zone}`)).toEqual([0, 0, 0]);
     expect(await found(`from=${before}&to=${next}&day=2020-02-02&zone=${zone}`)).toEqual([0, 0, 0]);
     const { status, body } = await person.call('GET', `/batches?from=${next}&to=${today}`);
-    expect([status, body['code'], body['detail']]).toEqual([400, 'parameter-wrong', 'to must not be before from.']);
+    expect([status, body['code'], body['detail']]).toEqual([
+      400,
+      'parameter-wrong',
+      'to must not be before from.',
+    ]);
   }
   const { text } = await person.page('/batches?day=2026-11-21&q=week');
   expect(text).toContain('<input name="from" type="date" value="2026-11-21">');
@@ -170,10 +202,15 @@ it('the page Batches links both lists with its filters, and says why one is refu
   });
   expect(refused).toMatchObject({
     code: 'order-list-unfinished',
-    detail: expect.stringMatching(/^1 file is not finished, so the list would lack orders: late\.csv \(batch \S+\)\.$/),
+    detail: expect.stringMatching(
+      /^1 file is not finished, so the list would lack orders: late\.csv \(batch \S+\)\.$/,
+    ),
   });
   const led = await download('q=late', '/orders.csv');
-  expect([led.status, led.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/batches\?q=late&note=/)]);
+  expect([led.status, led.headers.get('location')]).toEqual([
+    303,
+    expect.stringMatching(/^\/batches\?q=late&note=/),
+  ]);
   const shown = await person.page(led.headers.get('location') ?? '');
   expect(shown.text).toMatch(
     /class="note bad" role="status">1 file is not finished, .*late\.csv.* <a href="\/batches\?q=late&amp;state=finished">List the finished files<\/a> <span class="quiet"><time /,
@@ -206,7 +243,10 @@ it('a list of all orders that would lack some because a report is missing is ref
 });
 
 it('of files taken within a second, the one taken first is listed first', () => {
-  const taken = (startedAt: number, name: string) => ({ startedAt, batch: `20261121T071500Z-inbox-${name}` });
+  const taken = (startedAt: number, name: string) => ({
+    startedAt,
+    batch: `20261121T071500Z-inbox-${name}`,
+  });
   const [week, fix, other] = [
     taken(1_100, 'week-3f2a91c0'),
     taken(1_500, 'fix-7c1d02ab'),

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bucketOf, createPace, quantile, SPAN, STEP } from '../../src/admin/pace/pace.ts';
-import { createAnswerTimes, createPaceSeries, lastMinute, paceColumns } from '../../src/admin/pace/pace-series.ts';
+import {
+  createAnswerTimes,
+  createPaceSeries,
+  lastMinute,
+  paceColumns,
+} from '../../src/admin/pace/pace-series.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Meter } from '../../src/log/meter.ts';
 import type { Store } from '../../src/redis/store.ts';
@@ -14,7 +19,9 @@ let store: Store;
 
 const queue = { waiting: async () => waitingJobs };
 const breaker = {
-  during: async () => [{ code: 'operator', reason: 'stock-taking', from: now - 1_000, to: undefined }],
+  during: async () => [
+    { code: 'operator', reason: 'stock-taking', from: now - 1_000, to: undefined },
+  ],
 };
 const unpaused: Parameters<typeof createPaceSeries>[1] = { during: async () => [] };
 const nothing = () => undefined;
@@ -44,7 +51,11 @@ function startDaemon() {
   const pace = createPace(store);
   const troubles: Error[] = [];
   const recording = pace.record(queue, systemClock, (error) => void troubles.push(error));
-  return { ...pace.counted(meter), troubles, [Symbol.asyncDispose]: () => recording[Symbol.asyncDispose]() };
+  return {
+    ...pace.counted(meter),
+    troubles,
+    [Symbol.asyncDispose]: () => recording[Symbol.asyncDispose](),
+  };
 }
 
 async function read() {
@@ -69,7 +80,12 @@ describe('the series', () => {
     now += STEP + 2_000;
     await until('both added the next step', async () => (await entries()) === 4);
     const series = await read();
-    const { at, acceptedPerSecond, needPersonPerSecond, waitingJobs: jobs } = paceColumns(series, undefined, now);
+    const {
+      at,
+      acceptedPerSecond,
+      needPersonPerSecond,
+      waitingJobs: jobs,
+    } = paceColumns(series, undefined, now);
     expect([acceptedPerSecond.slice(-3), needPersonPerSecond.slice(-3)]).toEqual([
       [null, 10, 2],
       [null, 1, 0],
@@ -165,7 +181,9 @@ describe('the series', () => {
       const at = now - STEP - 1;
       const during = async () => [{ code: 'http-429', reason: '', from: at - 8_000, to: at }];
       expect(await pace({ during })).toBe(40 * 12);
-      expect(await pace({ during: async () => [{ code: 'http-429', reason: '', from: at, to: now }] })).toBeUndefined();
+      expect(
+        await pace({ during: async () => [{ code: 'http-429', reason: '', from: at, to: now }] }),
+      ).toBeUndefined();
     });
   });
 
@@ -193,7 +211,14 @@ describe('the series', () => {
     await until('the step was added', async () => (await entries()) === 1);
     now += 2_000;
     const series = await read();
-    const late = { at: now - 2_000 - STEP, accepted: 5, needPerson: 0, tokens: 0, tokenFailures: 0, times: {} };
+    const late = {
+      at: now - 2_000 - STEP,
+      accepted: 5,
+      needPerson: 0,
+      tokens: 0,
+      tokenFailures: 0,
+      times: {},
+    };
     await open.redis.xadd(open.keys.pace, '*', 'step', JSON.stringify(late));
     now += 1_500;
     await series.refresh();
@@ -206,7 +231,9 @@ describe('the series', () => {
 
   it('in Redis does not grow beyond the hour', async () => {
     const old = Date.now() - 2 * SPAN;
-    const many = Array.from({ length: 500 }, (_, i) => open.redis.xadd(open.keys.pace, `${old + i}-0`, 'step', '{}'));
+    const many = Array.from({ length: 500 }, (_, i) =>
+      open.redis.xadd(open.keys.pace, `${old + i}-0`, 'step', '{}'),
+    );
     await Promise.all(many);
     const daemon = startDaemon();
     for (let left = 2; left > 0; left -= 1) {

@@ -42,23 +42,30 @@ function formsIn(text: string): { action: string; fields: Record<string, string>
     ([, action = '', body = '']) => ({
       action: plain(action),
       fields: Object.fromEntries(
-        [...body.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [
-          name,
-          plain(value),
-        ]),
+        [...body.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(
+          ([, name = '', value = '']) => [name, plain(value)],
+        ),
       ),
     }),
   );
 }
 
 /** Submits a form of a page as a browser does, and returns the page that it leads to. */
-async function submit(path: string, action: string, fields: Record<string, string> = {}): Promise<string> {
+async function submit(
+  path: string,
+  action: string,
+  fields: Record<string, string> = {},
+): Promise<string> {
   const form = formsIn(await page(path)).find((one) => one.action.startsWith(action));
   expect(form, `${path} has a form for ${action}`).toBeDefined();
   const answer = await fetch(at(form?.action ?? ''), {
     method: 'POST',
     redirect: 'manual',
-    headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    headers: {
+      cookie,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/x-www-form-urlencoded',
+    },
     body: new URLSearchParams({ ...form?.fields, ...fields }).toString(),
   });
   expect(answer.status).toBe(303);
@@ -66,13 +73,23 @@ async function submit(path: string, action: string, fields: Record<string, strin
 }
 
 beforeAll(async () => {
-  const faults = [{ kind: 'answer', status: 400, message: `articleCode ${EVIL} is invalid`, orders: ['PO-3'] }];
+  const faults = [
+    { kind: 'answer', status: 400, message: `articleCode ${EVIL} is invalid`, orders: ['PO-3'] },
+  ];
   place = await openWorkplace({ faults: { faults } });
   daemon = place.start(['start']);
   port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
-  const rows = ['PO-1,NEW,A,1', 'PO-3,NEW,X-9,1', `PO-4,NEW,"${EVIL}",none`, `"=${EVIL}\u202e",NEW,A,x`];
+  const rows = [
+    'PO-1,NEW,A,1',
+    'PO-3,NEW,X-9,1',
+    `PO-4,NEW,"${EVIL}",none`,
+    `"=${EVIL}\u202e",NEW,A,x`,
+  ];
   await place.drop(`orders ${EVIL.replaceAll('/', '')}.csv`, `${[HEAD, ...rows].join('\n')}\n`);
-  batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
+  batch = await until(
+    'the report',
+    async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
+  );
   const url = await until('the address of the dashboard', async () => {
     const { out } = await place.run(['dashboard', '--json']);
     return (JSON.parse(out) as { url?: string }).url;
@@ -139,7 +156,9 @@ describe('every page', () => {
 
   it('shows all links of its navigation on a phone', async () => {
     const css = await page('/assets/dashboard.css');
-    const rules = [...css.matchAll(/^ *nav(?: a\S*)? \{[^}]*\}/gm)].map(([rule]) => rule).join('\n');
+    const rules = [...css.matchAll(/^ *nav(?: a\S*)? \{[^}]*\}/gm)]
+      .map(([rule]) => rule)
+      .join('\n');
     expect(rules).toContain('flex-wrap: wrap');
     expect(rules).not.toMatch(/nowrap|overflow-x|sticky/);
   });
@@ -156,11 +175,17 @@ describe('every page', () => {
     const targets = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, href = '']) => href);
     expect(targets.length).toBeGreaterThan(14);
     expect(targets.filter((href) => !href.startsWith('#') || !ids.has(href.slice(1)))).toEqual([]);
-    const pictures = [...body.matchAll(/<img src="([^"]*)" alt="[^"]+">/g)].map(([, src = '']) => src);
+    const pictures = [...body.matchAll(/<img src="([^"]*)" alt="[^"]+">/g)].map(
+      ([, src = '']) => src,
+    );
     expect(pictures).toEqual(['/assets/report-red.png', '/assets/report-fixed.png']);
     for (const src of pictures) {
       const answer = await fetch(at(src));
-      expect([src, answer.status, answer.headers.get('content-type')]).toEqual([src, 200, 'image/png']);
+      expect([src, answer.status, answer.headers.get('content-type')]).toEqual([
+        src,
+        200,
+        'image/png',
+      ]);
       expect(
         Buffer.from(await answer.arrayBuffer())
           .subarray(1, 4)
@@ -176,7 +201,9 @@ describe('every page', () => {
       if (seen.has(path)) continue;
       seen.add(path);
       const text = await page(path);
-      const links = [...text.matchAll(/<a (?!download)[^>]*href="(\/[^"]*)"/g)].map(([, href = '']) => plain(href));
+      const links = [...text.matchAll(/<a (?!download)[^>]*href="(\/[^"]*)"/g)].map(
+        ([, href = '']) => plain(href),
+      );
       queue.push(...links);
       for (const [, asset = ''] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
         expect((await fetch(at(asset))).status, asset).toBe(200);
@@ -224,18 +251,28 @@ describe('a person who operates', () => {
       return text.includes('Paused') && text;
     });
     expect(paused).not.toContain('<img');
-    await place.drop('while-paused.csv', `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1', 'PO-9,NEW,A,x'].join('\n')}\n`);
+    await place.drop(
+      'while-paused.csv',
+      `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1', 'PO-9,NEW,A,x'].join('\n')}\n`,
+    );
     const queued = await until('a job', async () => {
       const text = await page('/queue');
       return text.includes('/order?number=PO-7') && text;
     });
-    expect(queued).toMatch(/ data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/);
+    expect(queued).toMatch(
+      / data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/,
+    );
     const href = await until(
       'the invalid order of the file in progress',
-      async () => /<a href="(\/dead-letters\/[^"]*line%204)">PO-9<\/a>/.exec(await page('/dead-letters'))?.[1],
+      async () =>
+        /<a href="(\/dead-letters\/[^"]*line%204)">PO-9<\/a>/.exec(
+          await page('/dead-letters'),
+        )?.[1],
     );
     const form = await page(href);
-    expect(form).toContain('The form is here when while-paused.csv is finished: other orders of it are in progress.');
+    expect(form).toContain(
+      'The form is here when while-paused.csv is finished: other orders of it are in progress.',
+    );
     expect(form).toMatch(/<h2>What is wrong<\/h2>.*quantity.*<code>x<\/code>.*is not a number/s);
     const invalid = await page('/order?number=PO-9');
     expect(invalid).toMatch(
@@ -243,7 +280,9 @@ describe('a person who operates', () => {
     );
     expect(invalid).toContain('is not a number');
     const explained = (await place.run(['explain', 'PO-9'])).out;
-    expect(explained).toMatch(/waits for a person.*while-paused.*is not a number.*Its fix file is written when batch/s);
+    expect(explained).toMatch(
+      /waits for a person.*while-paused.*is not a number.*Its fix file is written when batch/s,
+    );
     expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
   });
 
@@ -253,7 +292,9 @@ describe('a person who operates', () => {
       /<input type="checkbox" required> PO-3 is not sent from this file.* A file that brings a discarded order again can send it: .*<button class="bad">Discard</s,
     );
     expect(await submit(letter, `${letter}/retry`)).toContain('PO-3 is sent again.');
-    await until('the order is refused again', async () => (await page('/order?number=PO-3')).includes('refused'));
+    await until('the order is refused again', async () =>
+      (await page('/order?number=PO-3')).includes('refused'),
+    );
     await until('the dead letter is discarded', async () =>
       (await submit(letter, `${letter}/discard`)).includes('PO-3 is discarded.'),
     );
@@ -261,24 +302,35 @@ describe('a person who operates', () => {
     expect(await page('/dead-letters')).not.toContain('PO-3');
     const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
     expect(await page('/order?number=PO-3')).toMatch(new RegExp(`discarded by ${who}`));
-    const shown = async () => (await page('/order?number=PO-3')).includes('<div class="quiet">X-9 × 1</div>');
+    const shown = async () =>
+      (await page('/order?number=PO-3')).includes('<div class="quiet">X-9 × 1</div>');
     await until('its items in the history', shown);
     expect(await page('/environment')).toMatch(/ data-title="what"><div>discard<\/div><\/td>/);
     const late = await fetch(at(`${letter}/fix`), {
       method: 'POST',
-      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        cookie,
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: 'do=send&version=none',
     });
-    expect(await late.text()).toContain(`role="alert">Not sent. PO-3 is settled already: discarded by ${who}.`);
+    expect(await late.text()).toContain(
+      `role="alert">Not sent. PO-3 is settled already: discarded by ${who}.`,
+    );
     const settled = await page(`/batches/${batch}`);
     expect(settled).toMatch(/refused<div>settled since: discarded by /);
-    expect(settled).toContain('1 of 3 that needed a person was settled, or came back in a later file.');
+    expect(settled).toContain(
+      '1 of 3 that needed a person was settled, or came back in a later file.',
+    );
     expect(settled).toContain('2 orders need a person</a>');
   });
 
   it('reaches the corrections from the list and from the history, which says what an order waits for', async () => {
     const id = encodeURIComponent(`${batch}~line 4`);
-    expect(await page('/dead-letters?q=none')).toMatch(new RegExp(`<a href="/dead-letters/${id}">PO-4</a>`));
+    expect(await page('/dead-letters?q=none')).toMatch(
+      new RegExp(`<a href="/dead-letters/${id}">PO-4</a>`),
+    );
     const history = await page('/order?number=PO-4');
     expect(history).toContain(`<a href="/dead-letters/${id}">correct or settle it</a>`);
     expect(history).toMatch(/<span class="badge bad">invalid, waits for a person<\/span>/);
@@ -293,17 +345,29 @@ describe('a person who operates', () => {
 
   it('finds its way from an address without a page, as text and not as JSON', async () => {
     const unknown = await page('/order?number=PO-77%3Cb%3E', 404);
-    expect(unknown).toMatch(/<h1>PO-77&lt;b&gt;<\/h1>.*<input name="number" type="search" value="PO-77&lt;b&gt;">/s);
+    expect(unknown).toMatch(
+      /<h1>PO-77&lt;b&gt;<\/h1>.*<input name="number" type="search" value="PO-77&lt;b&gt;">/s,
+    );
     expect(unknown).toMatch(
       /not found<\/span>.*Order PO-77&lt;b&gt; not found in staging\..*Enter the complete number/s,
     );
-    expect(await page('/frob', 404)).toMatch(/<nav aria-label="Pages">.*<h1>Not found<.*<a href="\/">Overview<\/a>/s);
-    expect(await page('/batches/none', 404)).toMatch(/<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s);
+    expect(await page('/frob', 404)).toMatch(
+      /<nav aria-label="Pages">.*<h1>Not found<.*<a href="\/">Overview<\/a>/s,
+    );
+    expect(await page('/batches/none', 404)).toMatch(
+      /<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s,
+    );
     expect(await page('/batches/none', 404)).not.toContain('Run po-sync');
-    expect(await page('/batches?day=soon', 400)).toMatch(/<a href="\/batches">Show it without this filter<\/a>/);
+    expect(await page('/batches?day=soon', 400)).toMatch(
+      /<a href="\/batches">Show it without this filter<\/a>/,
+    );
     expect(await page('/batches?q=none')).toMatch(/<p>No batches match\.<\/p>/);
-    expect(await page('/plans/none', 404)).toMatch(/<p><a href="\/dead-letters">Orders that need you<\/a>/);
-    expect((await fetch(at('/frob'), { headers: { cookie } })).headers.get('content-type')).toMatch(/json/);
+    expect(await page('/plans/none', 404)).toMatch(
+      /<p><a href="\/dead-letters">Orders that need you<\/a>/,
+    );
+    expect((await fetch(at('/frob'), { headers: { cookie } })).headers.get('content-type')).toMatch(
+      /json/,
+    );
   });
 
   it('learns why an act is impossible', async () => {
@@ -319,7 +383,11 @@ describe('a person who operates', () => {
     const answer = await fetch(at('/logout'), {
       method: 'POST',
       redirect: 'manual',
-      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        cookie,
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: '',
     });
     expect(answer.headers.get('set-cookie')).toContain('Max-Age=0');
@@ -335,7 +403,10 @@ describe('a reader without a login', () => {
         expect(formsIn(await page(path))).toEqual([]);
       const acted = await fetch(at('/environment/pause'), {
         method: 'POST',
-        headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+        headers: {
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
         body: 'back=/',
       });
       expect(acted.status).toBe(403);
@@ -350,10 +421,16 @@ it('an act never leads to another host', async () => {
     const answer = await fetch(at('/environment/resume'), {
       method: 'POST',
       redirect: 'manual',
-      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        cookie,
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: new URLSearchParams({ back }).toString(),
     });
-    expect(new URL(answer.headers.get('location') ?? '', at('/')).origin, back).toBe(new URL(at('/')).origin);
+    expect(new URL(answer.headers.get('location') ?? '', at('/')).origin, back).toBe(
+      new URL(at('/')).origin,
+    );
   }
 });
 
@@ -363,22 +440,39 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
   const running = other.start(['start']);
   const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
   const load = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${own}${path}`, { signal: AbortSignal.timeout(60_000) });
-    return { status: answer.status, text: await answer.text(), refresh: answer.headers.get('refresh') };
+    const answer = await fetch(`http://127.0.0.1:${own}${path}`, {
+      signal: AbortSignal.timeout(60_000),
+    });
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      refresh: answer.headers.get('refresh'),
+    };
   };
   await other.drop('wrong.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n');
   await until('the overview', async () => /Delivering.*wrong\.csv/s.test((await load('/')).text));
   await redis.kill();
-  await until('the overview says so', async () => (await load('/')).text.includes('Redis is not reachable'));
+  await until('the overview says so', async () =>
+    (await load('/')).text.includes('Redis is not reachable'),
+  );
   expect(await load('/for-clerks')).toMatchObject({
     status: 200,
     text: expect.stringContaining('A sent order was wrong'),
   });
   for (const path of ['/', '/sources']) {
     const { status, text } = await load(path);
-    expect([path, status, /Redis is not reachable<\/span> since .*shown as of/.test(text)]).toEqual([path, 200, true]);
+    expect([path, status, /Redis is not reachable<\/span> since .*shown as of/.test(text)]).toEqual(
+      [path, 200, true],
+    );
   }
-  for (const path of ['/batches', '/batches/b', '/dead-letters', '/order?number=PO-1', '/queue', '/environment']) {
+  for (const path of [
+    '/batches',
+    '/batches/b',
+    '/dead-letters',
+    '/order?number=PO-1',
+    '/queue',
+    '/environment',
+  ]) {
     const { status, text, refresh } = await load(path);
     expect([path, status, refresh]).toEqual([path, 503, '1']);
     expect(text).toContain('<h1>Redis is not reachable</h1>');
@@ -403,7 +497,8 @@ it('while the API cannot be reached, pages say so without network errors, which 
   const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
   const { url } = JSON.parse((await other.run(['dashboard', '--json'])).out) as { url: string };
   const headers = { cookie: await signIn(url) };
-  const load = async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text();
+  const load = async (path: string) =>
+    (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text();
   // A new ledger reads the API's list before its first order.
   await other.drop('first.csv', `${HEAD}\nPO-0,NEW,A,1\n`);
   await until('the first order', () => other.stored().size === 1);
@@ -415,21 +510,30 @@ it('while the API cannot be reached, pages say so without network errors, which 
   });
   expect(overview).toContain('the order API cannot be reached');
   // What a person may have to stop comes before the figures.
-  expect(overview).toMatch(/Paused<.*<h2>Batches in progress<\/h2>.*waits\.csv.*<ul class="figures">/s);
+  expect(overview).toMatch(
+    /Paused<.*<h2>Batches in progress<\/h2>.*waits\.csv.*<ul class="figures">/s,
+  );
   expect(overview.split('<h2>Batches in progress</h2>')).toHaveLength(2);
   // An operator's pause would be resumed.
   expect(overview).toMatch(/<button[^>]*>Try again now</);
   // Not that delivery is still paused: the call is under way, and the note stays on the page.
   const retried = await fetch(`http://127.0.0.1:${own}/environment/resume`, {
     method: 'POST',
-    headers: { ...headers, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    headers: {
+      ...headers,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/x-www-form-urlencoded',
+    },
     body: 'back=/',
   });
   expect(await retried.text()).toMatch(
     /<p class="note doubt" role="status">po-sync calls the API once more now: delivery continues when it accepts/,
   );
-  expect(overview).toContain('Nothing is lost. Your operator sees the cause with po-sync status and in the log.');
-  for (const text of [overview, await load('/order?number=PO-1')]) expect(text).not.toContain('ECONNREFUSED');
+  expect(overview).toContain(
+    'Nothing is lost. Your operator sees the cause with po-sync status and in the log.',
+  );
+  for (const text of [overview, await load('/order?number=PO-1')])
+    expect(text).not.toContain('ECONNREFUSED');
   expect((await other.run(['status'])).out).toContain('ECONNREFUSED');
 });
 
@@ -442,7 +546,8 @@ it('a row without a number leads from the page of its file to the page on which 
   );
   const href = await until(
     'its row',
-    async () => /<a href="([^"]+)">no number<\/a>/.exec(await load(`/batches/${report.batch}`))?.[1],
+    async () =>
+      /<a href="([^"]+)">no number<\/a>/.exec(await load(`/batches/${report.batch}`))?.[1],
   );
   expect(await load(href)).toMatch(/<h1>[^<]*without an order number<\/h1>.*line 3/s);
 });
@@ -459,17 +564,28 @@ it('pages say of a refused order API what a person must do first, as status does
   });
   const advice = 'check baseUrl and what this client may do at the API';
   expect(overview).toMatch(new RegExp(`<br>To do: ${advice}\\. Then it ends automatically\\.`));
-  expect((await other.run(['status'])).out.replace(/\s+/g, ' ')).toContain(`(${advice}; then it ends automatically`);
+  expect((await other.run(['status'])).out.replace(/\s+/g, ' ')).toContain(
+    `(${advice}; then it ends automatically`,
+  );
 });
 
 it('the page of a held batch says first what a person decides, and empty lists say that they are', async () => {
   const faults = [{ kind: 'answer', status: 400, message: 'no such article', articles: ['OLD'] }];
-  await using other = await openWorkplace({ faults: { faults }, delivery: ', refusalHold: { share: 50%, of: 5 }' });
+  await using other = await openWorkplace({
+    faults: { faults },
+    delivery: ', refusalHold: { share: 50%, of: 5 }',
+  });
   const { load } = await openPages(other);
   expect(await load('/batches')).toContain('No file was taken yet.');
   expect(await load('/dead-letters')).toContain('No order needs a person.');
-  await other.drop('held.csv', `${HEAD}\n${Array.from({ length: 40 }, (_, i) => `PO-${i},NEW,OLD,1\n`).join('')}`);
-  const held = await until('the batch', async () => /\/batches\/[^"]*-held-[^"]*/.exec(await load('/batches'))?.[0]);
+  await other.drop(
+    'held.csv',
+    `${HEAD}\n${Array.from({ length: 40 }, (_, i) => `PO-${i},NEW,OLD,1\n`).join('')}`,
+  );
+  const held = await until(
+    'the batch',
+    async () => /\/batches\/[^"]*-held-[^"]*/.exec(await load('/batches'))?.[0],
+  );
   const page = await until('the hold', async () => {
     const text = await load(held);
     return text.includes('<strong>Held</strong>') && text;
@@ -517,7 +633,9 @@ it('pages say of a batch why its report is missing, where a waiting order came f
     return /badge bad">no report yet<\/span> [^<]*reports/.test(await load('/batches'));
   });
   const page = await load(path);
-  expect(page).toMatch(/<dt>no report yet<\/dt><dd>since <time[^>]*>[^<]*<\/time>: [^<]*reports[^<]*[^.]\. All orders/);
+  expect(page).toMatch(
+    /<dt>no report yet<\/dt><dd>since <time[^>]*>[^<]*<\/time>: [^<]*reports[^<]*[^.]\. All orders/,
+  );
   expect(page).not.toContain('Cancel orders that were not sent');
 });
 
@@ -527,5 +645,8 @@ async function openPages(other: Workplace) {
   const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
   const { url } = JSON.parse((await other.run(['dashboard', '--json'])).out) as { url: string };
   const headers = { cookie: await signIn(url), accept: 'text/html' };
-  return { load: async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text() };
+  return {
+    load: async (path: string) =>
+      (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text(),
+  };
 }

@@ -12,7 +12,13 @@ let place: Workplace;
 let person: Operator;
 
 beforeAll(async () => {
-  const refusal = { kind: 'answer', status: 400, message: 'Unknown article', orders: ['PO-2'], attempts: '1' };
+  const refusal = {
+    kind: 'answer',
+    status: 400,
+    message: 'Unknown article',
+    orders: ['PO-2'],
+    attempts: '1',
+  };
   place = await openWorkplace({ faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start']));
 });
@@ -34,8 +40,15 @@ it('a discard names the orders with other items than those accepted, without tho
   await finishedReport(place, 'fix.csv');
   await place.drop('tuesday.csv', sheet('PO-1,NEW,A,77', 'PO-2,NEW,X,1', 'PO-3,NEW,A,three'));
   await finishedReport(place, 'tuesday.csv');
-  await until('the list', async () => (await person.call('GET', '/dead-letters?already=true')).body['total'] === 3);
-  const planned = await person.submit('/plans', { action: 'discard', already: 'true', back: '/dead-letters' });
+  await until(
+    'the list',
+    async () => (await person.call('GET', '/dead-letters?already=true')).body['total'] === 3,
+  );
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    already: 'true',
+    back: '/dead-letters',
+  });
   const text = textOf((await person.page(planned.headers.get('location') ?? '')).text);
   expect(text).toContain('Discard 3 orders');
   expect(text).toContain(
@@ -49,8 +62,15 @@ it('a discard names five orders with other items and counts the others', async (
   await finishedReport(place, 'many.csv');
   await place.drop('changed.csv', sheet(...numbers.map((number) => `${number},NEW,A,2`)));
   await finishedReport(place, 'changed.csv');
-  await until('the list', async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 7);
-  const planned = await person.submit('/plans', { action: 'discard', q: 'changed.csv', back: '/dead-letters' });
+  await until(
+    'the list',
+    async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 7,
+  );
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    q: 'changed.csv',
+    back: '/dead-letters',
+  });
   const to = planned.headers.get('location') ?? '';
   const { text } = await person.page(to);
   const [box = ''] = /<div class="box doubt" role="status">.*?<\/div>/s.exec(text) ?? [];
@@ -58,7 +78,10 @@ it('a discard names five orders with other items and counts the others', async (
   expect(box.match(/<li>/g)).toHaveLength(5);
   expect(textOf(box)).toContain('2 more.');
   await person.submit(`${to}/run`, { expect: '7' });
-  await until('the end', async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 0);
+  await until(
+    'the end',
+    async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 0,
+  );
   expect((await person.page(to)).text).not.toContain('other items than');
 });
 
@@ -69,7 +92,10 @@ it('a totals row is called that wherever its label is, and the report advises to
     [`${head},note`, ...rows.map((row, i) => `${row},${i === 2 ? 'Total' : ''}`), ''].join('\n'),
   );
   const { batch } = await finishedReport(place, 'total.csv');
-  await pageWith(`/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`, 'A row with the label Total');
+  await pageWith(
+    `/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`,
+    'A row with the label Total',
+  );
   const report = textOf(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'));
   expect(report).toContain('Discard 1 row that looks like a total');
   expect(report).toContain('this row ("999", "Total") looks like a totals row');

@@ -11,10 +11,16 @@ let place: Workplace;
 let person: Operator;
 
 beforeAll(async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: REFUSED }];
+  const faults = [
+    { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: REFUSED },
+  ];
   place = await openWorkplace({ faults: { faults } });
   person = await openOperator(place, place.start(['start']));
-  const rows = [...REFUSED.map((number) => `${number},NEW,X,1`), 'PO-4,NEW,A,none', 'PO-5,NEW,A,none'];
+  const rows = [
+    ...REFUSED.map((number) => `${number},NEW,X,1`),
+    'PO-4,NEW,A,none',
+    'PO-5,NEW,A,none',
+  ];
   await place.drop('orders.csv', `${[HEAD, ...rows].join('\n')}\n`);
   await until('the dead letters', async () => {
     const { body } = await person.call('GET', '/dead-letters');
@@ -64,10 +70,9 @@ it('running a plan does exactly what was planned, once, with a result for each',
   const answers = await Promise.all([run(plan), run(plan)]);
   expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
   const done = await finished(plan);
-  const results = (done['items'] as { purchaseOrderNumber: string; result?: string }[]).map((item) => [
-    item.purchaseOrderNumber,
-    item.result,
-  ]);
+  const results = (done['items'] as { purchaseOrderNumber: string; result?: string }[]).map(
+    (item) => [item.purchaseOrderNumber, item.result],
+  );
   expect(results).toEqual([
     ['PO-1', 'retried'],
     ['PO-2', 'retried'],
@@ -76,14 +81,27 @@ it('running a plan does exactly what was planned, once, with a result for each',
     ['PO-5', undefined],
   ]);
   const actions = await Promise.all(
-    REFUSED.map(async (number) => (await person.call('GET', `/order?number=${number}`)).body['operatorActions']),
+    REFUSED.map(
+      async (number) =>
+        (await person.call('GET', `/order?number=${number}`)).body['operatorActions'],
+    ),
   );
-  expect(actions).toMatchObject([[{ what: 'retried' }], [{ what: 'retried' }], [{ what: 'discarded' }]]);
+  expect(actions).toMatchObject([
+    [{ what: 'retried' }],
+    [{ what: 'retried' }],
+    [{ what: 'discarded' }],
+  ]);
 });
 
 it('the page plans and discards what the filter selects, without JavaScript', async () => {
-  expect((await person.page('/dead-letters?q=po-5')).text).toContain('<input type="hidden" name="q" value="po-5">');
-  const planned = await person.submit('/plans', { action: 'discard', q: 'po-5', back: '/dead-letters' });
+  expect((await person.page('/dead-letters?q=po-5')).text).toContain(
+    '<input type="hidden" name="q" value="po-5">',
+  );
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    q: 'po-5',
+    back: '/dead-letters',
+  });
   const to = planned.headers.get('location') ?? '';
   expect((await person.page(to)).text).toMatch(
     /<h1>Discard 1 order<.* A file that brings a discarded order again can send it: .*name="expect" value="1"/s,
@@ -98,7 +116,9 @@ it('the page plans and discards what the filter selects, without JavaScript', as
   await until('the list', async () => {
     const { body } = await person.call('GET', '/dead-letters?kind=invalid');
     return (
-      (body['items'] as { purchaseOrderNumber: string }[]).map((item) => item.purchaseOrderNumber).join() === 'PO-4'
+      (body['items'] as { purchaseOrderNumber: string }[])
+        .map((item) => item.purchaseOrderNumber)
+        .join() === 'PO-4'
     );
   });
 });
@@ -113,7 +133,10 @@ it('a plan that runs says how many are done only from the first results on', () 
 it('orders that another file has are marked, listed alone, and discarded together; a plan shows items and columns', async () => {
   await place.drop('monday.csv', `${[HEAD, 'PO-20,NEW,A,1', 'PO-20,NEW,B,2'].join('\n')}\n`);
   await until('the order', () => place.stored().has('PO-20'));
-  await place.drop('again.csv', `${[HEAD, 'PO-20,NEW,A,none', 'PO-20,NEW,B,2', 'PO-21,NEW,<b>,none'].join('\n')}\n`);
+  await place.drop(
+    'again.csv',
+    `${[HEAD, 'PO-20,NEW,A,none', 'PO-20,NEW,B,2', 'PO-21,NEW,<b>,none'].join('\n')}\n`,
+  );
   const marked = await until('the mark', async () => {
     const { body } = await person.call('GET', '/dead-letters?already=true');
     return body['total'] === 1 && !JSON.stringify(body['items']).includes('~#') && body;
@@ -121,22 +144,40 @@ it('orders that another file has are marked, listed alone, and discarded togethe
   const already = 'this number is already accepted from "monday.csv", as A × 1, B × 2';
   expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-20', already }] });
   expect((await person.call('GET', '/dead-letters')).body).toMatchObject({ already: 1 });
-  expect((await person.call('GET', '/dead-letters?q=PO-21')).body).toMatchObject({ already: 0, total: 1 });
-  expect((await person.call('GET', '/dead-letters?q=PO-21&already=true')).body).toMatchObject({ total: 0 });
+  expect((await person.call('GET', '/dead-letters?q=PO-21')).body).toMatchObject({
+    already: 0,
+    total: 1,
+  });
+  expect((await person.call('GET', '/dead-letters?q=PO-21&already=true')).body).toMatchObject({
+    total: 0,
+  });
   const { text } = await person.page('/dead-letters?batch=');
-  expect(text).toContain('1 of them is in another file already, accepted or in progress. <a href="/dead-letters?');
+  expect(text).toContain(
+    '1 of them is in another file already, accepted or in progress. <a href="/dead-letters?',
+  );
   expect(text).toContain(
     '<strong>This number is already accepted from &quot;monday.csv&quot;, as A × 1, B × 2</strong>',
   );
   const { text: alone } = await person.page('/dead-letters?already=true');
-  expect([alone.includes('PO-21'), alone.includes('name="already" value="true"')]).toEqual([false, true]);
+  expect([alone.includes('PO-21'), alone.includes('name="already" value="true"')]).toEqual([
+    false,
+    true,
+  ]);
 
-  const { body: both } = await person.call('POST', '/plans', { action: 'discard', kind: 'invalid', q: 'again.csv' });
+  const { body: both } = await person.call('POST', '/plans', {
+    action: 'discard',
+    kind: 'invalid',
+    q: 'again.csv',
+  });
   expect(both['items']).toMatchObject([
     { purchaseOrderNumber: 'PO-20', field: 'quantity', items: 'A × none, B × 2', already },
     { purchaseOrderNumber: 'PO-21', items: '<b> × none' },
   ]);
-  const planned = await person.submit('/plans', { action: 'discard', already: 'true', back: '/dead-letters' });
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    already: 'true',
+    back: '/dead-letters',
+  });
   const to = planned.headers.get('location') ?? '';
   const page = await person.page(to);
   expect(page.text).toMatch(
@@ -150,15 +191,24 @@ it('orders that another file has are marked, listed alone, and discarded togethe
 });
 
 it('the page of a plan counts rows without an order number apart, like the list, and totals rows with them', async () => {
-  await place.drop('rows.csv', `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2', 'Summe,NEW,,999'].join('\n')}\n`);
+  await place.drop(
+    'rows.csv',
+    `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2', 'Summe,NEW,,999'].join('\n')}\n`,
+  );
   await until('the dead letters', async () => {
     const { body } = await person.call('GET', '/dead-letters?q=rows.csv');
     return body['total'] === 3 && !JSON.stringify(body['items']).includes('~#');
   });
-  const planned = await person.submit('/plans', { action: 'discard', q: 'rows.csv', back: '/dead-letters' });
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    q: 'rows.csv',
+    back: '/dead-letters',
+  });
   const { text } = await person.page(planned.headers.get('location') ?? '');
   const counted = '1 order and 2 rows without an order number';
-  expect((await person.page('/dead-letters?q=rows.csv')).text).toContain(`<p>${counted} need a person.`);
+  expect((await person.page('/dead-letters?q=rows.csv')).text).toContain(
+    `<p>${counted} need a person.`,
+  );
   expect(text).toContain(`<h1>Discard ${counted}</h1>`);
   expect(text).toContain(`>Discard ${counted}</button>`);
   expect(text).toContain('<th scope="col">orders and rows</th>');
@@ -167,12 +217,18 @@ it('the page of a plan counts rows without an order number apart, like the list,
     `and 2 rows without an order number`,
   );
   const batch = (await place.reportsNow()).find(({ file }) => file === 'rows.csv')?.batch ?? '';
-  const { text: total } = await person.page(`/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`);
+  const { text: total } = await person.page(
+    `/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`,
+  );
   expect(total).toContain('<h1>A row with the label Summe</h1>');
   expect(total).toContain('This row is not sent from this file');
   expect(total).not.toMatch(/History of the order|order Summe|discarded order again/);
-  expect(total).toMatch(/<h2>Discard it<\/h2>.*<h2 id="correct">Correct it<\/h2>.*<h2>Other ways<\/h2>/s);
-  expect(total).toContain('not clearly the sum of those above; discard it, or complete it if it is an order');
+  expect(total).toMatch(
+    /<h2>Discard it<\/h2>.*<h2 id="correct">Correct it<\/h2>.*<h2>Other ways<\/h2>/s,
+  );
+  expect(total).toContain(
+    'not clearly the sum of those above; discard it, or complete it if it is an order',
+  );
 });
 
 it.each([
@@ -187,13 +243,19 @@ it.each([
 it('a conflict counts as in another file, with what differs; a plan says which numbers cannot be sent again', async () => {
   await place.drop('sent.csv', `${[HEAD, 'PO-40,NEW,B,2', 'PO-40,NEW,A,1'].join('\n')}\n`);
   await until('the order', () => place.stored().has('PO-40'));
-  await place.drop('old.csv', `${[HEAD, 'PO-40,NEW,B,2', 'PO-40,NEW,A,9', 'PO-41,NEW,B,none'].join('\n')}\n`);
+  await place.drop(
+    'old.csv',
+    `${[HEAD, 'PO-40,NEW,B,2', 'PO-40,NEW,A,9', 'PO-41,NEW,B,none'].join('\n')}\n`,
+  );
   const marked = await until('the conflict', async () => {
     const { body } = await person.call('GET', '/dead-letters?already=true&q=old.csv');
     return body['total'] === 1 && JSON.stringify(body['items']).includes('A × 1') && body;
   });
   const already = 'this number is known with A × 1, and this file has A × 9; 1 other item is equal';
-  expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-40', kind: 'conflict', already }] });
+  expect(marked).toMatchObject({
+    already: 1,
+    items: [{ purchaseOrderNumber: 'PO-40', kind: 'conflict', already }],
+  });
   // By article, in whatever order the files have them, so that both contents can be compared.
   const [{ id, items }] = marked['items'] as [{ id: string; items: string }];
   expect(items).toBe('A × 9, B × 2');
@@ -203,20 +265,31 @@ it('a conflict counts as in another file, with what differs; a plan says which n
   expect((await person.page('/order?number=PO-40')).text).toContain('A × 9, B × 2');
   const { text: list } = await person.page('/dead-letters?q=old.csv');
   expect([list.includes('>Send again…<'), list.includes('>Discard…<')]).toEqual([false, true]);
-  const again = await person.submit('/plans', { action: 'retry', q: 'old.csv', back: '/dead-letters' });
+  const again = await person.submit('/plans', {
+    action: 'retry',
+    q: 'old.csv',
+    back: '/dead-letters',
+  });
   expect((await person.page(again.headers.get('location') ?? '')).text).toContain(
     'skipped: its number was sent with other items. Agree with the supplier, then discard it',
   );
   const textOf = async (filter: Record<string, string>) => {
-    const planned = await person.submit('/plans', { action: 'discard', back: '/dead-letters', ...filter });
+    const planned = await person.submit('/plans', {
+      action: 'discard',
+      back: '/dead-letters',
+      ...filter,
+    });
     return (await person.page(planned.headers.get('location') ?? '')).text;
   };
-  const [free, taken] = ['A file that brings a discarded order again can send it', 'cannot send it while its number'];
+  const [free, taken] = [
+    'A file that brings a discarded order again can send it',
+    'cannot send it while its number',
+  ];
   const alone = await textOf({ q: 'old.csv', already: 'true' });
   expect([alone.includes(free), alone.includes(taken)]).toEqual([false, true]);
   const mixed = await textOf({ q: 'old.csv' });
-  expect([mixed.includes(free), mixed.includes('Those whose number is accepted or in progress cannot')]).toEqual([
-    true,
-    true,
-  ]);
+  expect([
+    mixed.includes(free),
+    mixed.includes('Those whose number is accepted or in progress cannot'),
+  ]).toEqual([true, true]);
 });

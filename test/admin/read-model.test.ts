@@ -17,9 +17,18 @@ const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 /** Batch names sort by time. */
 const batchOf = (i: number) => `20261122T100000Z-${i.toString(16).padStart(8, '0')}`;
 
-type Given = { number: string; article?: string; kind?: DeadLetter['kind']; message?: string; minute?: number };
+type Given = {
+  number: string;
+  article?: string;
+  kind?: DeadLetter['kind'];
+  message?: string;
+  minute?: number;
+};
 
-function letterOf({ number, article = 'ART-1', kind = 'refused', message = 'is wrong', minute = 0 }: Given, i: number) {
+function letterOf(
+  { number, article = 'ART-1', kind = 'refused', message = 'is wrong', minute = 0 }: Given,
+  i: number,
+) {
   const at = `2026-11-22T10:${String(minute).padStart(2, '0')}:00.000Z`;
   return {
     purchaseOrderNumber: number,
@@ -40,7 +49,11 @@ function letterOf({ number, article = 'ART-1', kind = 'refused', message = 'is w
 function tableOf(batches: readonly (readonly Given[])[]) {
   const table = createDeadLetterTable();
   for (const [i, letters] of batches.entries()) {
-    const from = { batch: batchOf(i), source: i % 2 === 0 ? 'inbox' : 'erp', file: `Orders ${i}.csv` };
+    const from = {
+      batch: batchOf(i),
+      source: i % 2 === 0 ? 'inbox' : 'erp',
+      file: `Orders ${i}.csv`,
+    };
     table.put(from, letters.map(letterOf));
   }
   return table;
@@ -51,7 +64,10 @@ describe('the search of dead letters', () => {
 
   it('looks once at each batch for a text that all dead letters have, and for one that none has', () => {
     const batches = Array.from({ length: 200 }, (_, b) => {
-      return Array.from({ length: 50 }, (_, k) => ({ number: `PO-${b}-${k}`, message: 'articleCode is not known' }));
+      return Array.from({ length: 50 }, (_, k) => ({
+        number: `PO-${b}-${k}`,
+        message: 'articleCode is not known',
+      }));
     });
     const table = tableOf(batches);
     const looks = vi.spyOn(String.prototype, 'indexOf');
@@ -72,13 +88,19 @@ describe('the search of dead letters', () => {
       location: { line },
     }));
     table.put({ batch: batchOf(0), source: 'inbox', file: 'Orders.csv' }, letters);
-    const lines = (after?: string) => table.page({}, 4, after).items.map(({ location }) => location.line);
+    const lines = (after?: string) =>
+      table.page({}, 4, after).items.map(({ location }) => location.line);
     expect(lines()).toEqual([3, 5, 6, 8]);
     expect(lines(table.page({}, 4).next)).toEqual([9, 15]);
   });
 
   it('counts and shows what a look at every dead letter finds, in the order of the files', () => {
-    const messages = ['quantity 7 is wrong', 'quantity 8 is wrong', 'Article  UNKNOWN', 'po-3 is late'];
+    const messages = [
+      'quantity 7 is wrong',
+      'quantity 8 is wrong',
+      'Article  UNKNOWN',
+      'po-3 is late',
+    ];
     const kinds = ['refused', 'invalid', 'conflict'] as const;
     const batches = Array.from({ length: 9 }, (_, b) =>
       Array.from({ length: (b * 7) % 11 }, (_, k) => ({
@@ -93,16 +115,36 @@ describe('the search of dead letters', () => {
     const all = batches
       .flatMap((letters, b) => letters.map((letter, k) => ({ ...letter, b, k })))
       .sort((one, other) => other.b - one.b || one.k - other.k);
-    for (const q of ['', 'po-3', 'art-4', 'wrong', 'article unknown', 'orders 5', 'PO-1-1', 'nowhere', '7 is']) {
+    for (const q of [
+      '',
+      'po-3',
+      'art-4',
+      'wrong',
+      'article unknown',
+      'orders 5',
+      'PO-1-1',
+      'nowhere',
+      '7 is',
+    ]) {
       for (const kind of [undefined, 'refused'] as const) {
         for (const minute of [undefined, 20]) {
           for (const source of [undefined, 'erp']) {
             const words = q.toLowerCase();
             const wanted = all.filter((one) => {
-              const texts = [one.number, one.article, one.message.replace('  ', ' '), `orders ${one.b}.csv`];
+              const texts = [
+                one.number,
+                one.article,
+                one.message.replace('  ', ' '),
+                `orders ${one.b}.csv`,
+              ];
               const isFound = texts.some((text) => text.toLowerCase().includes(words));
               const isSource = source === undefined || one.b % 2 === 1;
-              return isFound && isSource && (kind === undefined || one.kind === kind) && one.minute >= (minute ?? 0);
+              return (
+                isFound &&
+                isSource &&
+                (kind === undefined || one.kind === kind) &&
+                one.minute >= (minute ?? 0)
+              );
             });
             const filter = {
               ...(q === '' ? {} : { q }),
@@ -111,10 +153,15 @@ describe('the search of dead letters', () => {
               ...(source === undefined ? {} : { source }),
             };
             const { total, groups } = table.summary(filter);
-            const [first, second] = [table.page(filter, 4), table.page(filter, 500, table.page(filter, 4).next)];
+            const [first, second] = [
+              table.page(filter, 4),
+              table.page(filter, 500, table.page(filter, 4).next),
+            ];
             const rows = first.next === undefined ? first.items : [...first.items, ...second.items];
             expect([filter, total]).toEqual([filter, wanted.length]);
-            expect(rows.map((row) => row.purchaseOrderNumber)).toEqual(wanted.map(({ number }) => number));
+            expect(rows.map((row) => row.purchaseOrderNumber)).toEqual(
+              wanted.map(({ number }) => number),
+            );
             expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(wanted.length);
             const times = wanted.map((one) => one.minute).sort((a, b) => a - b);
             const last = groups.map(({ lastAt }) => lastAt).sort();
@@ -171,7 +218,11 @@ describe('the list of corrections', () => {
     const found = (who?: string) =>
       table
         .settledPage(who === undefined ? {} : { who }, 10)
-        .items.map(({ batch, purchaseOrderNumber, closed }) => [batch, purchaseOrderNumber, closed.who]);
+        .items.map(({ batch, purchaseOrderNumber, closed }) => [
+          batch,
+          purchaseOrderNumber,
+          closed.who,
+        ]);
     expect(found('anna')).toEqual([
       [batchOf(2), 'PO-1', 'Anna'],
       [batchOf(2), 'PO-2', 'Anna'],
@@ -187,21 +238,35 @@ describe('the list of corrections', () => {
     const at = [0, 3, 1, 2].map((ms) => `2026-11-22T10:05:00.00${ms}Z`);
     const letters = [8, 10, 9, 100].map((line, i) => {
       const letter = letterOf({ number: `PO-${line}` }, line);
-      return { ...letter, location: { line }, closed: { at: at[i] ?? '', by: 'discarded' as const } };
+      return {
+        ...letter,
+        location: { line },
+        closed: { at: at[i] ?? '', by: 'discarded' as const },
+      };
     });
-    const later = { ...letters[0], closed: { at: '2026-11-22T10:05:01.000Z', by: 'discarded' as const } };
+    const later = {
+      ...letters[0],
+      closed: { at: '2026-11-22T10:05:01.000Z', by: 'discarded' as const },
+    };
     for (const [batch, all] of [[batchOf(1), letters] as const, [batchOf(2), [later]] as const])
       table.put({ batch, source: 'inbox', file: 'a.csv' }, all as DeadLetter[], new Map());
     const found: string[] = [];
     for (let after: string | undefined, more = true; more; more = after !== undefined) {
       const page = table.settledPage({ since: '2026-11-22T10:05:00.000Z' }, 2, after);
       expect([page.before, page.total]).toEqual([found.length, 5]);
-      found.push(...page.items.map(({ batch, location }) => `${batch === batchOf(2) ? 'later ' : ''}${location.line}`));
+      found.push(
+        ...page.items.map(
+          ({ batch, location }) => `${batch === batchOf(2) ? 'later ' : ''}${location.line}`,
+        ),
+      );
       after = page.next;
     }
     expect(found).toEqual(['later 8', '8', '9', '10', '100']);
     // A part of the second.
-    const some = table.settledPage({ since: '2026-11-22T10:05:00.002Z', until: '2026-11-22T10:05:00.003Z' }, 9).items;
+    const some = table.settledPage(
+      { since: '2026-11-22T10:05:00.002Z', until: '2026-11-22T10:05:00.003Z' },
+      9,
+    ).items;
     expect(some.map(({ location }) => location.line)).toEqual([100]);
   });
 });
@@ -212,7 +277,10 @@ describe('the count of open dead letters', () => {
     const { redis, keys } = store;
     const batches = createBatches({ redis, keys, owner: 'me' });
     const begin = (i: number) =>
-      batches.begin({ batch: batchOf(i), source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' }, i);
+      batches.begin(
+        { batch: batchOf(i), source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' },
+        i,
+      );
     for (let i = 0; i < 30; i += 1) {
       await begin(i);
       await redis.hset(keys.batch(batchOf(i)), { open: i % 2 });
@@ -296,8 +364,12 @@ describe('a list of dead letters that a person damaged', () => {
     await place.drop('damaged.csv', `${HEAD}\nPO-1,NEW,A,none\n`);
     await place.drop('good.csv', `${HEAD}\nPO-2,NEW,A,none\n`);
     await place.run(['start', '--once']);
-    const damaged = (await place.reportsNow()).find(({ file }) => file === 'damaged.csv')?.batch ?? '';
-    await writeFile(path.join(place.reports, damaged, 'dead-letters.json'), '[\n{\n  "purchaseOrderNumber":\n');
+    const damaged =
+      (await place.reportsNow()).find(({ file }) => file === 'damaged.csv')?.batch ?? '';
+    await writeFile(
+      path.join(place.reports, damaged, 'dead-letters.json'),
+      '[\n{\n  "purchaseOrderNumber":\n',
+    );
     const daemon = place.start(['start']);
     const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
     const numbers = await until('the lists', async () => {

@@ -31,7 +31,9 @@ it('the list of open orders says how many files could not be read, and links exa
   await place.drop('photo.csv', 'also not a table\n');
   await place.drop('open.csv', sheet('PO-1,NEW,A,none'));
   const both = await shows(/2 files could not be read.*1 order needs a person/);
-  const overview = (await shows(/1 order needs a person.*Unreadable files.*photo\.csv/, '/')).split('class="figures"');
+  const overview = (await shows(/1 order needs a person.*Unreadable files.*photo\.csv/, '/')).split(
+    'class="figures"',
+  );
   for (const words of ['needs a person', 'Unreadable files']) expect(overview[0]).toContain(words);
   const [, href = ''] = /href="([^"]*)">Show these 2 files</.exec(both) ?? [];
   const listed = (await person.page(plain(href))).text;
@@ -72,7 +74,9 @@ it('the list of open orders says how many files could not be read, and links exa
   });
   // Neither is red any more, and each name in the folder is shown where it is not the one that was dropped.
   expect(await states()).toContain('unreadable, removed');
-  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).not.toContain('dropped by mistake?');
+  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).not.toContain(
+    'dropped by mistake?',
+  );
   const photos = await shows(/unreadable, replaced/, '/batches?q=photo');
   expect(photos).not.toContain('badge bad');
   await place.drop('photo.csv', sheet('PO-3,NEW,A,1'));
@@ -83,5 +87,7 @@ it('tiles and the search of corrections say what they show', async () => {
   await using place = await openWorkplace();
   const person = await openOperator(place, place.start(['start']));
   expect(textOf((await person.page('/')).text)).toContain('orders per second (mean of a minute)');
-  expect(textOf((await person.page('/corrections')).text)).toContain('Order, changed value or file');
+  expect(textOf((await person.page('/corrections')).text)).toContain(
+    'Order, changed value or file',
+  );
 });

@@ -27,7 +27,10 @@ const send = (upload: Record<string, unknown>, sha256 = upload['sha256']) =>
 
 it('a preview counts new, duplicate, conflict and invalid, sends nothing, and what was previewed is sent once', async () => {
   const rows = ['PO-1,NEW,A,1', 'PO-2,NEW,A,9', 'PO-3,NEW,A,1', 'PO-4,NEW,A,none', 'PO-5,NEW,B,2'];
-  const upload = await person.upload('source=inbox&name=..%2F..%2Fwon%C2%ADder.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  const upload = await person.upload(
+    'source=inbox&name=..%2F..%2Fwon%C2%ADder.csv',
+    `${[HEAD, ...rows].join('\n')}\n`,
+  );
   expect(upload).toMatchObject({ state: 'ready', name: 'won-der.csv', source: 'inbox' });
   expect(upload['preview']).toMatchObject({
     orders: 5,
@@ -47,8 +50,12 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
   const page = await person.page(`/upload/${String(upload['id'])}`);
   expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
-  expect(page.text).toContain('the list of the API. po-sync itself knew each duplicate and conflict.');
-  expect(page.text).toMatch(/data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</);
+  expect(page.text).toContain(
+    'the list of the API. po-sync itself knew each duplicate and conflict.',
+  );
+  expect(page.text).toMatch(
+    /data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</,
+  );
   expect(page.text).toContain('2 orders need a person and can be corrected.');
   expect(page.text).toContain('<dt>format</dt><dd>CSV, delimiter comma, utf-8</dd>');
   expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
@@ -57,7 +64,9 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   const batch = String(answers.find(({ status }) => status === 201)?.body['batch']);
   await until('the orders', () => place.stored().size === 4);
   const report = await until('the report', async () => {
-    return (await place.reportsNow()).find((one) => one.batch === batch && one.state === 'finished');
+    return (await place.reportsNow()).find(
+      (one) => one.batch === batch && one.state === 'finished',
+    );
   });
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
@@ -77,9 +86,16 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';
   expect([report.by, who === '']).toEqual([who, false]);
   const accepted = (await person.call('GET', '/order?number=PO-3')).body;
-  expect(accepted).toMatchObject({ accepted: { batch, by: who }, appearances: [{ batch, by: who }] });
-  expect((await person.call('GET', '/order?number=PO-4')).body).toMatchObject({ appearances: [{ batch, by: who }] });
-  expect((await person.call('GET', '/order?number=PO-1')).body['accepted']).not.toHaveProperty('by');
+  expect(accepted).toMatchObject({
+    accepted: { batch, by: who },
+    appearances: [{ batch, by: who }],
+  });
+  expect((await person.call('GET', '/order?number=PO-4')).body).toMatchObject({
+    appearances: [{ batch, by: who }],
+  });
+  expect((await person.call('GET', '/order?number=PO-1')).body['accepted']).not.toHaveProperty(
+    'by',
+  );
   for (const page of [`/order?number=PO-3`, '/order?number=PO-4']) {
     expect((await person.page(page)).text).toContain(`, line `);
     expect((await person.page(page)).text).toContain(`, submitted by ${who}`);
@@ -107,7 +123,9 @@ it('the page of an upload that was sent says how far it is, and loads again unti
     return now.text.includes('2 orders wait') && now;
   });
   expect(waiting.refresh).toMatch(/^2; url=\/upload\//);
-  expect(waiting.text).toMatch(/Sent, in progress: .*<a href="\/batches\/[^"]*">The page of far\.csv</);
+  expect(waiting.text).toMatch(
+    /Sent, in progress: .*<a href="\/batches\/[^"]*">The page of far\.csv</,
+  );
   await place.run(['resume']);
   const end = await until('the result', async () => {
     const now = await load();
@@ -117,9 +135,14 @@ it('the page of an upload that was sent says how far it is, and loads again unti
 });
 
 it('the page of a preview names invalid orders whose number is accepted already', async () => {
-  const upload = await person.upload('source=inbox&name=known.csv', `${HEAD}\nPO-1,NEW,A,0\nPO-66,NEW,A,0\n`);
+  const upload = await person.upload(
+    'source=inbox&name=known.csv',
+    `${HEAD}\nPO-1,NEW,A,0\nPO-66,NEW,A,0\n`,
+  );
   const { text } = await person.page(`/upload/${String(upload['id'])}`);
-  expect(text).toContain('Of the invalid orders, 1 is already sent or in progress: PO-1. This file does not change');
+  expect(text).toContain(
+    'Of the invalid orders, 1 is already sent or in progress: PO-1. This file does not change',
+  );
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
@@ -135,7 +158,9 @@ it('a preview lists the orders that would be sent, with their items, as text; of
   const { text } = await person.page(`/upload/${String(upload['id'])}`);
   expect(text).toContain('<li>OLD&lt;77 × <b>2000</b></li><li>B × <b>3</b></li>');
   expect(text).not.toContain('more order');
-  expect(text).toContain('If something is wrong, remove this file, correct it, and upload it again.');
+  expect(text).toContain(
+    'If something is wrong, remove this file, correct it, and upload it again.',
+  );
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 
   const many = Array.from({ length: 150 }, (_, n) => `PO-BIG,NEW,A-${n},1`);
@@ -150,9 +175,15 @@ it('a preview lists the orders that would be sent, with their items, as text; of
 });
 
 it('a preview of orders with many items each lists about 2,000 items', async () => {
-  const rows = Array.from({ length: 50 * 90 }, (_, n) => `PO-WIDE-${Math.floor(n / 90)},NEW,A-${n},1`);
+  const rows = Array.from(
+    { length: 50 * 90 },
+    (_, n) => `PO-WIDE-${Math.floor(n / 90)},NEW,A-${n},1`,
+  );
   const upload = await person.upload('name=wide.csv', `${[HEAD, ...rows].join('\n')}\n`);
-  expect(upload['preview']).toMatchObject({ new: 50, toSend: expect.objectContaining({ length: 23 }) });
+  expect(upload['preview']).toMatchObject({
+    new: 50,
+    toSend: expect.objectContaining({ length: 23 }),
+  });
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
@@ -160,7 +191,10 @@ it('a stored file that somebody changed since its preview is not sent', async ()
   const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
   const [folder = ''] = await uploads();
   const stored = path.join(place.folder, 'data', 'uploads', folder, 'changed.csv');
-  await writeFile(stored, (await readFile(stored, 'utf8')).replace('PO-70,NEW,A,1', 'PO-70,NEW,A,1 '));
+  await writeFile(
+    stored,
+    (await readFile(stored, 'utf8')).replace('PO-70,NEW,A,1', 'PO-70,NEW,A,1 '),
+  );
   expect((await send(upload)).body['code']).toBe('upload-other');
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
@@ -174,7 +208,9 @@ it('when the ledger changed since the preview, nothing is sent and a new preview
   expect([late.status, late.body['code']]).toEqual([409, 'preview-outdated']);
   const { body: again } = await person.call('GET', `/uploads/${String(upload['id'])}`);
   expect(again).toMatchObject({ state: 'ready', changed: true, preview: { new: 1, conflict: 1 } });
-  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain('Orders changed after');
+  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain(
+    'Orders changed after',
+  );
   expect(place.stored().has('PO-12')).toBe(false);
   expect((await send(upload)).status).toBe(201);
   await until('the order', () => place.stored().has('PO-12'));
@@ -186,7 +222,10 @@ it('an order that only the list of the API has is not sent', async () => {
     articleCode?: string;
     quantity?: number;
   }[];
-  const upload = await person.upload('name=l.csv', `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`);
+  const upload = await person.upload(
+    'name=l.csv',
+    `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`,
+  );
   expect(upload['preview']).toMatchObject({ new: 1, duplicate: 1, onlyListed: 1 });
   expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain(
     'Of the duplicates and conflicts, 1 is known only from the list of the API: another program sent it, or',
@@ -198,8 +237,13 @@ it('an order that only the list of the API has is not sent', async () => {
 });
 
 it('a file with the content of an earlier one says so before it is sent', async () => {
-  const upload = await person.upload('source=inbox&name=x.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
-  const earlier = expect.stringContaining('The same content was read before, as "first.csv" (batch ');
+  const upload = await person.upload(
+    'source=inbox&name=x.csv',
+    `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`,
+  );
+  const earlier = expect.stringContaining(
+    'The same content was read before, as "first.csv" (batch ',
+  );
   expect(upload['preview']).toMatchObject({ duplicate: 2, warnings: [earlier] });
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
@@ -241,7 +285,11 @@ it.each([
   ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /^unreadable-/],
   ['a page', '<!doctype html><title>x</title>', /^unreadable-/],
   ['a gzip of nothing that grows', gzipSync(Buffer.alloc(32 * 1024 * 1024)), /^unreadable-/],
-  ['a truncated workbook', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(200)]), /^unreadable-/],
+  [
+    'a truncated workbook',
+    Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(200)]),
+    /^unreadable-/,
+  ],
 ])('%s is stored, is not read as orders, and cannot be sent', async (_, content, code) => {
   const upload = await person.upload('name=x.csv', content);
   expect(upload).toMatchObject({ state: 'failed', trouble: { code: expect.stringMatching(code) } });
@@ -252,7 +300,9 @@ it.each([
 it('what is empty, too large, or for no source is refused and leaves nothing', async () => {
   expect((await person.upload('name=x.csv', ''))['code']).toBe('upload-empty');
   expect((await person.upload('source=frob', 'a'))['code']).toBe('source-unknown');
-  expect((await person.upload('name=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a')))['code']).toBe('upload-too-large');
+  expect((await person.upload('name=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a')))['code']).toBe(
+    'upload-too-large',
+  );
   expect(await uploads()).toEqual([]);
 });
 
@@ -263,7 +313,10 @@ it('in a protected environment nothing is sent without its name', async () => {
   const one = await openOperator(guarded, guarded.start(['start']));
   const upload = await one.upload('name=a.csv', `${HEAD}\nPO-41,NEW,A,1\n`);
   const sendWith = (confirm: object) =>
-    one.call('POST', `/uploads/${String(upload['id'])}/send`, { sha256: upload['sha256'], ...confirm });
+    one.call('POST', `/uploads/${String(upload['id'])}/send`, {
+      sha256: upload['sha256'],
+      ...confirm,
+    });
   for (const confirm of [{}, { confirm: 'production' }, { confirm: true }]) {
     const { status, body } = await sendWith(confirm);
     expect([status, body['code']]).toEqual([403, 'confirmation-missing']);
@@ -276,7 +329,9 @@ it('in a protected environment nothing is sent without its name', async () => {
 
 it('of uploads that arrive at once, only as many as may be kept are', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, n) => person.upload(`name=at-once-${n}.csv`, `${HEAD}\nPO-8${n},NEW,A,1\n`)),
+    Array.from({ length: 30 }, (_, n) =>
+      person.upload(`name=at-once-${n}.csv`, `${HEAD}\nPO-8${n},NEW,A,1\n`),
+    ),
   );
   expect(answers.filter(({ code }) => code === 'too-many-uploads')).toHaveLength(10);
   expect(await uploads()).toHaveLength(20);
@@ -310,22 +365,38 @@ it('the first problems of a preview are in the order of the lines, also where an
   await place.drop('zeros.csv', `${HEAD}\n0088,NEW,A,1\n`);
   await until('the order', () => place.stored().has('0088'));
   await until('its report', async () => {
-    return (await place.reportsNow()).some(({ file, state }) => file === 'zeros.csv' && state === 'finished');
+    return (await place.reportsNow()).some(
+      ({ file, state }) => file === 'zeros.csv' && state === 'finished',
+    );
   });
-  const upload = await person.upload('source=inbox&name=lines.csv', `${HEAD}\n88,NEW,A,1\nPO-43,NEW,A,none\n`);
+  const upload = await person.upload(
+    'source=inbox&name=lines.csv',
+    `${HEAD}\n88,NEW,A,1\nPO-43,NEW,A,none\n`,
+  );
   expect(upload['preview']).toMatchObject({ problems: [{ line: 2 }, { line: 3 }] });
 });
 
 it('the page of a file lists its orders by line, that of a conflict its items by article, and a date without its marks', async () => {
-  const rows = ['PO-1,NEW,Z,1', 'PO-51,NEW,A,"=""2026-03-05"""', 'PO-1,NEW,A,2', '88,NEW,A,1', 'PO-52,NEW,A,1'];
+  const rows = [
+    'PO-1,NEW,Z,1',
+    'PO-51,NEW,A,"=""2026-03-05"""',
+    'PO-1,NEW,A,2',
+    '88,NEW,A,1',
+    'PO-52,NEW,A,1',
+  ];
   await place.drop('pages.csv', `${[HEAD, ...rows].join('\n')}\n`);
   const { batch } = await until('its report', async () => {
-    return (await place.reportsNow()).find(({ file, state }) => file === 'pages.csv' && state === 'finished');
+    return (await place.reportsNow()).find(
+      ({ file, state }) => file === 'pages.csv' && state === 'finished',
+    );
   });
   const ids = await until('the dead letters', async () => {
     const { body } = await person.call('GET', `/dead-letters?batch=${batch}`);
     const items = (body['items'] ?? []) as { id: string; purchaseOrderNumber: string }[];
-    return items.length === 3 && new Map(items.map(({ id, purchaseOrderNumber: number }) => [number, id]));
+    return (
+      items.length === 3 &&
+      new Map(items.map(({ id, purchaseOrderNumber: number }) => [number, id]))
+    );
   });
   const pageOf = async (number: string) =>
     (await person.page(`/dead-letters/${encodeURIComponent(ids.get(number) ?? '')}`)).text;
@@ -336,16 +407,29 @@ it('the page of a file lists its orders by line, that of a conflict its items by
   expect(wrong).toContain('<code>2026-03-05</code>');
   expect(wrong).toContain('is a date, which the spreadsheet made of what was entered');
   const { text } = await person.page(`/batches/${batch}`);
-  const lines = [...text.matchAll(/data-title="line"[^>]*><div[^>]*>(?:<[^>]*>)*(\d+)/g)].map(([, line]) =>
-    Number(line),
+  const lines = [...text.matchAll(/data-title="line"[^>]*><div[^>]*>(?:<[^>]*>)*(\d+)/g)].map(
+    ([, line]) => Number(line),
   );
   expect(lines).toEqual([2, 3, 5, 6]);
 });
 
 it('a preview does not count a row without an order number among what will be sent', async () => {
-  const rows = ['PO-601,NEW,A,1', 'PO-602,NEW,A,none', 'PO-603,NEW,A,1', ',NEW,A,3', 'PO-604,NEW,A,none'];
-  const upload = await person.upload('source=inbox&name=mine.csv', `${[HEAD, ...rows].join('\n')}\n`);
-  const text = (await person.page(`/upload/${String(upload['id'])}`)).text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
+  const rows = [
+    'PO-601,NEW,A,1',
+    'PO-602,NEW,A,none',
+    'PO-603,NEW,A,1',
+    ',NEW,A,3',
+    'PO-604,NEW,A,none',
+  ];
+  const upload = await person.upload(
+    'source=inbox&name=mine.csv',
+    `${[HEAD, ...rows].join('\n')}\n`,
+  );
+  const text = (await person.page(`/upload/${String(upload['id'])}`)).text
+    .replace(/<[^>]*>/g, '')
+    .replace(/\s+/g, ' ');
   const first = '1 of 4 orders of mine.csv will be sent. Read them below first.';
-  expect(text).toContain(`${first} 3 orders and 1 row without an order number need a person and can be corrected.`);
+  expect(text).toContain(
+    `${first} 3 orders and 1 row without an order number need a person and can be corrected.`,
+  );
 });

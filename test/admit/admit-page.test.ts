@@ -9,7 +9,11 @@ import { withdraw } from '../../src/ledger/job.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
-import { cancelBatch, cancelledText, LISTED_ON_PAGE } from '../../src/operate/batches/cancel-batch.ts';
+import {
+  cancelBatch,
+  cancelledText,
+  LISTED_ON_PAGE,
+} from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { sentAsOf } from '../../src/operate/orders/appearances.ts';
@@ -68,7 +72,14 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, asRead: isAsRead = false, no, corrects, meanwhile }: Dropped = {},
+    {
+      kind = 'inbox',
+      again = false,
+      asRead: isAsRead = false,
+      no,
+      corrects,
+      meanwhile,
+    }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -79,7 +90,12 @@ describe('admission of a page', () => {
       retention: { shown: async () => undefined },
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
-    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, isAsRead, corrects });
+    await admitPage({ ...begun, no: no ?? begun.no }, orders, {
+      ...SIGHT,
+      isFixFile: again,
+      isAsRead,
+      corrects,
+    });
     await batches.admitted(batch, orders.length, '');
   }
 
@@ -130,7 +146,10 @@ describe('admission of a page', () => {
     expect(await ledger.take(before, next(before, event, policy))).toBe(true);
   }
 
-  async function sent(number: string, verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict']): Promise<void> {
+  async function sent(
+    number: string,
+    verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict'],
+  ): Promise<void> {
     const at = store.time.now();
     await happens(number, { kind: 'begin', at, deadline: at + 34_000 });
     await happens(number, { kind: 'answered', at, attempt: 1, verdict });
@@ -141,15 +160,32 @@ describe('admission of a page', () => {
     const at = store.time.now();
     await sent(number, { kind: 'unknown', answer: { code: '503', message: 'busy' } });
     const before = await entry(number);
-    const absent = { kind: 'absent', at: at + 200_000, listedFrom: at + 200_000, needed: 1 } as const;
+    const absent = {
+      kind: 'absent',
+      at: at + 200_000,
+      listedFrom: at + 200_000,
+      needed: 1,
+    } as const;
     const step = next(before, absent, { ...policy, attempts: 1 });
     expect([step.kind, await ledger.take(before, step)]).toEqual(['dead', true]);
   }
 
   async function cancel(batch: string): Promise<number> {
     const found = await batches.find(batch);
-    const context = { ledger, batches, queue, store, clock: systemClock, operator: createOperator({}, store.time) };
-    const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
+    const context = {
+      ledger,
+      batches,
+      queue,
+      store,
+      clock: systemClock,
+      operator: createOperator({}, store.time),
+    };
+    const delivery = {
+      attempts: 3,
+      settle: 1000,
+      onDoubt: 'verify',
+      backoff: { initial: 1, max: 1 },
+    };
     const all = {
       ...context,
       config: { delivery, reports: { path: '/nowhere' } } as unknown as Config,
@@ -160,8 +196,18 @@ describe('admission of a page', () => {
 
   /** A person retries the dead letter of an order. */
   async function retry(number: string, batch: string, line = 2): Promise<string[]> {
-    const deadLetter = { purchaseOrderNumber: number, kind: 'refused', batch, location: { line } } as FoundDeadLetter;
-    const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
+    const deadLetter = {
+      purchaseOrderNumber: number,
+      kind: 'refused',
+      batch,
+      location: { line },
+    } as FoundDeadLetter;
+    const delivery = {
+      attempts: 3,
+      settle: 1000,
+      onDoubt: 'verify',
+      backoff: { initial: 1, max: 1 },
+    };
     const context = {
       ledger,
       batches,
@@ -170,11 +216,18 @@ describe('admission of a page', () => {
       operator: createOperator({}, store.time),
       config: { delivery, reports: { path: '/nowhere' } },
     };
-    return await retryDeadLetters([deadLetter], 0, { listed: undefined }, context as unknown as OperatorContext);
+    return await retryDeadLetters(
+      [deadLetter],
+      0,
+      { listed: undefined },
+      context as unknown as OperatorContext,
+    );
   }
 
   const counts = async (batch: string) =>
-    Object.fromEntries(Object.entries((await batches.find(batch))?.counts ?? {}).filter(([, count]) => count > 0));
+    Object.fromEntries(
+      Object.entries((await batches.find(batch))?.counts ?? {}).filter(([, count]) => count > 0),
+    );
 
   it('a duplicate of an order in progress is counted when that order has its outcome', async () => {
     await drop('b1', [order('4711')]);
@@ -191,7 +244,10 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1', 1)]);
     expect(await batches.results('b1', [0, 1])).toEqual([
       undefined,
-      expect.objectContaining({ outcome: 'duplicate', message: 'the same order is earlier in this file' }),
+      expect.objectContaining({
+        outcome: 'duplicate',
+        message: 'the same order is earlier in this file',
+      }),
     ]);
   });
 
@@ -214,7 +270,12 @@ describe('admission of a page', () => {
     await drop('b2', [order('4711', 3)]);
     await drop('b3', [order('4711')]);
     expect(await cancel('b1')).toBe(1);
-    expect(await entry('4711')).toMatchObject({ batch: 'b2', ordinal: 3, place: { line: 5 }, state: 'queued' });
+    expect(await entry('4711')).toMatchObject({
+      batch: 'b2',
+      ordinal: 3,
+      place: { line: 5 },
+      state: 'queued',
+    });
     expect(await cancel('b2')).toBe(1);
     expect(await entry('4711')).toMatchObject({ batch: 'b3', ordinal: 0, state: 'queued' });
     await sent('4711', { kind: 'accepted' });
@@ -251,7 +312,11 @@ describe('admission of a page', () => {
     const at = store.time.now();
     await batches.cancel('b1', { at, who: 'anna' });
     expect(
-      await withdraw(await entry('4711'), { at, who: 'anna', what: 'cancelled' }, { ledger, queue, policy, at }),
+      await withdraw(
+        await entry('4711'),
+        { at, who: 'anna', what: 'cancelled' },
+        { ledger, queue, policy, at },
+      ),
     ).toBe(true);
     expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, {}]);
     expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
@@ -280,7 +345,9 @@ describe('admission of a page', () => {
   });
 
   it('a suspended reader counts an order as canceled when its batch was canceled meanwhile', async () => {
-    await drop('b1', [order('4711')], { meanwhile: () => batches.cancel('b1', { at: store.time.now(), who: 'anna' }) });
+    await drop('b1', [order('4711')], {
+      meanwhile: () => batches.cancel('b1', { at: store.time.now(), who: 'anna' }),
+    });
     expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
     expect(await counts('b1')).toEqual({ cancelled: 1 });
   });
@@ -305,7 +372,9 @@ describe('admission of a page', () => {
         expect(await cancel('b2')).toBe(1);
       },
     });
-    await drop('b3', [order('4711')], { meanwhile: () => batches.cancel('b3', { at: store.time.now(), who: 'anna' }) });
+    await drop('b3', [order('4711')], {
+      meanwhile: () => batches.cancel('b3', { at: store.time.now(), who: 'anna' }),
+    });
     expect(await cancel('b1')).toBe(1);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect([await counts('b2'), await counts('b3')]).toEqual([{ cancelled: 1 }, { cancelled: 1 }]);
@@ -341,23 +410,45 @@ describe('admission of a page', () => {
     await drop('b4', [order('4711', 0, 5)], { again: true });
     await drop('b5', [order('4711', 0, 6)], { kind: 'export' });
     expect(queued).toEqual([]);
-    for (const batch of ['b2', 'b3', 'b4', 'b5']) expect(await counts(batch)).toEqual({ conflict: 1 });
+    for (const batch of ['b2', 'b3', 'b4', 'b5'])
+      expect(await counts(batch)).toEqual({ conflict: 1 });
     const [result] = await batches.results('b4', [0]);
     expect(result).toMatchObject({ outcome: 'conflict', known: { items: AT_API.items } });
   });
 
   it('it is known why the first thousand invalid orders of a batch failed, each shortened, before there is a report', async () => {
-    const problem = { line: 2, field: 'quantity', code: 'wrong', value: 'x'.repeat(5_000), message: 'is not a number' };
+    const problem = {
+      line: 2,
+      field: 'quantity',
+      code: 'wrong',
+      value: 'x'.repeat(5_000),
+      message: 'is not a number',
+    };
     const orders = Array.from({ length: 1_002 }, (_, ordinal): CheckedOrder => {
       const place = { line: ordinal + 2 };
       const problems = [problem, problem, problem, problem];
-      const read = { articles: Array<string>(20).fill('A'), itemsRead: Array<string>(20).fill('A × 1') };
-      return { ordinal, number: `PO-${ordinal}`, place, records: [], valid: false, problems, ...read };
+      const read = {
+        articles: Array<string>(20).fill('A'),
+        itemsRead: Array<string>(20).fill('A × 1'),
+      };
+      return {
+        ordinal,
+        number: `PO-${ordinal}`,
+        place,
+        records: [],
+        valid: false,
+        problems,
+        ...read,
+      };
     });
     await drop('b1', orders.slice(0, 600));
     await drop('b1', orders.slice(600));
     const [first, last, over] = await batches.results('b1', [0, 999, 1_000]);
-    expect(first).toMatchObject({ outcome: 'invalid', code: 'wrong', failed: { place: { line: 2 } } });
+    expect(first).toMatchObject({
+      outcome: 'invalid',
+      code: 'wrong',
+      failed: { place: { line: 2 } },
+    });
     expect(first?.failed?.problems.map(({ value }) => value.length)).toEqual([300, 300, 300]);
     expect([first?.failed?.articles?.length, first?.failed?.itemsRead?.length]).toEqual([6, 6]);
     expect([last?.failed?.place, over]).toEqual([{ line: 1_001 }, undefined]);
@@ -366,12 +457,35 @@ describe('admission of a page', () => {
 
   it('logs one line for each order of a file that needs a person, with its number and line', async () => {
     await conflicting();
-    const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 4 };
-    const invalid = { ordinal: 2, number: '4712', place: { line: 4 }, records: [], problems: [problem], articles: [] };
+    const problem = {
+      field: 'quantity',
+      code: 'quantity',
+      value: 'x',
+      message: '"x" is not a number',
+      line: 4,
+    };
+    const invalid = {
+      ordinal: 2,
+      number: '4712',
+      place: { line: 4 },
+      records: [],
+      problems: [problem],
+      articles: [],
+    };
     lines.length = 0;
-    await drop('b2', [order('4711'), order('FINE', 1), { ...invalid, valid: false } as CheckedOrder]);
+    await drop('b2', [
+      order('4711'),
+      order('FINE', 1),
+      { ...invalid, valid: false } as CheckedOrder,
+    ]);
     expect(
-      lines.map(({ event, order: number, line, outcome, level }) => [event, number, line, outcome, level]),
+      lines.map(({ event, order: number, line, outcome, level }) => [
+        event,
+        number,
+        line,
+        outcome,
+        level,
+      ]),
     ).toEqual([
       ['order-not-admitted', '4712', 4, 'invalid', 'info'],
       ['order-not-admitted', '4711', 2, 'conflict', 'info'],
@@ -389,15 +503,22 @@ describe('admission of a page', () => {
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     await drop('b2', [corrected], { again: true });
     expect(await counts('b2')).toEqual({ duplicate: 1 });
-    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest, batchNo: 0 } }]);
+    expect(await ledger.lookup(['4711'])).toMatchObject([
+      { kind: 'accepted', compact: { digest, batchNo: 0 } },
+    ]);
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('of two fix files at the same moment, each row becomes one order, and the other is held', async () => {
     const lines = Array.from({ length: 40 }, (_, i) => i + 2);
     const file = (name: string) => lines.map((line, i) => fixed(`${name}-${line}`, line, i));
-    await Promise.all([drop('b1', file('ANN'), { again: true }), drop('b2', file('BOB'), { again: true })]);
-    const byLine = lines.map((line) => queued.filter((number) => number.endsWith(`-${line}`)).length);
+    await Promise.all([
+      drop('b1', file('ANN'), { again: true }),
+      drop('b2', file('BOB'), { again: true }),
+    ]);
+    const byLine = lines.map(
+      (line) => queued.filter((number) => number.endsWith(`-${line}`)).length,
+    );
     expect(byLine).toEqual(lines.map(() => 1));
     const [one, two] = [await counts('b1'), await counts('b2')];
     expect((one['invalid'] ?? 0) + (two['invalid'] ?? 0)).toBe(lines.length);
@@ -430,11 +551,22 @@ describe('admission of a page', () => {
     queued = [];
     await drop('b2', [order('A-1')], { asRead: true });
     await batches.done('b2');
-    const letter = { purchaseOrderNumber: 'a-1', batch: 'b1', location: { line: 3 }, payload: orderOf('a-1') };
-    expect(await sentAsOf([letter], { ledger, batches, store } as unknown as OperatorContext)).toEqual([undefined]);
+    const letter = {
+      purchaseOrderNumber: 'a-1',
+      batch: 'b1',
+      location: { line: 3 },
+      payload: orderOf('a-1'),
+    };
+    expect(
+      await sentAsOf([letter], { ledger, batches, store } as unknown as OperatorContext),
+    ).toEqual([undefined]);
     await drop('b3', both, { asRead: true });
     expect(queued).toEqual(['A-1', 'a-1']);
-    expect([await counts('b1'), await counts('b2'), await counts('b3')]).toEqual([{ failed: 2 }, {}, {}]);
+    expect([await counts('b1'), await counts('b2'), await counts('b3')]).toEqual([
+      { failed: 2 },
+      {},
+      {},
+    ]);
   });
 
   it('a fix file gives an order another number also while one comes again whose number is meant in another spelling', async () => {
@@ -460,7 +592,14 @@ describe('admission of a page', () => {
       for (const number of numbers) await fails(number);
       queued = [];
       const formers = again.flatMap((one) =>
-        one.valid ? [[`line ${one.place.line}`, { number: one.number, content: digestOf(one.order) }] as const] : [],
+        one.valid
+          ? [
+              [
+                `line ${one.place.line}`,
+                { number: one.number, content: digestOf(one.order) },
+              ] as const,
+            ]
+          : [],
       );
       const corrects = { batch: 'b1', formers: new Map(formers) };
       const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
@@ -479,7 +618,8 @@ describe('admission of a page', () => {
       'b1',
       numbers.map((number, i) => order(number, i)),
     );
-    for (const number of numbers) await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
+    for (const number of numbers)
+      await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
     queued = [];
     const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
     await Promise.all([
@@ -498,7 +638,9 @@ describe('admission of a page', () => {
     await drop('b2', [order('PO-2', 0, 5)]);
     const corrects = {
       batch: 'b1',
-      formers: new Map([2, 3, 4].map((line) => [`line ${line}`, { number: `PO-${line - 1}`, content: '' }])),
+      formers: new Map(
+        [2, 3, 4].map((line) => [`line ${line}`, { number: `PO-${line - 1}`, content: '' }]),
+      ),
     };
     queued = [];
     const again = [2, 3, 4].map((line, i) => fixed(`PO-${line - 1}A`, line, i, 'b1'));
@@ -507,8 +649,21 @@ describe('admission of a page', () => {
   });
 
   it('an order that waits for a person is not replaced by a row of another one, or an added row, with its number', async () => {
-    const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 2 };
-    const waiting = { ordinal: 0, number: 'PO-1', place: { line: 2 }, records: [], problems: [problem], articles: [] };
+    const problem = {
+      field: 'quantity',
+      code: 'quantity',
+      value: 'x',
+      message: '"x" is not a number',
+      line: 2,
+    };
+    const waiting = {
+      ordinal: 0,
+      number: 'PO-1',
+      place: { line: 2 },
+      records: [],
+      problems: [problem],
+      articles: [],
+    };
     await drop('b1', [{ ...waiting, valid: false }]);
     const formers = new Map([
       ['line 2', { number: 'PO-1', content: '' }],
@@ -517,10 +672,17 @@ describe('admission of a page', () => {
     ]);
     const corrects = { batch: 'b1', formers };
     const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
-    const rows = [fixed('PO-1', 3, 0, 'b1'), fixed('PO-1', 4, 0, 'b1'), { ...order('PO-1'), records: [added] }];
+    const rows = [
+      fixed('PO-1', 3, 0, 'b1'),
+      fixed('PO-1', 4, 0, 'b1'),
+      { ...order('PO-1'), records: [added] },
+    ];
     for (const [at, row] of rows.entries()) {
       await drop(`b${at + 2}`, [row], { again: true, corrects });
-      expect([queued, await batches.results(`b${at + 2}`, [0])]).toMatchObject([[], [{ code: 'rows-left-out' }]]);
+      expect([queued, await batches.results(`b${at + 2}`, [0])]).toMatchObject([
+        [],
+        [{ code: 'rows-left-out' }],
+      ]);
     }
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     // With one of its rows it is the same order, and a person can decide that the other row is all of it.
@@ -528,7 +690,10 @@ describe('admission of a page', () => {
     await drop('b5', [{ ...own, records: [...own.records, added] }], { again: true, corrects });
     expect(queued).toEqual(['PO-1']);
     await drop('b6', [{ ...waiting, number: 'PO-9', valid: false }]);
-    await drop('b7', [{ ...order('PO-9'), records: [{ ...added, isConfirmed: true }] }], { again: true, corrects });
+    await drop('b7', [{ ...order('PO-9'), records: [{ ...added, isConfirmed: true }] }], {
+      again: true,
+      corrects,
+    });
     expect(queued).toEqual(['PO-1', 'PO-9']);
   });
 
@@ -536,7 +701,10 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'accepted' });
     await drop('b2', [order('PO-1', 0, 5)]);
-    const corrects = { batch: 'b2', formers: new Map([['line 2', { number: 'PO-1', content: '' }]]) };
+    const corrects = {
+      batch: 'b2',
+      formers: new Map([['line 2', { number: 'PO-1', content: '' }]]),
+    };
     await drop('b3', [fixed('PO-1A', 2, 0, 'b2')], { again: true, corrects });
     expect(queued).toEqual(['PO-1', 'PO-1A']);
   });
@@ -562,31 +730,39 @@ describe('admission of a page', () => {
       ['po-1', 'PO-1'],
       ['po 1', 'Po1'],
       ['00088', '0088'],
-    ])('%s holds %s, sent or in progress, and says where the other one is', async (first, second) => {
-      await drop('b1', [order(first)]);
-      await drop('b2', [order(second)]);
-      await sent(first, { kind: 'accepted' });
-      await drop('b3', [order(second, 0, 7)]);
-      expect(queued).toEqual([first]);
-      expect([await outcomes('b2'), await outcomes('b3')]).toEqual([{ invalid: 1 }, { invalid: 1 }]);
-      const [held] = await batches.results('b3', [0]);
-      expect(held).toMatchObject({
-        code: 'other-spelling',
-        message: expect.stringMatching(
-          `^order ${second} differs from ${first}, which is accepted from "orders.csv" .batch b1. with other items, only in case.*enter ${first} to see both contents`,
-        ),
-        failed: { place: { line: 2 }, articles: ['A-1'] },
-      });
-      expect((await batches.results('b2', [0]))[0]?.message).toMatch(
-        new RegExp(`${first}, which is in progress.* with the same items, .* discard it`),
-      );
-    });
+    ])(
+      '%s holds %s, sent or in progress, and says where the other one is',
+      async (first, second) => {
+        await drop('b1', [order(first)]);
+        await drop('b2', [order(second)]);
+        await sent(first, { kind: 'accepted' });
+        await drop('b3', [order(second, 0, 7)]);
+        expect(queued).toEqual([first]);
+        expect([await outcomes('b2'), await outcomes('b3')]).toEqual([
+          { invalid: 1 },
+          { invalid: 1 },
+        ]);
+        const [held] = await batches.results('b3', [0]);
+        expect(held).toMatchObject({
+          code: 'other-spelling',
+          message: expect.stringMatching(
+            `^order ${second} differs from ${first}, which is accepted from "orders.csv" .batch b1. with other items, only in case.*enter ${first} to see both contents`,
+          ),
+          failed: { place: { line: 2 }, articles: ['A-1'] },
+        });
+        expect((await batches.results('b2', [0]))[0]?.message).toMatch(
+          new RegExp(`${first}, which is in progress.* with the same items, .* discard it`),
+        );
+      },
+    );
 
     it('is sent where a person confirmed it, the mapping allows it, or it is in the same file', async () => {
       await drop('b1', [order('0088'), order('88', 1)]);
       await drop('b2', [order('088')], { asRead: true });
       const [one] = [fixed('00088', 2)];
-      await drop('b3', [{ ...one, records: one.records.map((record) => ({ ...record, isConfirmed: true })) }]);
+      await drop('b3', [
+        { ...one, records: one.records.map((record) => ({ ...record, isConfirmed: true })) },
+      ]);
       expect(queued).toEqual(['0088', '88', '088', '00088']);
     });
 
@@ -635,7 +811,10 @@ describe('admission of a page', () => {
       await drop('b1', [order('0088')]);
       await drop('e1', [order('88')], { kind: 'export' });
       await drop('e2', [order('88')], { kind: 'export' });
-      expect([await outcomes('e1'), await outcomes('e2')]).toEqual([{ invalid: 1 }, { duplicate: 1 }]);
+      expect([await outcomes('e1'), await outcomes('e2')]).toEqual([
+        { invalid: 1 },
+        { duplicate: 1 },
+      ]);
       await cancel('b1');
       await drop('e3', [order('88')], { kind: 'export' });
       expect(queued).toEqual(['0088', '88']);
@@ -653,22 +832,30 @@ describe('admission of a page', () => {
 
 it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
   const batch = { batch: 'b1' };
-  expect(cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true })).toBe(
+  expect(
+    cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true }),
+  ).toBe(
     "1,784 orders of b1 cancelled; 3,931 orders had been accepted before (results.csv of its report lists them); 1 order may have been sent: it is cancelled if the API's list does not show it; the rest of the file is cancelled as it is read.",
   );
-  expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 })).toBe(
-    '1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.',
-  );
-  expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: false, unread: 200 })).toBe(
-    '1 order of b1 cancelled; 200 orders of the file were not read and will not be sent.',
-  );
+  expect(
+    cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 }),
+  ).toBe('1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.');
+  expect(
+    cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: false, unread: 200 }),
+  ).toBe('1 order of b1 cancelled; 200 orders of the file were not read and will not be sent.');
   expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
     '2 orders of b1 cancelled.',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
     "No order of b1 cancelled yet; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent: those that the API's list does not show are cancelled.",
   );
-  expect(cancelledText(batch, { cancelled: 1, accepted: 2, underWay: 0, reading: false }, LISTED_ON_PAGE)).toBe(
+  expect(
+    cancelledText(
+      batch,
+      { cancelled: 1, accepted: 2, underWay: 0, reading: false },
+      LISTED_ON_PAGE,
+    ),
+  ).toBe(
     '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page has them as a spreadsheet).',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(

@@ -9,10 +9,22 @@ import { orderOf } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { until } from '../support/until.ts';
 
-const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+const FILE = {
+  source: 'inbox',
+  kind: 'inbox',
+  name: 'orders.csv',
+  path: '/tmp/orders.csv',
+} as const;
 
 function order(number: string, ordinal: number): CheckedOrder {
-  return { ordinal, number, place: { line: ordinal + 2 }, records: [], valid: true, order: orderOf(number) };
+  return {
+    ordinal,
+    number,
+    place: { line: ordinal + 2 },
+    records: [],
+    valid: true,
+    order: orderOf(number),
+  };
 }
 
 /** A queue that keeps the numbers that it gets. */
@@ -36,7 +48,16 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   const throughput = { fewSeconds: () => 100 };
   const { log } = capturedLog();
   const retention = { shown: async () => undefined };
-  const { admit } = createAdmission({ store, ledger, batches, queue, clock: systemClock, throughput, retention, log });
+  const { admit } = createAdmission({
+    store,
+    ledger,
+    batches,
+    queue,
+    clock: systemClock,
+    throughput,
+    retention,
+    log,
+  });
   const stop = new AbortController();
   const file = { records: 600, isFixFile: false };
   const large = await batches.begin({ ...FILE, batch: 'large' }, 1);
@@ -63,7 +84,16 @@ it('of one number in two spellings, in two files that are admitted at the same t
   const { log } = capturedLog();
   const throughput = { fewSeconds: () => 100 };
   const retention = { shown: async () => undefined };
-  const { admit } = createAdmission({ store, ledger, batches, queue, clock: systemClock, throughput, retention, log });
+  const { admit } = createAdmission({
+    store,
+    ledger,
+    batches,
+    queue,
+    clock: systemClock,
+    throughput,
+    retention,
+    log,
+  });
   const one = await batches.begin({ ...FILE, batch: 'one' }, 1);
   const other = await batches.begin({ ...FILE, batch: 'other' }, 2);
   const { signal } = new AbortController();
@@ -80,7 +110,15 @@ it('orders that wait for a later attempt do not limit admission', async () => {
   await using store = await openTestRedis();
   const ledger = createLedger(store);
   const now = store.time.now();
-  await store.redis.zadd(store.keys.due, now, 'due', now + 29_000, 'queued', now + 600_000, 'later');
+  await store.redis.zadd(
+    store.keys.due,
+    now,
+    'due',
+    now + 29_000,
+    'queued',
+    now + 600_000,
+    'later',
+  );
   expect(await ledger.sendable(now)).toBe(2);
   expect(await ledger.unsettled()).toBe(3);
 });
@@ -91,10 +129,23 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
   const batches = createBatches({ ...store, owner: 'daemon-1' });
   const queue = { nameJob: () => 'c-1', add: async () => undefined };
   const { log } = capturedLog();
-  const deps = { store, ledger, batches, queue, clock: systemClock, throughput: { fewSeconds: () => 0 }, log };
-  const { admit, lookAhead } = createAdmission({ ...deps, retention: { shown: async () => undefined } });
+  const deps = {
+    store,
+    ledger,
+    batches,
+    queue,
+    clock: systemClock,
+    throughput: { fewSeconds: () => 0 },
+    log,
+  };
+  const { admit, lookAhead } = createAdmission({
+    ...deps,
+    retention: { shown: async () => undefined },
+  });
   const batch = await batches.begin({ ...FILE, batch: 'long' }, 1);
-  const all = Array.from({ length: 40 }, (_, i) => (i % 10 === 5 ? invalid(`PO-${i}`, i) : order(`PO-${i}`, i)));
+  const all = Array.from({ length: 40 }, (_, i) =>
+    i % 10 === 5 ? invalid(`PO-${i}`, i) : order(`PO-${i}`, i),
+  );
   const facts = { records: 40, isFixFile: false };
   const stop = new AbortController();
   let isRead = false;
@@ -111,7 +162,11 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
     return [await ahead.during(admitting, 9), await admitting];
   });
   await until('the end of the file', () => isRead);
-  expect(await batches.find('long')).toMatchObject({ counts: { invalid: 4 }, open: 4, waitsAfter: 0 });
+  expect(await batches.find('long')).toMatchObject({
+    counts: { invalid: 4 },
+    open: 4,
+    waitsAfter: 0,
+  });
   expect(await ledger.unsettled()).toBe(0);
   stop.abort();
   expect(await Promise.all(readers)).toEqual([

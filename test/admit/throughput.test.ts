@@ -48,7 +48,12 @@ describe('throughput', () => {
   it('counts what other daemons deliver: three changes of the ledger are an order', async () => {
     let now = 0;
     let changes = 50_000;
-    const clock = { now: () => now, monotonic: () => now, sinceBoot: () => now, sleep: async () => undefined };
+    const clock = {
+      now: () => now,
+      monotonic: () => now,
+      sinceBoot: () => now,
+      sleep: async () => undefined,
+    };
     const throughput = measureThroughput(clock, async () => changes);
     await throughput.tick();
     expect(throughput.fewSeconds()).toBe(100);

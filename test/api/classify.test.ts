@@ -3,8 +3,15 @@ import { classify, readRetryAfter } from '../../src/api/classify.ts';
 import type { HttpEnd } from '../../src/core/http.ts';
 
 const NOW = new Date('2026-11-21T07:15:00Z');
-const SUCCESS = { status: 'success', data: { purchaseOrderNumber: '4711', orderState: 'NEW' }, error: null };
-const refusal = (code: number) => ({ status: 'error', error: { code, message: 'quantity is invalid' } });
+const SUCCESS = {
+  status: 'success',
+  data: { purchaseOrderNumber: '4711', orderState: 'NEW' },
+  error: null,
+};
+const refusal = (code: number) => ({
+  status: 'error',
+  error: { code, message: 'quantity is invalid' },
+});
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): HttpEnd {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -19,17 +26,45 @@ function deepNumber(depth: number): string {
 describe('classify', () => {
   it.each<[string, HttpEnd, string]>([
     ['nothing was written', { kind: 'unsent', error: new Error('ECONNREFUSED') }, 'unsent'],
-    ['the connection broke before an answer', { kind: 'broken', error: new Error('ECONNRESET') }, 'unknown'],
-    ['a 201 broke off', { kind: 'broken', error: new Error('other side closed'), status: 201 }, 'unknown'],
+    [
+      'the connection broke before an answer',
+      { kind: 'broken', error: new Error('ECONNRESET') },
+      'unknown',
+    ],
+    [
+      'a 201 broke off',
+      { kind: 'broken', error: new Error('other side closed'), status: 201 },
+      'unknown',
+    ],
     ['201 with the success envelope', answer(201, SUCCESS), 'accepted'],
     ['200 with the success envelope', answer(200, SUCCESS), 'accepted'],
-    ['success without the error field', answer(200, { status: 'success', data: SUCCESS.data }), 'accepted'],
-    ['success of another number', answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }), 'misnamed'],
-    ['success of a number', answer(201, { ...SUCCESS, data: { purchaseOrderNumber: 4711 } }), 'misnamed'],
+    [
+      'success without the error field',
+      answer(200, { status: 'success', data: SUCCESS.data }),
+      'accepted',
+    ],
+    [
+      'success of another number',
+      answer(200, { ...SUCCESS, data: { purchaseOrderNumber: '1' } }),
+      'misnamed',
+    ],
+    [
+      'success of a number',
+      answer(201, { ...SUCCESS, data: { purchaseOrderNumber: 4711 } }),
+      'misnamed',
+    ],
     ['success of a number within 200,000 brackets', answer(201, deepNumber(200_000)), 'misnamed'],
-    ['success without a number', answer(201, { ...SUCCESS, data: { orderState: 'NEW' } }), 'unknown'],
+    [
+      'success without a number',
+      answer(201, { ...SUCCESS, data: { orderState: 'NEW' } }),
+      'unknown',
+    ],
     ['success without data', answer(200, { status: 'success', error: null }), 'unknown'],
-    ['success and error at once', answer(200, { ...SUCCESS, error: { code: 500, message: '' } }), 'unknown'],
+    [
+      'success and error at once',
+      answer(200, { ...SUCCESS, error: { code: 500, message: '' } }),
+      'unknown',
+    ],
     ['2xx with HTML', answer(200, '<html>Login</html>'), 'unknown'],
     ['2xx with nothing', answer(204, ''), 'unknown'],
     ['error code 400 with HTTP 400', answer(400, refusal(400)), 'refused'],
@@ -37,7 +72,11 @@ describe('classify', () => {
     ['error code 400 with HTTP 200', answer(200, refusal(400)), 'refused'],
     ['error code 400 with HTTP 500', answer(500, refusal(400)), 'refused'],
     ['HTTP 400 without an envelope', answer(400, 'Bad Request'), 'unknown'],
-    ['error code as text', answer(400, { status: 'error', error: { code: '400', message: '' } }), 'unknown'],
+    [
+      'error code as text',
+      answer(400, { status: 'error', error: { code: '400', message: '' } }),
+      'unknown',
+    ],
     ['200 with another error', answer(200, refusal(500)), 'unknown'],
     ['401', answer(401, refusal(401)), 'unauthorized'],
     ['401 without an envelope', answer(401, ''), 'unauthorized'],
@@ -63,31 +102,55 @@ describe('classify', () => {
   });
 
   it.each([
-    ['<!DOCTYPE html>\n<html><head><title>Sign in \u202e– Shop</title></head>', ': an HTML page, "Sign in – Shop"'],
-    ['<html><style>b{}</style><body><h1>Down for</h1> maintenance</body>', ': an HTML page, "Down for maintenance"'],
+    [
+      '<!DOCTYPE html>\n<html><head><title>Sign in \u202e– Shop</title></head>',
+      ': an HTML page, "Sign in – Shop"',
+    ],
+    [
+      '<html><style>b{}</style><body><h1>Down for</h1> maintenance</body>',
+      ': an HTML page, "Down for maintenance"',
+    ],
     [`<html><title>${'x'.repeat(500)}`, `: an HTML page, "${'x'.repeat(80)}"`],
     ['<html>', ': an HTML page'],
     ['{"html": 1}', ''],
     ['', ''],
   ])('names the page %j', (body, text) => {
     const message = `the API answered HTTP 200 without the expected envelope${text}`;
-    expect(classify(answer(200, body), '4711', NOW)).toMatchObject({ kind: 'unknown', said: { message } });
+    expect(classify(answer(200, body), '4711', NOW)).toMatchObject({
+      kind: 'unknown',
+      said: { message },
+    });
   });
 
   it.each([
     ['no complete answer within 10 s', 'no complete answer within 10 s'],
     ['socket hang up', 'no complete answer: socket hang up'],
   ])('says once that there was no complete answer: %s', (reason, message) => {
-    expect(classify({ kind: 'broken', error: new Error(reason) }, '4711', NOW)).toMatchObject({ said: { message } });
+    expect(classify({ kind: 'broken', error: new Error(reason) }, '4711', NOW)).toMatchObject({
+      said: { message },
+    });
   });
 
-  it.each(['po-1a', ' PO-1A', 'PO-1A\u0301'])('a success that names %j instead of PO-1A is final', (named) => {
-    const seen = classify(answer(201, { ...SUCCESS, data: { purchaseOrderNumber: named } }), 'PO-1A', NOW);
-    expect(seen).toMatchObject({ kind: 'misnamed', said: { code: 'other-number', httpStatus: 201 } });
-  });
+  it.each(['po-1a', ' PO-1A', 'PO-1A\u0301'])(
+    'a success that names %j instead of PO-1A is final',
+    (named) => {
+      const seen = classify(
+        answer(201, { ...SUCCESS, data: { purchaseOrderNumber: named } }),
+        'PO-1A',
+        NOW,
+      );
+      expect(seen).toMatchObject({
+        kind: 'misnamed',
+        said: { code: 'other-number', httpStatus: 201 },
+      });
+    },
+  );
 
   it('cuts what the API says and removes control characters', () => {
-    const body = { status: 'error', error: { code: 400, message: `\u001b[2J\u202Eno${'x'.repeat(5000)}` } };
+    const body = {
+      status: 'error',
+      error: { code: 400, message: `\u001b[2J\u202Eno${'x'.repeat(5000)}` },
+    };
     const seen = classify(answer(400, body), '4711', NOW);
     expect(seen.kind === 'refused' && seen.said.message).toMatch(/^\[2J nox{990,}$/);
   });

@@ -26,7 +26,10 @@ async function listFrom(
 
 /** A list endpoint that answers just this. */
 async function listOf(body: string, status = 200, more: Parameters<typeof listFrom>[2] = {}) {
-  const server = createServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1');
+  const server = createServer((_, answer) => answer.writeHead(status).end(body)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
@@ -39,22 +42,33 @@ async function listOf(body: string, status = 200, more: Parameters<typeof listFr
 }
 
 describe('listOrders', () => {
-  it.each(['array', 'object'] as const)('reads the %s shape of the reference API', async (listShape) => {
-    await using api = await openSandbox({ listShape });
-    const token = await api.token();
-    for (const number of ['1', '2', '3']) await api.create(goodOrder(number), token);
-    const { end, orders } = await listFrom(api.baseUrl, token);
-    expect(end).toEqual({ kind: 'complete', orders: 3 });
-    expect(orders).toEqual(['1', '2', '3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items: ITEMS })));
-  });
+  it.each(['array', 'object'] as const)(
+    'reads the %s shape of the reference API',
+    async (listShape) => {
+      await using api = await openSandbox({ listShape });
+      const token = await api.token();
+      for (const number of ['1', '2', '3']) await api.create(goodOrder(number), token);
+      const { end, orders } = await listFrom(api.baseUrl, token);
+      expect(end).toEqual({ kind: 'complete', orders: 3 });
+      expect(orders).toEqual(
+        ['1', '2', '3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items: ITEMS })),
+      );
+    },
+  );
 
   it('leaves out orders and items that repeat a secret', async () => {
-    const rows = ['1', 'the-secret', 'a token'].map((number) => ({ purchaseOrderNumber: number, items: ITEMS }));
+    const rows = ['1', 'the-secret', 'a token'].map((number) => ({
+      purchaseOrderNumber: number,
+      items: ITEMS,
+    }));
     rows.push({ purchaseOrderNumber: '2', items: [{ articleCode: 'x the-secret', quantity: 1 }] });
     const body = JSON.stringify({ status: 'success', data: rows, error: null });
     const { end, orders } = await listOf(body, 200, { secrets: ['the-secret'] });
     expect(end).toEqual({ kind: 'complete', orders: 4 });
-    expect(orders).toEqual([{ purchaseOrderNumber: '1', items: ITEMS }, { purchaseOrderNumber: '2' }]);
+    expect(orders).toEqual([
+      { purchaseOrderNumber: '1', items: ITEMS },
+      { purchaseOrderNumber: '2' },
+    ]);
   });
 
   it.each([
@@ -64,13 +78,19 @@ describe('listOrders', () => {
       `[{"purchaseOrderNumber":"1","items":[${`{"articleCode":"${'x'.repeat(1_000_000)}","quantity":1},`.repeat(17)}{}]}]`,
     ],
   ])('stops at %s', async (_, data) => {
-    expect((await listOf(`{"status":"success","data":${data},"error":null}`)).end.kind).toBe('failed');
+    expect((await listOf(`{"status":"success","data":${data},"error":null}`)).end.kind).toBe(
+      'failed',
+    );
   });
 
   it('fails with the reason when its reader has no room for more orders', async () => {
-    const data = JSON.stringify(Array.from({ length: 50 }, (_, i) => ({ purchaseOrderNumber: String(i) })));
+    const data = JSON.stringify(
+      Array.from({ length: 50 }, (_, i) => ({ purchaseOrderNumber: String(i) })),
+    );
     const onOrder = createListBudget(2_000);
-    const { end } = await listOf(`{"status":"success","data":${data},"error":null}`, 200, { onOrder });
+    const { end } = await listOf(`{"status":"success","data":${data},"error":null}`, 200, {
+      onOrder,
+    });
     expect(end).toMatchObject({
       kind: 'failed',
       said: { message: expect.stringContaining('the list has more than 12 orders') },
@@ -89,7 +109,11 @@ describe('listOrders', () => {
 
   it.each<[string, string, number]>([
     ['a paging object beside the list', `{"page":{"limit":100,"offset":0},"orders":[${ONE}]}`, 1],
-    ['a paging object with lists of its own', `{"page":{"links":["a","b"],"sizes":[10,50]},"orders":[${ONE}]}`, 1],
+    [
+      'a paging object with lists of its own',
+      `{"page":{"links":["a","b"],"sizes":[10,50]},"orders":[${ONE}]}`,
+      1,
+    ],
     ['a total that agrees', `{"total":1,"orders":[${ONE}]}`, 1],
     ['the list deeper in data', `{"result":{"orders":[${ONE}]}}`, 1],
     ['a number that occurs twice', `[${ONE},${ONE}]`, 2],
@@ -102,17 +126,28 @@ describe('listOrders', () => {
   });
 
   it('aborts a list that stops sending', async () => {
-    await using server = await openWebServer((_, answer) => void answer.writeHead(200).write('{"status":"success",'));
+    await using server = await openWebServer(
+      (_, answer) => void answer.writeHead(200).write('{"status":"success",'),
+    );
     await using http = openHttp({ connections: 1 });
-    const endpoint = { environment: 'staging', baseUrl: `http://127.0.0.1:${server.port}/api/v1`, timeout: 1000 };
+    const endpoint = {
+      environment: 'staging',
+      baseUrl: `http://127.0.0.1:${server.port}/api/v1`,
+      timeout: 1000,
+    };
     const token = { value: 'token', fingerprint: 'm', ...endpoint };
     const end = await listOrders(http, endpoint, token, () => undefined, { idle: 100 });
     expect(end).toMatchObject({ kind: 'failed', said: { message: 'no data for 0.1 s' } });
   });
 
   it('accepts an empty list as complete', async () => {
-    expect((await listOf('{"status":"success","data":[],"error":null}')).end).toEqual({ kind: 'complete', orders: 0 });
-    expect((await listOf('{"status":"success","data":{"purchaseOrders":[]},"error":null}')).end).toEqual({
+    expect((await listOf('{"status":"success","data":[],"error":null}')).end).toEqual({
+      kind: 'complete',
+      orders: 0,
+    });
+    expect(
+      (await listOf('{"status":"success","data":{"purchaseOrders":[]},"error":null}')).end,
+    ).toEqual({
       kind: 'complete',
       orders: 0,
     });
@@ -132,11 +167,23 @@ describe('listOrders', () => {
     ['orders without numbers', '{"status":"success","data":[{"id":1}],"error":null}'],
     ['bare strings', '{"status":"success","data":["1","2"],"error":null}'],
     ['bare numbers in an object', '{"status":"success","data":{"orders":[1,2]},"error":null}'],
-    ['a number that is no text', '{"status":"success","data":[{"purchaseOrderNumber":1}],"error":null}'],
+    [
+      'a number that is no text',
+      '{"status":"success","data":[{"purchaseOrderNumber":1}],"error":null}',
+    ],
     ['an empty number', '{"status":"success","data":[{"purchaseOrderNumber":""}],"error":null}'],
-    ['orders among other things', `{"status":"success","data":[{"purchaseOrderNumber":"1"},"2"],"error":null}`],
-    ['an empty list beside strings', '{"status":"success","data":{"orders":[],"numbers":["1"]},"error":null}'],
-    ['the named list with strings', '{"status":"success","data":{"purchaseOrders":["1"],"warnings":[]},"error":null}'],
+    [
+      'orders among other things',
+      `{"status":"success","data":[{"purchaseOrderNumber":"1"},"2"],"error":null}`,
+    ],
+    [
+      'an empty list beside strings',
+      '{"status":"success","data":{"orders":[],"numbers":["1"]},"error":null}',
+    ],
+    [
+      'the named list with strings',
+      '{"status":"success","data":{"purchaseOrders":["1"],"warnings":[]},"error":null}',
+    ],
     ['lists in a list', '{"status":"success","data":[["1"]],"error":null}'],
     [
       'a part of the total',
@@ -148,7 +195,10 @@ describe('listOrders', () => {
     ],
     ['two values', '{"status":"success","data":[],"error":null}{}'],
     ['no JSON', '{"status":"success","data":[{"purchaseOrderNumber" "1"}],"error":null}'],
-    ['deep nesting', `{"status":"success","data":{"x":${'['.repeat(100)}${']'.repeat(100)},"o":[]},"error":null}`],
+    [
+      'deep nesting',
+      `{"status":"success","data":{"x":${'['.repeat(100)}${']'.repeat(100)},"o":[]},"error":null}`,
+    ],
     [
       'a text without end',
       `{"status":"success","data":[{"purchaseOrderNumber":"${'x'.repeat(3_000_000)}"}],"error":null}`,
@@ -168,6 +218,8 @@ describe('listOrders', () => {
     [500, 'failed'],
     [503, 'failed'],
   ])('HTTP %i is %s', async (status, kind) => {
-    expect((await listOf('{"status":"error","error":{"code":1,"message":"no"}}', status)).end.kind).toBe(kind);
+    expect(
+      (await listOf('{"status":"error","error":{"code":1,"message":"no"}}', status)).end.kind,
+    ).toBe(kind);
   });
 });

@@ -6,7 +6,12 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { type OddAnswer, type OddApi, type Oddity, oddAt, openOddApi } from '../support/odd-api.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
-import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  type OpenSandbox,
+  openSandbox,
+} from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 
 describe('token', () => {
@@ -55,7 +60,9 @@ describe('token', () => {
   it('is requested once for 200 callers of two daemons', async () => {
     const api = await sandbox();
     const daemons = [await daemon(api), await daemon(api)];
-    const tokens = await Promise.all(Array.from({ length: 200 }, async (_, i) => daemons[i % 2]?.get()));
+    const tokens = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => daemons[i % 2]?.get()),
+    );
     expect(new Set(tokens.map((token) => token?.value)).size).toBe(1);
     expect(requests).toBe(1);
   });
@@ -65,7 +72,9 @@ describe('token', () => {
     const daemons = [await daemon(api), await daemon(api)];
     const old = await Promise.all(daemons.map((one) => one.get()));
     await Promise.all(
-      daemons.flatMap((one, i) => Array.from({ length: 50 }, () => one.invalidate(old[i]?.fingerprint ?? ''))),
+      daemons.flatMap((one, i) =>
+        Array.from({ length: 50 }, () => one.invalidate(old[i]?.fingerprint ?? '')),
+      ),
     );
     const renewed = await Promise.all(daemons.map((one) => one.get()));
     await daemons[0]?.invalidate(old[0]?.fingerprint ?? '');
@@ -104,7 +113,10 @@ describe('token', () => {
     const until = store.time.now() + 3_600_000;
     const refusal = JSON.stringify({ code: 'token-refused', message: 'No.', until });
     await store.redis.set(store.keys.tokenFailure, refusal);
-    await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-refused', message: 'No.' });
+    await expect((await daemon(api)).get()).rejects.toMatchObject({
+      code: 'token-refused',
+      message: 'No.',
+    });
     expect(requests).toBe(0);
     await store.redis.del(store.keys.tokenFailure);
     expect((await (await daemon(api)).get()).value).not.toBe('');
@@ -116,7 +128,9 @@ describe('token', () => {
     const stored = (await store.redis.get(store.keys.token)) ?? '';
     expect(stored).not.toBe('');
     expect(stored).not.toContain(value);
-    expect(Buffer.from(stored.split('.')[1] ?? '', 'base64').toString('latin1')).not.toContain(value);
+    expect(Buffer.from(stored.split('.')[1] ?? '', 'base64').toString('latin1')).not.toContain(
+      value,
+    );
   });
 
   it('in Redis is ignored when it was sealed for another place or is damaged', async () => {
@@ -197,7 +211,10 @@ describe('token', () => {
 
     it("is reported with the endpoint's description, without secrets and control characters, and shortened", async () => {
       const error_description = `client is disabled\n${CLIENT_SECRET} ${encodeURIComponent(CLIENT_SECRET)}\u202e${'x'.repeat(500)}`;
-      const api = await oddly(() => ({ status: 401, body: { error: 'invalid_client', error_description } }));
+      const api = await oddly(() => ({
+        status: 401,
+        body: { error: 'invalid_client', error_description },
+      }));
       const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
       expect(thrown).toMatchObject({
         code: 'token-refused',
@@ -207,7 +224,8 @@ describe('token', () => {
         remedy: expect.stringContaining("ask the API's owner"),
       });
       const text = `${String(thrown)} ${JSON.stringify(thrown)} ${await store.redis.get(store.keys.tokenFailure)}`;
-      for (const never of [CLIENT_SECRET, '\u202e', 'x'.repeat(200)]) expect(text).not.toContain(never);
+      for (const never of [CLIENT_SECRET, '\u202e', 'x'.repeat(200)])
+        expect(text).not.toContain(never);
     });
 
     it('is requested again at once by a daemon that starts, after any earlier failure', async () => {

@@ -26,7 +26,9 @@ test('a ratio is taken round by round', () => {
 });
 
 test('the table shows the contenders, the ratios, and each target with its result', () => {
-  expect(tableOf([{ name: 'saturated', title: 'Saturated', lines: [PACE, MEMORY] }]).split('\n')).toEqual([
+  expect(
+    tableOf([{ name: 'saturated', title: 'Saturated', lines: [PACE, MEMORY] }]).split('\n'),
+  ).toEqual([
     '|                            | po-sync | fetch script |                           to reach |     reached |',
     '|----------------------------|--------:|-------------:|-----------------------------------:|------------:|',
     '| **Saturated**              |         |              |                                    |             |',

@@ -20,7 +20,11 @@ async function folderWith(files: Record<string, string>) {
 const withPort = (port: number) => `${LEAST}admin: { port: ${port} }\n`;
 
 describe('the file', () => {
-  const files = { 'a.yaml': withPort(1), 'b.yaml': withPort(2), 'config/po-sync.yaml': withPort(3) };
+  const files = {
+    'a.yaml': withPort(1),
+    'b.yaml': withPort(2),
+    'config/po-sync.yaml': withPort(3),
+  };
 
   it.each([
     ['the flag', { config: 'a.yaml' }, { PO_SYNC_CONFIG: 'b.yaml' }, 1],
@@ -37,7 +41,9 @@ describe('the file', () => {
     await using folder = await folderWith(files);
     const shell = fakeShell({ cwd: folder.path, env: { PO_SYNC_REDIS_URI: 'redis://127.0.0.1' } });
     const { warnings } = await openConfig({}, shell, NO_CONFIRM);
-    expect(warnings).toEqual(['PO_SYNC_REDIS_URI is not a known variable (did you mean PO_SYNC_REDIS_URL?)']);
+    expect(warnings).toEqual([
+      'PO_SYNC_REDIS_URI is not a known variable (did you mean PO_SYNC_REDIS_URL?)',
+    ]);
   });
 
   it('that is missing is one error with a remedy', async () => {
@@ -68,7 +74,9 @@ describe('the file', () => {
 });
 
 it('throws one error with every problem as file:line:column', async () => {
-  await using folder = await folderWith({ 'po.yaml': `${LEAST}delivery: { atempts: 5, timeout: 1 }\n` });
+  await using folder = await folderWith({
+    'po.yaml': `${LEAST}delivery: { atempts: 5, timeout: 1 }\n`,
+  });
   const shell = fakeShell({ cwd: folder.path });
   const refusal = openConfig({ config: 'po.yaml', environment: 'uat' }, shell, NO_CONFIRM);
   await expect(refusal).rejects.toMatchObject({
@@ -87,7 +95,11 @@ it('returns warnings as sentences, also about a file that everybody can write', 
   await using folder = await folderWith({ 'po.yaml': `${LEAST}mappings: { erp: {} }\n` });
   const file = path.join(folder.path, 'po.yaml');
   await chmod(file, 0o646);
-  const { warnings } = await openConfig({ config: 'po.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);
+  const { warnings } = await openConfig(
+    { config: 'po.yaml' },
+    fakeShell({ cwd: folder.path }),
+    NO_CONFIRM,
+  );
   expect(warnings).toEqual([
     `${file} can be written by every user of this machine (chmod o-w)`,
     'po.yaml:6:13 mappings.erp: is not used by any source',
@@ -95,10 +107,14 @@ it('returns warnings as sentences, also about a file that everybody can write', 
 });
 
 it('a protected environment must be confirmed if the command changes something', async () => {
-  await using folder = await folderWith({ 'po.yaml': LEAST.replace('{ baseUrl', '{ protected: true, baseUrl') });
+  await using folder = await folderWith({
+    'po.yaml': LEAST.replace('{ baseUrl', '{ protected: true, baseUrl'),
+  });
   const shell = fakeShell({ cwd: folder.path });
   const open = (confirm: string | undefined, needs: boolean) =>
-    openConfig({ config: 'po.yaml', ...(confirm === undefined ? {} : { confirm }) }, shell, { confirm: needs });
+    openConfig({ config: 'po.yaml', ...(confirm === undefined ? {} : { confirm }) }, shell, {
+      confirm: needs,
+    });
   await expect(open(undefined, true)).rejects.toMatchObject({ code: 'confirmation-missing' });
   await expect(open(undefined, false)).resolves.toBeDefined();
   await expect(open('staging', true)).resolves.toBeDefined();
@@ -125,7 +141,11 @@ describe('the file of PO_SYNC_REDIS_URL_FILE', () => {
     ['secret-ambiguous', { PO_SYNC_REDIS_URL_FILE: 'url', PO_SYNC_REDIS_URL: url }],
   ])('is one error: %s', async (code, env) => {
     await using folder = await folderWith({ 'po.yaml': LEAST, url });
-    const refusal = openConfig({ config: 'po.yaml' }, fakeShell({ cwd: folder.path, env }), NO_CONFIRM);
+    const refusal = openConfig(
+      { config: 'po.yaml' },
+      fakeShell({ cwd: folder.path, env }),
+      NO_CONFIRM,
+    );
     await expect(refusal).rejects.toMatchObject({ code });
   });
 });

@@ -2,14 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
+import {
+  DAEMON_COMMANDS,
+  ENVIRONMENT_COMMANDS,
+} from '../../src/cli/commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { buildOf } from '../../src/core/version.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const NAMES = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(({ name }) => name);
+const NAMES = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(
+  ({ name }) => name,
+);
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const shell = fakeShell({ argv });
@@ -20,9 +25,19 @@ describe('help', () => {
   it.each(['', 'config', 'batches', 'dead-letters', 'completion', ...NAMES])(
     'of "%s" shows the common flags, an example and the exit codes',
     async (name) => {
-      const { code, out, err } = await run(...name.split(' ').filter((word) => word !== ''), '--help');
+      const { code, out, err } = await run(
+        ...name.split(' ').filter((word) => word !== ''),
+        '--help',
+      );
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      for (const flag of ['--config', '--environment', '--confirm', '--json', '--help', '--version']) {
+      for (const flag of [
+        '--config',
+        '--environment',
+        '--confirm',
+        '--json',
+        '--help',
+        '--version',
+      ]) {
         expect(out).toContain(flag);
       }
       expect(out).toMatch(/\nExamples:\n {2}(npm start|source .*po-sync|po-sync) ?/);
@@ -33,7 +48,11 @@ describe('help', () => {
   );
 
   it('of a group without a subcommand goes to standard error, and the exit code is 1', async () => {
-    expect(await run('batches')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('list [options]') });
+    expect(await run('batches')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('list [options]'),
+    });
   });
 
   it.each([
@@ -65,17 +84,33 @@ describe('help', () => {
 
   it('--version --json is one JSON document', async () => {
     const { code, out, err } = await run('--version', '--json');
-    expect({ code, err, shown: JSON.parse(out) }).toEqual({ code: 0, err: '', shown: { version: buildOf() } });
+    expect({ code, err, shown: JSON.parse(out) }).toEqual({
+      code: 0,
+      err: '',
+      shown: { version: buildOf() },
+    });
   });
 
   it('shows the defaults of options that have a value', async () => {
-    expect((await run('start', '--help')).out).toMatch(/--max-wait <duration> +how long .*\(default: 15m\)/);
+    expect((await run('start', '--help')).out).toMatch(
+      /--max-wait <duration> +how long .*\(default: 15m\)/,
+    );
   });
 });
 
 const MISTAKES: [argv: string, code: string, message: string, help: string][] = [
-  ['statsu', 'usage-unknown-command', "Unknown command 'statsu'. Did you mean status?", 'po-sync --help'],
-  ['stat', 'usage-unknown-command', "Unknown command 'stat'. Did you mean status?", 'po-sync --help'],
+  [
+    'statsu',
+    'usage-unknown-command',
+    "Unknown command 'statsu'. Did you mean status?",
+    'po-sync --help',
+  ],
+  [
+    'stat',
+    'usage-unknown-command',
+    "Unknown command 'stat'. Did you mean status?",
+    'po-sync --help',
+  ],
   [
     'batches cancel B --reason wrong',
     'usage-unknown-option',
@@ -94,7 +129,12 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     "Unknown command 'check'. To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.",
     'po-sync config --help',
   ],
-  ['config shw', 'usage-unknown-command', "Unknown command 'shw'. Did you mean show?", 'po-sync config --help'],
+  [
+    'config shw',
+    'usage-unknown-command',
+    "Unknown command 'shw'. Did you mean show?",
+    'po-sync config --help',
+  ],
   [
     'explain -x4711',
     'usage-unknown-option',
@@ -113,7 +153,12 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     "Option '--limit <count>' argument '0' is invalid. Enter a whole number above 0, such as 100.",
     'po-sync batches list --help',
   ],
-  ['explain', 'usage-missing-argument', "Missing required argument 'order'.", 'po-sync explain --help'],
+  [
+    'explain',
+    'usage-missing-argument',
+    "Missing required argument 'order'.",
+    'po-sync explain --help',
+  ],
   [
     'dead-letters resolve PO-1',
     'usage-missing-mandatory-option-value',
@@ -145,12 +190,22 @@ describe('a wrong command line', () => {
 
   it.each([
     ...MISTAKES,
-    ['batches', 'usage-missing-command', 'po-sync batches needs a subcommand.', 'po-sync batches --help'] as const,
+    [
+      'batches',
+      'usage-missing-command',
+      'po-sync batches needs a subcommand.',
+      'po-sync batches --help',
+    ] as const,
   ])('%s --json is one JSON document', async (argv, code, message, help) => {
     const { code: exit, out, err } = await run(...argv.split(' '), '--json');
     expect({ exit, err }).toEqual({ exit: 1, err: '' });
     expect(JSON.parse(out)).toEqual({
-      error: { code, message, remedy: `Try \`${help}\`.`, facts: { command: help.replace(' --help', '') } },
+      error: {
+        code,
+        message,
+        remedy: `Try \`${help}\`.`,
+        facts: { command: help.replace(' --help', '') },
+      },
     });
   });
 
@@ -163,7 +218,9 @@ describe('a wrong command line', () => {
   it('status --watch --json is refused', async () => {
     const { code, out } = await run('status', '--watch', '--json');
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ error: { code: 'usage-conflicting-option', remedy: expect.any(String) } });
+    expect(JSON.parse(out)).toMatchObject({
+      error: { code: 'usage-conflicting-option', remedy: expect.any(String) },
+    });
   });
 });
 
@@ -206,7 +263,10 @@ describe('completion', () => {
     [['check', '--config', ''], ['']],
     [['status', '-c', ''], ['']],
     // Names that only the configuration knows: no files.
-    ...['--environment', '-e', '--confirm'].map((flag): [string[], string[]] => [['status', flag, ''], ['+o default']]),
+    ...['--environment', '-e', '--confirm'].map((flag): [string[], string[]] => [
+      ['status', flag, ''],
+      ['+o default'],
+    ]),
     [['check', '--source', ''], ['+o default']],
   ])('of bash offers after %j: %j', async (words, offers) => {
     await using folder = await makeTempFolder();
@@ -221,10 +281,16 @@ describe('completion', () => {
 
   it('with --json is one JSON document', async () => {
     const { out } = await run('completion', 'bash');
-    expect(JSON.parse((await run('completion', 'bash', '--json')).out)).toEqual({ shell: 'bash', script: out });
+    expect(JSON.parse((await run('completion', 'bash', '--json')).out)).toEqual({
+      shell: 'bash',
+      script: out,
+    });
   });
 
   it('of another shell is refused', async () => {
-    expect(await run('completion', 'tcsh')).toMatchObject({ code: 1, err: expect.stringContaining('bash, zsh, fish') });
+    expect(await run('completion', 'tcsh')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('bash, zsh, fish'),
+    });
   });
 });

@@ -4,10 +4,14 @@ import { expect, it } from 'vitest';
 import { configJsonSchema } from '../../src/config/schema.ts';
 import { loadText } from '../support/config-text.ts';
 
-const page = await readFile(path.resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+const page = await readFile(
+  path.resolve(import.meta.dirname, '../../docs/configuration.md'),
+  'utf8',
+);
 
 /** The table of one key at the top of the file. */
-const sectionOf = (key: string) => page.split(/^### /m).find((section) => section.startsWith(`\`${key}\``)) ?? '';
+const sectionOf = (key: string) =>
+  page.split(/^### /m).find((section) => section.startsWith(`\`${key}\``)) ?? '';
 
 type Key = { path: string[]; default?: unknown };
 
@@ -25,7 +29,9 @@ function keysIn(schema: unknown, at: string[] = []): Key[] {
     return Object.entries(properties).flatMap(([key, inner]) => keysIn(inner, [...at, key]));
   }
   const below = [additionalProperties, items].find((inner) => typeof inner === 'object');
-  const found = Array.isArray(oneOf) ? oneOf.flatMap((option) => keysIn(option, at)) : keysIn(below, at);
+  const found = Array.isArray(oneOf)
+    ? oneOf.flatMap((option) => keysIn(option, at))
+    : keysIn(below, at);
   return found.length > 1 ? found : [{ path: at, default: standard }];
 }
 
@@ -54,7 +60,9 @@ it('shows examples that are right', () => {
   for (const text of examples) {
     const loaded = loadText(
       text,
-      text.includes('\nenvironment:') || text.startsWith('environment:') ? {} : { environment: 'production' },
+      text.includes('\nenvironment:') || text.startsWith('environment:')
+        ? {}
+        : { environment: 'production' },
     );
     expect(loaded.ok ? loaded.warnings : loaded.problems).toEqual([]);
   }

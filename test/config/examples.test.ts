@@ -12,7 +12,11 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../config/examples');
 const item = (articleCode: string, quantity: number) => ({ articleCode, quantity });
-const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items,
+});
 
 /** What becomes of each sample with the mapping of its name. */
 const EXPECTED: Record<string, unknown[]> = {
@@ -30,7 +34,10 @@ const EXPECTED: Record<string, unknown[]> = {
     { '#1002': ['4 Lineitem sku missing'] },
     order('#1003', item('B-7', 4)),
   ],
-  'woocommerce.csv': [order('5001', item('P-100', 2), item('B-7', 1)), order('5002', item('000451', 1))],
+  'woocommerce.csv': [
+    order('5001', item('P-100', 2), item('B-7', 1)),
+    order('5002', item('000451', 1)),
+  ],
   'business-central.json': [
     order('106001', item('1896-S', 5), item('1900-S', 12)),
     { 106002: ['41 quantity not-whole'] },
@@ -77,7 +84,10 @@ describe('the example mappings', () => {
     async (sample) => {
       await using temp = await makeTempFolder();
       const name = path.parse(sample).name;
-      const environment = { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' };
+      const environment = {
+        baseUrl: 'https://api.example.com/api/v1',
+        authUrl: 'https://auth.example.com',
+      };
       const settings = {
         environment: 'staging',
         data: 'data',
@@ -90,7 +100,10 @@ describe('the example mappings', () => {
       await writeFile(config, stringify(settings));
       const shell = fakeShell({ cwd: temp.path });
       const isHeld = EXPECTED[sample]?.some((one) => !Object.hasOwn(Object(one), 'orderState'));
-      const code = await checkCommand({ files: [path.join(folder, sample)], config, json: false }, shell);
+      const code = await checkCommand(
+        { files: [path.join(folder, sample)], config, json: false },
+        shell,
+      );
       expect(shell.written.err).toBe('');
       expect(code).toBe(isHeld ? 2 : 0);
       for (const warning of WARNINGS[sample] ?? []) expect(shell.written.out).toContain(warning);
@@ -99,6 +112,8 @@ describe('the example mappings', () => {
 
   test('each have a sample', async () => {
     const names = (await readdir(folder)).map((file) => path.parse(file).name);
-    expect(new Set(names)).toEqual(new Set(Object.keys(EXPECTED).map((file) => path.parse(file).name)));
+    expect(new Set(names)).toEqual(
+      new Set(Object.keys(EXPECTED).map((file) => path.parse(file).name)),
+    );
   });
 });

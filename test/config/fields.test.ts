@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFault, formatDuration, isLoopback, normalAddress, parseDuration } from '../../src/config/fields.ts';
+import {
+  addressFault,
+  formatDuration,
+  isLoopback,
+  normalAddress,
+  parseDuration,
+} from '../../src/config/fields.ts';
 
 it.each([
   ['250ms', 250],
@@ -38,8 +44,16 @@ it.each([
 });
 
 it('writes milliseconds in the largest unit, and reads the same value back', () => {
-  fc.assert(fc.property(fc.nat({ max: 900_000_000 }), (ms) => parseDuration(formatDuration(ms)) === ms));
-  expect([0, 999, 60_000, 90_000, 86_400_000].map(formatDuration)).toEqual(['0ms', '999ms', '1m', '90s', '1d']);
+  fc.assert(
+    fc.property(fc.nat({ max: 900_000_000 }), (ms) => parseDuration(formatDuration(ms)) === ms),
+  );
+  expect([0, 999, 60_000, 90_000, 86_400_000].map(formatDuration)).toEqual([
+    '0ms',
+    '999ms',
+    '1m',
+    '90s',
+    '1d',
+  ]);
 });
 
 it.each(['127.0.0.1', '127.9.9.9', '::1', '[::1]', 'localhost', 'LOCALHOST', '::ffff:127.0.0.1'])(
@@ -49,12 +63,18 @@ it.each(['127.0.0.1', '127.9.9.9', '::1', '[::1]', 'localhost', 'LOCALHOST', '::
   },
 );
 
-it.each(['0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.com', 'localhost.example.com', '10.0.0.1', '127', ''])(
-  '%j may be another machine',
-  (host) => {
-    expect(isLoopback(host)).toBe(false);
-  },
-);
+it.each([
+  '0.0.0.0',
+  '::',
+  '128.0.0.1',
+  '127.0.0.1.example.com',
+  'localhost.example.com',
+  '10.0.0.1',
+  '127',
+  '',
+])('%j may be another machine', (host) => {
+  expect(isLoopback(host)).toBe(false);
+});
 
 describe('an address', () => {
   it.each([
@@ -90,7 +110,9 @@ describe('an address', () => {
   });
 
   it('has one spelling', () => {
-    expect(normalAddress('HTTPS://Api.Example.com:443/api/v1//')).toBe('https://api.example.com/api/v1');
+    expect(normalAddress('HTTPS://Api.Example.com:443/api/v1//')).toBe(
+      'https://api.example.com/api/v1',
+    );
     expect(normalAddress('https://api.example.com')).toBe('https://api.example.com');
   });
 });

@@ -1,6 +1,13 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, vi } from 'vitest';
-import { CONFIG_FILE, configOf, LEAST, loadText, problemsIn, warningsIn } from '../support/config-text.ts';
+import {
+  CONFIG_FILE,
+  configOf,
+  LEAST,
+  loadText,
+  problemsIn,
+  warningsIn,
+} from '../support/config-text.ts';
 
 /** The minimal configuration with more keys below it. */
 const withMore = (yaml: string) => `${LEAST}${yaml}\n`;
@@ -22,7 +29,16 @@ describe('the minimal configuration', () => {
           protected: false,
         },
       },
-      sources: [{ name: 'inbox', type: 'inbox', path: '/srv/po/inbox', stable: 2_000, poll: 10_000, doneFile: false }],
+      sources: [
+        {
+          name: 'inbox',
+          type: 'inbox',
+          path: '/srv/po/inbox',
+          stable: 2_000,
+          poll: 10_000,
+          doneFile: false,
+        },
+      ],
       mappings: {},
       reports: { path: '/srv/po/reports', keep: 7_776_000_000 },
       ledger: { keep: 'forever' },
@@ -53,7 +69,9 @@ describe('the minimal configuration', () => {
 
 it('reads a mapping with its defaults, one name or several for a column', () => {
   const { mappings } = configOf(
-    withMore('mappings: { erp: { delimiter: tab, fields: { quantity: [Q, MENGE] }, defaults: { quantity: 1.5 } } }'),
+    withMore(
+      'mappings: { erp: { delimiter: tab, fields: { quantity: [Q, MENGE] }, defaults: { quantity: 1.5 } } }',
+    ),
   ).config;
   expect(mappings['erp']).toEqual({
     format: 'auto',
@@ -107,8 +125,15 @@ notify:
 });
 
 it('applies the defaults of its type: an export is polled less often', () => {
-  const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: /mnt/x.csv, expectEvery: 24h }\n`);
-  expect(config.sources[1]).toMatchObject({ type: 'export', stable: 2_000, poll: 30_000, expectEvery: 86_400_000 });
+  const { config } = configOf(
+    `${LEAST}  - { name: erp, type: export, path: /mnt/x.csv, expectEvery: 24h }\n`,
+  );
+  expect(config.sources[1]).toMatchObject({
+    type: 'export',
+    stable: 2_000,
+    poll: 30_000,
+    expectEvery: 86_400_000,
+  });
 });
 
 it('reports all problems at once, in the order of the file', () => {
@@ -154,27 +179,48 @@ environment: staging
 
 describe('a wrong value is reported with the expected one', () => {
   it.each([
-    ['delivery: { concurrency: 0 }', 'delivery.concurrency: expected a whole number from 1 to 1000, found 0'],
+    [
+      'delivery: { concurrency: 0 }',
+      'delivery.concurrency: expected a whole number from 1 to 1000, found 0',
+    ],
     ['delivery: { concurrency: 2.5 }', 'expected a whole number from 1 to 1000, found 2.5'],
     ['delivery: { concurrency: "8" }', 'expected a whole number from 1 to 1000, found "8"'],
-    ['delivery: { timeout: 30 }', 'delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 30'],
+    [
+      'delivery: { timeout: 30 }',
+      'delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 30',
+    ],
     ['delivery: { timeout: 0s }', 'delivery.timeout: must be between 10ms and 10m, found 0s'],
-    ['delivery: { probe: { max: 90d } }', 'delivery.probe.max: must be between 10ms and 24d, found 90d'],
+    [
+      'delivery: { probe: { max: 90d } }',
+      'delivery.probe.max: must be between 10ms and 24d, found 90d',
+    ],
     ['delivery: { refusalHold: { share: 50 } }', 'expected a share such as 50%, found 50'],
     ['delivery: { refusalHold: { share: 0% } }', 'must be above 0% and at most 100%, found 0%'],
     ['delivery: { refusalHold: { share: 101% } }', 'must be above 0% and at most 100%, found 101%'],
-    ['delivery: { onDoubt: verfy }', 'expected one of verify, hold; found "verfy" (did you mean verify?)'],
-    ['delivery: { retries: 5 }', 'delivery.retries: is not a known key (known here: concurrency, timeout,'],
+    [
+      'delivery: { onDoubt: verfy }',
+      'expected one of verify, hold; found "verfy" (did you mean verify?)',
+    ],
+    [
+      'delivery: { retries: 5 }',
+      'delivery.retries: is not a known key (known here: concurrency, timeout,',
+    ],
     ['delivery: { atempts: 5 }', 'delivery.atempts: is not a known key (did you mean attempts?)'],
     ['delivery: 8', 'delivery: expected keys and values, found 8'],
     ['delivery:', 'delivery: has no value: give it one, or remove the key'],
     ['reports: { path: "" }', 'reports.path: must not be empty'],
     ['data: ~/po-sync', 'data: must not begin with ~'],
-    ['data: C:\\po-sync', 'data: is a Windows path: write the folder of this machine where the share is mounted'],
+    [
+      'data: C:\\po-sync',
+      'data: is a Windows path: write the folder of this machine where the share is mounted',
+    ],
     ['data: C:/po-sync', 'data: is a Windows path'],
     ["data: '\\\\server\\share'", 'data: is a Windows path'],
     ['data: “../data”', 'data: begins with the typographic quote “: use " or \''],
-    ['mappings: { m: { decimal: comma } }', 'mappings.m.decimal: expected one of ".", ",", auto; found "comma"'],
+    [
+      'mappings: { m: { decimal: comma } }',
+      'mappings.m.decimal: expected one of ".", ",", auto; found "comma"',
+    ],
     ['mappings: { m: { decimal: comma } }', 'found "comma" (use ",")'],
     ['mappings: { m: { delimiter: semicolon } }', 'or "\\t" (use ";")'],
     ['mappings: { m: { delimiter: Comma } }', '(use ",")'],
@@ -182,36 +228,66 @@ describe('a wrong value is reported with the expected one', () => {
     ['mappings: { m: { encoding: Latin-9 } }', '(use iso-8859-15)'],
     ['mappings: { m: { encoding: cp1252 } }', '(use windows-1252)'],
     ['mappings: { m: { encoding: ANSI } }', '(use windows-1252)'],
-    ['notify: { on: [paused] }', 'notify: expected a list, found keys and values; begin each entry with "- "'],
+    [
+      'notify: { on: [paused] }',
+      'notify: expected a list, found keys and values; begin each entry with "- "',
+    ],
     ['data: 5', 'data: expected text, found 5; put it in quotes'],
     ['data: "a\\0b"', 'data: must not contain control characters'],
     ['ledger: { keep: never }', 'ledger.keep: expected forever, or a duration such as 730d'],
     ['admin: { port: 65536 }', 'admin.port: expected a whole number from 0 to 65535, found 65536'],
-    ['log: { level: verbose }', 'expected one of trace, debug, info, warn, error, fatal, silent; found "verbose"'],
-    ['redis: { url: "http://x" }', 'redis.url: must be an address such as redis://127.0.0.1:6379/0'],
+    [
+      'log: { level: verbose }',
+      'expected one of trace, debug, info, warn, error, fatal, silent; found "verbose"',
+    ],
+    [
+      'redis: { url: "http://x" }',
+      'redis.url: must be an address such as redis://127.0.0.1:6379/0',
+    ],
     ['redis: { url: "unix://run/redis.sock" }', 'redis.url: must be an address such as'],
     ['redis: { sentinels: [a] }', 'redis.sentinels[0]: must be host:port'],
     ['redis: { sentinels: ["a:1"] }', 'redis.sentinels: needs master'],
     ['redis: { master: orders }', 'redis.master: only belongs to sentinels'],
-    ['redis: { url: "redis://a", cluster: ["a:1"] }', 'redis.cluster: url and cluster exclude each other'],
+    [
+      'redis: { url: "redis://a", cluster: ["a:1"] }',
+      'redis.cluster: url and cluster exclude each other',
+    ],
     ['redis: { url: "redis://127.0.0.1/zero" }', 'redis.url: must be an address such as'],
     ['notify: [{ on: [attention] }]', 'notify[0]: must have a webhook or a command'],
-    ['notify: [{ on: [], webhook: "https://h.example" }]', 'notify[0].on: must name at least one of'],
-    ['notify: [{ on: [attenton], command: [x] }]', 'notify[0].on[0]: expected one of attention, paused, silent; found'],
-    ['notify: [{ on: [paused], webhook: "http://h.example" }]', 'notify[0].webhook: must begin with https://'],
+    [
+      'notify: [{ on: [], webhook: "https://h.example" }]',
+      'notify[0].on: must name at least one of',
+    ],
+    [
+      'notify: [{ on: [attenton], command: [x] }]',
+      'notify[0].on[0]: expected one of attention, paused, silent; found',
+    ],
+    [
+      'notify: [{ on: [paused], webhook: "http://h.example" }]',
+      'notify[0].webhook: must begin with https://',
+    ],
     ['notify: [{ on: [paused], command: [] }]', 'notify[0].command: must name a program'],
     ['mappings: { m: { delimiter: ";;" } }', 'expected auto, or one character such as'],
     [
       'mappings: { m: { fields: { quantity: 5 } } }',
       'fields.quantity: expected a column name, or a list of column names',
     ],
-    ['mappings: { m: { fields: { quantity: [] } } }', 'fields.quantity: must name at least one column'],
+    [
+      'mappings: { m: { fields: { quantity: [] } } }',
+      'fields.quantity: must name at least one column',
+    ],
     [
       'mappings: { m: { fields: { qty: Q } } }',
       'mappings.m.fields.qty: is not a known key (known here: purchaseOrderNumber,',
     ],
-    ['mappings: { m: { defaults: { orderState: OPEN } } }', 'defaults.orderState: must be NEW, the only state'],
-    ['mappings: { m: { defaults: { quantity: none } } }', 'defaults.quantity: expected a number above zero'],
+    [
+      'mappings: { m: { defaults: { orderState: OPEN } } }',
+      'defaults.orderState: must be NEW, the only state',
+    ],
+    [
+      'mappings: { m: { defaults: { quantity: none } } }',
+      'defaults.quantity: expected a number above zero',
+    ],
     [
       'mappings: { m: { defaults: { articleCode: 4711 } } }',
       'articleCode: expected text, found 4711; put it in quotes',
@@ -226,13 +302,22 @@ describe('an environment is refused', () => {
   const environments = (yaml: string) => LEAST.replace(/ {2}staging: .*\n/, yaml);
 
   it.each([
-    ["  staging: { authUrl: 'https://auth.example.com' }\n", 'environments.staging.baseUrl: is missing'],
+    [
+      "  staging: { authUrl: 'https://auth.example.com' }\n",
+      'environments.staging.baseUrl: is missing',
+    ],
     [
       "  staging: { baseUrl: 'https://u:pw@a.example/api/v1', authUrl: 'https://b.example' }\n",
       'must not contain credentials',
     ],
-    ["  staging: { baseUrl: 'https://a.example/api/v1?x=1', authUrl: 'https://b.example' }\n", 'must not have a query'],
-    ["  staging: { baseUrl: 'http://a.example/api/v1', authUrl: 'https://b.example' }\n", 'must begin with https://'],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1?x=1', authUrl: 'https://b.example' }\n",
+      'must not have a query',
+    ],
+    [
+      "  staging: { baseUrl: 'http://a.example/api/v1', authUrl: 'https://b.example' }\n",
+      'must begin with https://',
+    ],
     [
       "  staging: { baseUrl: 'https://a.example/api/v1/purchase-orders/', authUrl: 'https://b.example' }\n",
       'po-sync adds /purchase-orders itself',
@@ -249,17 +334,26 @@ describe('an environment is refused', () => {
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', clientSecret: hunter2 }\n",
       'never put credentials in this file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
     ],
-    ["  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", '"-x" must be a name'],
-    ["  __proto__: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n", 'this name is reserved'],
+    [
+      "  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n",
+      '"-x" must be a name',
+    ],
+    [
+      "  __proto__: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n",
+      'this name is reserved',
+    ],
     ['  {}\n', 'environments: must contain at least one environment'],
   ])('%s', (yaml, sentence) => {
     expect(problemsIn(environments(yaml)).join('\n')).toContain(sentence);
   });
 
   it('is refused without showing a possible secret', () => {
-    const yaml = "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
+    const yaml =
+      "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
     const text = `${environments(yaml)}redis: redis://:hunter2@h/0\nadmin: 'https://hunter2@x'\n`;
-    expect(problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n')).not.toContain('hunter2');
+    expect(
+      problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n'),
+    ).not.toContain('hunter2');
   });
 });
 
@@ -288,18 +382,26 @@ describe('the environment', () => {
     ['--environment', { environment: 'uta' }],
     ['PO_SYNC_ENVIRONMENT', { env: { PO_SYNC_ENVIRONMENT: 'uta' } }],
   ])('that %s names must exist', (path, given) => {
-    expect(problemsIn(two, given)).toEqual([`${path}: there is no environment "uta" (did you mean uat?)`]);
+    expect(problemsIn(two, given)).toEqual([
+      `${path}: there is no environment "uta" (did you mean uat?)`,
+    ]);
   });
 
-  it.each(['constructor', 'toString', '__proto__'])('is not found in what objects inherit: %s', (environment) => {
-    expect(problemsIn(two, { environment })).toHaveLength(1);
-  });
+  it.each(['constructor', 'toString', '__proto__'])(
+    'is not found in what objects inherit: %s',
+    (environment) => {
+      expect(problemsIn(two, { environment })).toHaveLength(1);
+    },
+  );
 });
 
 describe('variables', () => {
   it('override the address of Redis and the admin port', () => {
     const env = { PO_SYNC_REDIS_URL: 'redis://:pw@10.0.0.1:6380/2', PO_SYNC_ADMIN_PORT: '0' };
-    const { config } = configOf(withMore('redis: { url: "redis://127.0.0.1" }\nadmin: { port: 1 }'), { env });
+    const { config } = configOf(
+      withMore('redis: { url: "redis://127.0.0.1" }\nadmin: { port: 1 }'),
+      { env },
+    );
     expect(config.redis).toEqual({ url: env.PO_SYNC_REDIS_URL });
     expect(config.admin.port).toBe(0);
   });
@@ -311,21 +413,31 @@ describe('variables', () => {
     expect(portWith({ PO_SYNC_ADMIN_PORT: '7000' })).toBe(7002);
     expect(portWith({}, 'admin: { port: 8000 }')).toBe(8002);
     expect(portWith({ PO_SYNC_ADMIN_PORT: '0' })).toBe(0);
-    expect(problemsIn(LEAST, { env: { PO_SYNC_INSTANCE: '-1' } })[0]).toContain('PO_SYNC_INSTANCE: must be a number');
+    expect(problemsIn(LEAST, { env: { PO_SYNC_INSTANCE: '-1' } })[0]).toContain(
+      'PO_SYNC_INSTANCE: must be a number',
+    );
   });
 
   it('give the delivery daemons of ecosystem.config.cjs the admin ports after that of the intake daemon', () => {
     vi.stubEnv('PO_SYNC_DELIVERIES', '2');
     type App = { name: string; env: Record<string, string> };
-    const { apps } = createRequire(import.meta.url)('../../ecosystem.config.cjs') as { apps: App[] };
+    const { apps } = createRequire(import.meta.url)('../../ecosystem.config.cjs') as {
+      apps: App[];
+    };
     vi.unstubAllEnvs();
     const portOf = (app: number, instance: string, port = '') => {
       const own = apps[app]?.env ?? {};
-      const env = { ...own, PO_SYNC_INSTANCE: instance, PO_SYNC_ADMIN_PORT: port || (own['PO_SYNC_ADMIN_PORT'] ?? '') };
+      const env = {
+        ...own,
+        PO_SYNC_INSTANCE: instance,
+        PO_SYNC_ADMIN_PORT: port || (own['PO_SYNC_ADMIN_PORT'] ?? ''),
+      };
       return configOf(withMore('admin: { port: 25464 }'), { env }).config.admin.port;
     };
     expect([portOf(0, '0'), portOf(1, '0'), portOf(1, '1')]).toEqual([25_464, 25_465, 25_466]);
-    expect([portOf(0, '0', '7000'), portOf(1, '0', '7000'), portOf(1, '1', '0')]).toEqual([7_000, 7_001, 0]);
+    expect([portOf(0, '0', '7000'), portOf(1, '0', '7000'), portOf(1, '1', '0')]).toEqual([
+      7_000, 7_001, 0,
+    ]);
   });
 
   it('refuse a number of daemons in ecosystem.config.cjs that is none; empty counts as not set', () => {
@@ -341,7 +453,12 @@ describe('variables', () => {
         delete load.cache[file];
       }
     };
-    expect(['', ' ', '0', '3'].map((value) => appsWith('PO_SYNC_DELIVERIES', value))).toEqual([[1], [1], [1], [1, 3]]);
+    expect(['', ' ', '0', '3'].map((value) => appsWith('PO_SYNC_DELIVERIES', value))).toEqual([
+      [1],
+      [1],
+      [1],
+      [1, 3],
+    ]);
     expect(['', '2'].map((value) => appsWith('PO_SYNC_INSTANCES', value))).toEqual([[1], [2]]);
     for (const value of ['x', '1.5', '-1', '2 daemons'])
       for (const variable of ['PO_SYNC_DELIVERIES', 'PO_SYNC_INSTANCES'])
@@ -356,11 +473,17 @@ describe('variables', () => {
       'with PO_SYNC_INSTANCE and PO_SYNC_FIRST_INSTANCE added it is 65535 + 1 = 65536, but the highest port is 65535';
     const set = (name: string) =>
       `set ${name} lower, with a port above it for each further daemon, or to 0 for any free port`;
-    expect(problemsIn(LEAST, { env })).toEqual([`PO_SYNC_ADMIN_PORT: ${sum} (${set('PO_SYNC_ADMIN_PORT')})`]);
-    const inFile = problemsIn(withMore('admin: { port: 65535 }'), { env: { PO_SYNC_INSTANCE: '1' } });
+    expect(problemsIn(LEAST, { env })).toEqual([
+      `PO_SYNC_ADMIN_PORT: ${sum} (${set('PO_SYNC_ADMIN_PORT')})`,
+    ]);
+    const inFile = problemsIn(withMore('admin: { port: 65535 }'), {
+      env: { PO_SYNC_INSTANCE: '1' },
+    });
     expect(inFile).toEqual([expect.stringMatching(/^\S+:\d+:\d+ admin\.port: with /)]);
     expect(inFile[0]).toContain(set('admin.port'));
-    expect(configOf(LEAST, { env: { ...env, PO_SYNC_FIRST_INSTANCE: '0' } }).config.admin.port).toBe(65_535);
+    expect(
+      configOf(LEAST, { env: { ...env, PO_SYNC_FIRST_INSTANCE: '0' } }).config.admin.port,
+    ).toBe(65_535);
   });
 
   it('that are empty count as not set', () => {
@@ -422,12 +545,17 @@ describe('a value that is not usable has one problem that says what would be rig
     ['headerRow: 1.5', header],
     ['headerRow: 99999999999999999999', header],
   ])('%s', (key, problem) => {
-    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))).toEqual([expect.stringMatching(/^c:6:\d+ /)]);
+    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))).toEqual([
+      expect.stringMatching(/^c:6:\d+ /),
+    ]);
     expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))[0]).toContain(` ${problem}`);
   });
 
   it('a mapping that is written in a source', () => {
-    const text = LEAST.replace('path: ../inbox', 'path: ../inbox, mapping: { fields: { quantity: Q } }');
+    const text = LEAST.replace(
+      'path: ../inbox',
+      'path: ../inbox, mapping: { fields: { quantity: Q } }',
+    );
     expect(problemsIn(text)).toEqual([
       'c:5:58 sources[0].mapping: expected the name of a mapping, found keys and values (put these keys below mappings, under a name such as erp, and write mapping: erp here)',
     ]);

@@ -22,16 +22,23 @@ const ADDED = [
 it('npm pack takes every document, and no secret, configuration, order or older package of an installation', async () => {
   await using folder = await makeTempFolder();
   const at = (name: string) => path.join(folder.path, name);
-  for (const name of ['config', 'docs']) await cp(path.join(ROOT, name), at(name), { recursive: true });
+  for (const name of ['config', 'docs'])
+    await cp(path.join(ROOT, name), at(name), { recursive: true });
   const isAdded = (name: string) => ADDED.includes(name) || name.endsWith('.tgz');
-  const shipped = (await filesIn(folder.path)).filter((name) => name !== 'docs/sbom.json' && !isAdded(name));
-  const { name, version, files } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
+  const shipped = (await filesIn(folder.path)).filter(
+    (name) => name !== 'docs/sbom.json' && !isAdded(name),
+  );
+  const { name, version, files } = JSON.parse(
+    await readFile(path.join(ROOT, 'package.json'), 'utf8'),
+  );
   await writeFile(at('package.json'), JSON.stringify({ name, version, files }));
   for (const one of ADDED) {
     await mkdir(path.dirname(at(one)), { recursive: true });
     await writeFile(at(one), 'canary');
   }
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json'], { cwd: folder.path });
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json'], {
+    cwd: folder.path,
+  });
   const packed: { path: string }[] = JSON.parse(stdout)[0].files;
   const found = packed.map((one) => one.path).filter((one) => one !== 'package.json');
   expect(found.sort()).toEqual(shipped.sort());

@@ -14,9 +14,12 @@ it.each([
   expect(nearest(typed, KEYS)).toBe(meant);
 });
 
-it.each(['retries', 'x', '', 'zzzzzzzz', 'a'.repeat(10_000)])('takes %.20s for nothing', (typed) => {
-  expect(nearest(typed, KEYS)).toBeUndefined();
-});
+it.each(['retries', 'x', '', 'zzzzzzzz', 'a'.repeat(10_000)])(
+  'takes %.20s for nothing',
+  (typed) => {
+    expect(nearest(typed, KEYS)).toBeUndefined();
+  },
+);
 
 it('prefers the nearest of several near ones', () => {
   expect(nearest('stagin', ['staging2', 'staging', 'stagim'])).toBe('staging');

@@ -12,7 +12,10 @@ it.each([
   ['format', format('%s %o %j', secret, secret, secret)],
   ['a spread', JSON.stringify(Object.assign({}, secret))],
   ['its keys', Reflect.ownKeys(secret).join()],
-  ['an error', new Error('x', { cause: secret }).stack + inspect(new Error('x', { cause: secret }))],
+  [
+    'an error',
+    new Error('x', { cause: secret }).stack + inspect(new Error('x', { cause: secret })),
+  ],
   ['a structured clone', inspect(structuredClone(Object.assign({}, secret)))],
 ])('%s does not show it', (_, text) => {
   expect(text).not.toContain('canary');

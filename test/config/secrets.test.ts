@@ -59,7 +59,9 @@ describe('come from files', () => {
     await writeFile(file, 'x');
     await chmod(file, 0o644);
     const { warnings } = await loadSecrets(config, { [ID]: 'client', [`${SECRET}_FILE`]: file });
-    expect(warnings).toEqual([`${SECRET}_FILE: ${file} can be read by every user of this machine (chmod 600)`]);
+    expect(warnings).toEqual([
+      `${SECRET}_FILE: ${file} can be read by every user of this machine (chmod 600)`,
+    ]);
   });
 });
 
@@ -75,7 +77,9 @@ describe('in quotes are used as they are, with a warning', () => {
     ] as const) {
       const { clientSecret, warnings } = await loadSecrets(config, { [ID]: 'client', ...env });
       expect(clientSecret.reveal()).toBe(quoted);
-      expect(warnings).toEqual([`${where} begins and ends with a quote, which is sent as a part of it`]);
+      expect(warnings).toEqual([
+        `${where} begins and ends with a quote, which is sent as a part of it`,
+      ]);
     }
   });
 });
@@ -84,7 +88,9 @@ it('of an empty file are refused with what to do with the file, not with the var
   await using folder = await makeTempFolder();
   const file = path.join(folder.path, 'secret');
   await writeFile(file, '\n', { mode: 0o600 });
-  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: file }).catch((error: unknown) => error);
+  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: file }).catch(
+    (error: unknown) => error,
+  );
   expect(refusal).toMatchObject({
     code: 'secret-invalid',
     message: `${SECRET}_FILE: ${file} is empty.`,
@@ -93,7 +99,9 @@ it('of an empty file are refused with what to do with the file, not with the var
 });
 
 it('of a file below ~ are refused with the reason', async () => {
-  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: '~/x' }).catch((error: unknown) => error);
+  const refusal = await loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: '~/x' }).catch(
+    (error: unknown) => error,
+  );
   expect(refusal).toMatchObject({ remedy: 'Write the complete path: only a shell expands ~.' });
 });
 
@@ -102,16 +110,36 @@ describe('are refused', () => {
     ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],
     ['when both are not set', {}, 'secret-missing', `${ID} is not set.\n${SECRET} is not set.`],
     ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-invalid', `${SECRET} is empty.`],
-    ['with a line break', { ...GIVEN, [SECRET]: 'a\nb' }, 'secret-invalid', `${SECRET} contains a line break`],
+    [
+      'with a line break',
+      { ...GIVEN, [SECRET]: 'a\nb' },
+      'secret-invalid',
+      `${SECRET} contains a line break`,
+    ],
     [
       'when both ways are used',
       { ...GIVEN, [`${SECRET}_FILE`]: '/x' },
       'secret-ambiguous',
       `${SECRET} and ${SECRET}_FILE`,
     ],
-    ['when the file is named by nothing', { [ID]: 'c', [`${SECRET}_FILE`]: '' }, 'secret-invalid', '_FILE is empty'],
-    ['when the file is not there', { [ID]: 'c', [`${SECRET}_FILE`]: '/no/such' }, 'secret-unreadable', '(ENOENT)'],
-    ['when the file is a folder', { [ID]: 'c', [`${SECRET}_FILE`]: '/' }, 'secret-unreadable', 'it is not a file'],
+    [
+      'when the file is named by nothing',
+      { [ID]: 'c', [`${SECRET}_FILE`]: '' },
+      'secret-invalid',
+      '_FILE is empty',
+    ],
+    [
+      'when the file is not there',
+      { [ID]: 'c', [`${SECRET}_FILE`]: '/no/such' },
+      'secret-unreadable',
+      '(ENOENT)',
+    ],
+    [
+      'when the file is a folder',
+      { [ID]: 'c', [`${SECRET}_FILE`]: '/' },
+      'secret-unreadable',
+      'it is not a file',
+    ],
     [
       'when the file never ends',
       { [ID]: 'c', [`${SECRET}_FILE`]: '/dev/zero' },
@@ -126,17 +154,26 @@ describe('are refused', () => {
     ],
   ])('%s', async (_, env, code, message) => {
     const refusal = await loadSecrets(config, env).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ name: 'PoSyncError', code, message: expect.stringContaining(message) });
+    expect(refusal).toMatchObject({
+      name: 'PoSyncError',
+      code,
+      message: expect.stringContaining(message),
+    });
     expect(JSON.stringify(refusal)).not.toContain('hunter2');
   });
 
   it('says how sandboxes that an earlier version started get their own', async () => {
-    const of = (id: string) => loadSecrets(config, { ...GIVEN, [ID]: id, PO_SYNC_UAT_2_CLIENT_ID: id });
+    const of = (id: string) =>
+      loadSecrets(config, { ...GIVEN, [ID]: id, PO_SYNC_UAT_2_CLIENT_ID: id });
     await expect(of('sandbox')).rejects.toMatchObject({
       code: 'secret-shared',
-      remedy: expect.stringContaining('delete the .env file of each in its data folder and start them again'),
+      remedy: expect.stringContaining(
+        'delete the .env file of each in its data folder and start them again',
+      ),
     });
-    await expect(of('client')).rejects.toMatchObject({ remedy: expect.not.stringContaining('.env') });
+    await expect(of('client')).rejects.toMatchObject({
+      remedy: expect.not.stringContaining('.env'),
+    });
   });
 
   it('when a file is too large', async () => {
@@ -144,7 +181,9 @@ describe('are refused', () => {
     await mkdir(path.join(folder.path, 'x'));
     await writeFile(path.join(folder.path, 'x', 'big'), 'x'.repeat(70_000));
     const env = { [ID]: 'c', [`${SECRET}_FILE`]: 'x/big' };
-    await expect(loadSecrets(config, env, secretFilesFrom(folder.path))).rejects.toThrow('larger than 64 KB');
+    await expect(loadSecrets(config, env, secretFilesFrom(folder.path))).rejects.toThrow(
+      'larger than 64 KB',
+    );
   });
 });
 
@@ -165,7 +204,10 @@ it('do not take the ID for a misspelled secret', async () => {
 it('that are short words are used, with a warning; an ID may be one', async () => {
   const warningFor = (name: string) =>
     `${name} is a short word: it can be guessed, and po-sync shows this word as [redacted] in every text; use a long random value`;
-  const { clientSecret, warnings } = await loadSecrets(config, { [ID]: 'client', [SECRET]: 'secret' });
+  const { clientSecret, warnings } = await loadSecrets(config, {
+    [ID]: 'client',
+    [SECRET]: 'secret',
+  });
   expect([clientSecret.reveal(), warnings]).toEqual(['secret', [warningFor(SECRET)]]);
   for (const value of ['secret7', 'abc', 'unguessablewords'])
     expect((await loadSecrets(config, { [ID]: 'client', [SECRET]: value })).warnings).toEqual([]);
@@ -190,30 +232,43 @@ it.each([
   ['PO_SYNC_STAGING_CLIENT_ID_FLIE', `${ID}_FILE`],
   ['PO_SYNC_STAGING_CLIENT_SECRE', SECRET],
 ])('point to %s, which is nearly %s, once and without its value', async (name, near) => {
-  const env = { ...(near === SECRET ? { [ID]: 'client' } : { [SECRET]: 'hunter2hunter2' }), [name]: 'swordfish' };
+  const env = {
+    ...(near === SECRET ? { [ID]: 'client' } : { [SECRET]: 'hunter2hunter2' }),
+    [name]: 'swordfish',
+  };
   const error = await loadSecrets(config, env).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'secret-missing' });
   expect(JSON.stringify([String(error), error])).not.toMatch(/swordfish|hunter2/);
   expect(error).toMatchObject({
     remedy: expect.stringContaining(`${name} is not a known variable (did you mean ${near}?)`),
   });
-  const neither = await loadSecrets(config, { [name]: 'swordfish' }).catch((thrown: unknown) => thrown);
-  expect(String(Reflect.get(Object(neither), 'remedy')).split(`${name} is not a known`)).toHaveLength(2);
+  const neither = await loadSecrets(config, { [name]: 'swordfish' }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(
+    String(Reflect.get(Object(neither), 'remedy')).split(`${name} is not a known`),
+  ).toHaveLength(2);
 });
 
 it('leave out a file of another environment that cannot be read', async () => {
-  await expect(loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' })).resolves.toBeDefined();
+  await expect(
+    loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' }),
+  ).resolves.toBeDefined();
 });
 
 it('contain the tokens of the admin port that are set, each from a variable or a file', async () => {
   const shown = async (env: Record<string, string>) =>
-    [...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 }))).tokens].map(
-      ([role, token]) => [role, token.reveal()],
-    );
+    [
+      ...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 }))).tokens,
+    ].map(([role, token]) => [role, token.reveal()]);
   expect(await shown({})).toEqual([]);
   expect(await shown({ PO_SYNC_ADMIN_TOKEN: '', PO_SYNC_METRICS_TOKEN_FILE: '' })).toEqual([]);
   expect(
-    await shown({ PO_SYNC_ADMIN_TOKEN: 'abc', PO_SYNC_ADMIN_READ_TOKEN: 'def', PO_SYNC_METRICS_TOKEN_FILE: '/x' }),
+    await shown({
+      PO_SYNC_ADMIN_TOKEN: 'abc',
+      PO_SYNC_ADMIN_READ_TOKEN: 'def',
+      PO_SYNC_METRICS_TOKEN_FILE: '/x',
+    }),
   ).toEqual([
     ['operate', 'abc'],
     ['read', 'def'],

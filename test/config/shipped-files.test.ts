@@ -8,7 +8,12 @@ const folder = path.resolve(import.meta.dirname, '../../config');
 const load = async (name: string, environment?: string) => {
   const file = path.join(folder, name);
   const text = await readFile(file, 'utf8');
-  const loaded = loadConfig({ text, file, env: {}, ...(environment === undefined ? {} : { environment }) });
+  const loaded = loadConfig({
+    text,
+    file,
+    env: {},
+    ...(environment === undefined ? {} : { environment }),
+  });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
   return loaded;
 };
@@ -22,16 +27,21 @@ it('the starter has ten lines and works without a warning', async () => {
   const text = await readFile(path.join(folder, 'po-sync.starter.yaml'), 'utf8');
   expect(text.trimEnd().split('\n')).toHaveLength(10);
   const { config, warnings } = await load('po-sync.starter.yaml');
-  expect(config.sources).toMatchObject([{ name: 'inbox', path: path.join(path.dirname(folder), 'inbox') }]);
+  expect(config.sources).toMatchObject([
+    { name: 'inbox', path: path.join(path.dirname(folder), 'inbox') },
+  ]);
   expect(warnings).toEqual([]);
 });
 
-it.each(['staging', 'uat', 'production'])('the reference is valid for %s, without a warning', async (environment) => {
-  const { config, warnings } = await load('po-sync.example.yaml', environment);
-  expect(Object.keys(config.environments)).toEqual(['staging', 'uat', 'production']);
-  expect(config.environments['production']?.protected).toBe(true);
-  expect(warnings).toEqual([]);
-});
+it.each(['staging', 'uat', 'production'])(
+  'the reference is valid for %s, without a warning',
+  async (environment) => {
+    const { config, warnings } = await load('po-sync.example.yaml', environment);
+    expect(Object.keys(config.environments)).toEqual(['staging', 'uat', 'production']);
+    expect(config.environments['production']?.protected).toBe(true);
+    expect(warnings).toEqual([]);
+  },
+);
 
 it('the reference sets only defaults, except for its environments', async () => {
   const { config } = await load('po-sync.example.yaml');
@@ -57,7 +67,9 @@ function keyNamesOf(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(keyNamesOf);
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([word, inner]) =>
-    word === 'properties' ? [...Object.keys(inner), ...Object.values(inner).flatMap(keyNamesOf)] : keyNamesOf(inner),
+    word === 'properties'
+      ? [...Object.keys(inner), ...Object.values(inner).flatMap(keyNamesOf)]
+      : keyNamesOf(inner),
   );
 }
 
@@ -75,8 +87,12 @@ it('the sandbox configuration stays on this machine', async () => {
     environment: 'sandbox',
     data: path.join(root, 'data'),
     redis: {},
-    environments: { sandbox: { baseUrl: 'http://127.0.0.1:4010/api/v1', authUrl: 'http://127.0.0.1:4011' } },
-    sources: [{ name: 'inbox', type: 'inbox', path: path.join(root, 'inbox'), stable: 1_000, poll: 2_000 }],
+    environments: {
+      sandbox: { baseUrl: 'http://127.0.0.1:4010/api/v1', authUrl: 'http://127.0.0.1:4011' },
+    },
+    sources: [
+      { name: 'inbox', type: 'inbox', path: path.join(root, 'inbox'), stable: 1_000, poll: 2_000 },
+    ],
     reports: { path: path.join(root, 'reports') },
     delivery: { settle: 5_000 },
     admin: { host: '127.0.0.1', port: 9464 },
@@ -85,11 +101,16 @@ it('the sandbox configuration stays on this machine', async () => {
 });
 
 it('the JSON Schema for editors is the current one (bin/po-sync config schema > config/po-sync.schema.json)', async () => {
-  const written: unknown = JSON.parse(await readFile(path.join(folder, 'po-sync.schema.json'), 'utf8'));
+  const written: unknown = JSON.parse(
+    await readFile(path.join(folder, 'po-sync.schema.json'), 'utf8'),
+  );
   expect(written).toEqual(configJsonSchema());
 });
 
-it.each(['po-sync.example.yaml', 'sandbox.yaml'])('%s names the schema for editors', async (name) => {
-  const text = await readFile(path.join(folder, name), 'utf8');
-  expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/po-sync\.schema\.json\n/);
-});
+it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
+  '%s names the schema for editors',
+  async (name) => {
+    const text = await readFile(path.join(folder, name), 'utf8');
+    expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/po-sync\.schema\.json\n/);
+  },
+);

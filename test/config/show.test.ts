@@ -11,7 +11,9 @@ it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
   'what is shown of %s is a configuration that says the same',
   async (name) => {
     const text = await readFile(path.resolve(import.meta.dirname, '../../config', name), 'utf8');
-    const { config } = configOf(text.replace(/webhook:.*/, 'webhook: https://hooks.example.com/[redacted]'));
+    const { config } = configOf(
+      text.replace(/webhook:.*/, 'webhook: https://hooks.example.com/[redacted]'),
+    );
     expect(configOf(showConfig(config)).config).toEqual(config);
   },
 );
@@ -19,14 +21,19 @@ it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
 it('the output resolves to the same configuration, for any values', () => {
   const wait = fc.integer({ min: 10, max: 600_000 }).map(formatDuration);
   const text = fc.string({ minLength: 1, maxLength: 20 });
-  const column = fc.oneof(text, fc.uniqueArray(text, { minLength: 1, selector: (name) => name.trim().toLowerCase() }));
+  const column = fc.oneof(
+    text,
+    fc.uniqueArray(text, { minLength: 1, selector: (name) => name.trim().toLowerCase() }),
+  );
   const delivery = fc.record(
     {
       concurrency: fc.integer({ min: 1, max: 1000 }),
       timeout: wait,
       settle: wait,
       readList: fc.constantFrom('newLedger', 'eachFile'),
-      refusalHold: fc.record({ share: fc.integer({ min: 1, max: 100_000 }).map((it) => `${it / 1000}%`) }),
+      refusalHold: fc.record({
+        share: fc.integer({ min: 1, max: 100_000 }).map((it) => `${it / 1000}%`),
+      }),
     },
     { requiredKeys: [] },
   );
@@ -38,7 +45,9 @@ it('the output resolves to the same configuration, for any values', () => {
     },
     { requiredKeys: [] },
   );
-  const environments = { staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' } };
+  const environments = {
+    staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' },
+  };
   const sources = [{ name: 'inbox', type: 'inbox', path: '../inbox' }];
   fc.assert(
     fc.property(delivery, mapping, (delivery, erp) => {
@@ -51,7 +60,8 @@ it('the output resolves to the same configuration, for any values', () => {
 });
 
 it('hides passwords and addresses that grant access', () => {
-  const { config } = configOf(`${LEAST}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
+  const { config } =
+    configOf(`${LEAST}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
 redis: { url: 'redis://user:canary@127.0.0.1:6379/3' }
 notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?canary' }]
 `);
@@ -66,7 +76,9 @@ notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?can
 
 it('a configuration that is read through a linked folder is the same, and that of another folder is not', async () => {
   await using folder = await makeTempFolder();
-  const [real = '', link = '', other = ''] = ['real', 'link', 'other'].map((name) => path.join(folder.path, name));
+  const [real = '', link = '', other = ''] = ['real', 'link', 'other'].map((name) =>
+    path.join(folder.path, name),
+  );
   await mkdir(real);
   await mkdir(other);
   await symlink(real, link);

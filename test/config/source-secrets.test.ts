@@ -25,8 +25,16 @@ describe('the credentials of an export at an address', () => {
     ['none of another source', { PO_SYNC_SOURCE_FILE_AUTHORIZATION: 'Bearer x' }, []],
     ['the whole header', { [`${P}_AUTHORIZATION`]: 'Bearer abc' }, [['erp-1', 'Bearer abc']]],
     ['another scheme', { [`${P}_AUTHORIZATION`]: 'ApiKey k=v' }, [['erp-1', 'ApiKey k=v']]],
-    ['user and password', { [`${P}_USER`]: 'erp', [`${P}_PASSWORD`]: 'a:b' }, [['erp-1', basic('erp:a:b')]]],
-    ['letters beyond ASCII', { [`${P}_USER`]: 'jörg', [`${P}_PASSWORD`]: 'ß€' }, [['erp-1', basic('jörg:ß€')]]],
+    [
+      'user and password',
+      { [`${P}_USER`]: 'erp', [`${P}_PASSWORD`]: 'a:b' },
+      [['erp-1', basic('erp:a:b')]],
+    ],
+    [
+      'letters beyond ASCII',
+      { [`${P}_USER`]: 'jörg', [`${P}_PASSWORD`]: 'ß€' },
+      [['erp-1', basic('jörg:ß€')]],
+    ],
   ])('are %s', async (_, env, headers) => {
     expect(await headersFor(env)).toEqual({ headers, warnings: [] });
   });
@@ -45,9 +53,16 @@ describe('the credentials of an export at an address', () => {
     ['a user alone', { [`${P}_USER`]: 'erp' }, 'secret-missing'],
     ['a password alone', { [`${P}_PASSWORD`]: 'x' }, 'secret-missing'],
     ['both ways', { [`${P}_AUTHORIZATION`]: 'Bearer a', [`${P}_USER`]: 'erp' }, 'secret-ambiguous'],
-    ['a file that is not there', { [`${P}_AUTHORIZATION_FILE`]: '/nowhere/at/all' }, 'secret-unreadable'],
+    [
+      'a file that is not there',
+      { [`${P}_AUTHORIZATION_FILE`]: '/nowhere/at/all' },
+      'secret-unreadable',
+    ],
   ])('are refused when there is %s', async (_, env, code) => {
-    await expect(headersFor(env)).rejects.toMatchObject({ code, message: expect.stringContaining(P) });
+    await expect(headersFor(env)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(P),
+    });
   });
 });
 

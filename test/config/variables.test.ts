@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { misspeltVariables, requireConfirmation, requireSameEnvironment } from '../../src/config/variables.ts';
+import {
+  misspeltVariables,
+  requireConfirmation,
+  requireSameEnvironment,
+} from '../../src/config/variables.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 const open = configOf(LEAST).config;
@@ -21,29 +25,47 @@ it.each([
   ['an empty variable', undefined, { PO_SYNC_CONFIRM: '' }, 'staging is a protected environment.'],
   ['another name in the flag', 'uat', {}, 'staging is a protected environment.'],
   ['another case', 'Staging', {}, 'staging is a protected environment.'],
-  ['the flag before the variable', 'uat', { PO_SYNC_CONFIRM: 'staging' }, 'staging is a protected environment'],
-  ['another name in the variable', undefined, { PO_SYNC_CONFIRM: 'yes' }, 'and PO_SYNC_CONFIRM names yes'],
+  [
+    'the flag before the variable',
+    'uat',
+    { PO_SYNC_CONFIRM: 'staging' },
+    'staging is a protected environment',
+  ],
+  [
+    'another name in the variable',
+    undefined,
+    { PO_SYNC_CONFIRM: 'yes' },
+    'and PO_SYNC_CONFIRM names yes',
+  ],
 ])('a protected environment stays closed with %s', (_, flag, env, message) => {
   expect(() => requireConfirmation(guarded, flag, env)).toThrow(
-    expect.objectContaining({ code: 'confirmation-missing', message: expect.stringContaining(message) }),
+    expect.objectContaining({
+      code: 'confirmation-missing',
+      message: expect.stringContaining(message),
+    }),
   );
 });
 
 it('any other environment requires none', () => {
-  expect(() => requireConfirmation(open, undefined, { PO_SYNC_CONFIRM: 'production' })).not.toThrow();
+  expect(() =>
+    requireConfirmation(open, undefined, { PO_SYNC_CONFIRM: 'production' }),
+  ).not.toThrow();
 });
 
-it.each([open, guarded])('--confirm names the environment of the command, or it is an error', (config) => {
-  expect(() => requireSameEnvironment(config, undefined)).not.toThrow();
-  expect(() => requireSameEnvironment(config, 'staging')).not.toThrow();
-  expect(() => requireSameEnvironment(config, 'production')).toThrow(
-    expect.objectContaining({
-      code: 'confirmation-other',
-      message: '--confirm names production, but the command works on staging.',
-      remedy: expect.stringContaining('--environment production'),
-    }),
-  );
-});
+it.each([open, guarded])(
+  '--confirm names the environment of the command, or it is an error',
+  (config) => {
+    expect(() => requireSameEnvironment(config, undefined)).not.toThrow();
+    expect(() => requireSameEnvironment(config, 'staging')).not.toThrow();
+    expect(() => requireSameEnvironment(config, 'production')).toThrow(
+      expect.objectContaining({
+        code: 'confirmation-other',
+        message: '--confirm names production, but the command works on staging.',
+        remedy: expect.stringContaining('--environment production'),
+      }),
+    );
+  },
+);
 
 it.each([
   ['PO_SYNC_REDIS_URI', 'PO_SYNC_REDIS_URL'],
@@ -74,7 +96,10 @@ it('no documented variable gives a warning, and none of another environment or p
     'PO_SYNC_STAGING_HOST',
     'SYNC_REDIS_URI',
   ];
-  expect(misspeltVariables(Object.fromEntries([...documented, ...others].map((name) => [name, 'x'])), named)).toEqual(
-    [],
-  );
+  expect(
+    misspeltVariables(
+      Object.fromEntries([...documented, ...others].map((name) => [name, 'x'])),
+      named,
+    ),
+  ).toEqual([]);
 });

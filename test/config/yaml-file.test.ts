@@ -50,9 +50,21 @@ describe('refuses', () => {
   ].join('\n');
 
   it.each([
-    ['a missing comma', 'a:\n  - { b: c d: 5 e: f, g: h }\n', '2:10 a comma is missing within this value'],
-    ['a missing comma between two keys', 'a: { b: 1 c: 2 }\n', '1:9 a comma is missing within this value'],
-    ['a dash in braces', 'a: { b: - c }\n', '1:9 a "- " cannot begin an entry between braces or brackets'],
+    [
+      'a missing comma',
+      'a:\n  - { b: c d: 5 e: f, g: h }\n',
+      '2:10 a comma is missing within this value',
+    ],
+    [
+      'a missing comma between two keys',
+      'a: { b: 1 c: 2 }\n',
+      '1:9 a comma is missing within this value',
+    ],
+    [
+      'a dash in braces',
+      'a: { b: - c }\n',
+      '1:9 a "- " cannot begin an entry between braces or brackets',
+    ],
     [
       'a line of a list that is not indented',
       "a: [1, 'x] # y', # ]\n2]\n",
@@ -68,8 +80,16 @@ describe('refuses', () => {
     ['an open list above a complete one', 'a: [1\nb: [2]\n', '1:4 this [ is never closed'],
     ['an open list', 'a: [1\n', '1:4 this [ is never closed'],
     ['an open quote', 'a: 1\nb: { x: y, z: "../inbox }\nc: 2\n', '2:15 this " is never closed'],
-    ['a # in a text without quotes', 'a: { b: Order #, c: d }\ne: 1\n', '1:4 this { is never closed'],
-    ['a Windows path between double quotes', 'a: "C:\\Users"\n', '1:7 a backslash has a special meaning'],
+    [
+      'a # in a text without quotes',
+      'a: { b: Order #, c: d }\ne: 1\n',
+      '1:4 this { is never closed',
+    ],
+    [
+      'a Windows path between double quotes',
+      'a: "C:\\Users"\n',
+      '1:7 a backslash has a special meaning',
+    ],
     ['a colon without a blank', 'a:staging\nb:\n  c: 1\n', '1:1 a line without a key and a value'],
     ['a delimiter without quotes', 'a:\n  b: ,\n', '2:6 a text cannot begin with this character'],
     ['a value with a colon', 'a: x: y\n', '1:4 a second key within a value'],
@@ -94,14 +114,17 @@ it('reports a wrong indentation once, with what to do', () => {
   const hint = expect.stringContaining('indent the keys of one level equally');
   const further = 'the key authUrl is indented further than the line above';
   for (const end of ['\n', '\r\n'])
-    expect(readYaml(['x:', '  y: 1', '  baseUrl: http://a', '   authUrl: http://b', ''].join(end)).faults).toEqual([
-      { line: 4, column: 4, message: further, hint },
-    ]);
+    expect(
+      readYaml(['x:', '  y: 1', '  baseUrl: http://a', '   authUrl: http://b', ''].join(end))
+        .faults,
+    ).toEqual([{ line: 4, column: 4, message: further, hint }]);
   expect(readYaml('x:\n  baseUrl: "http://a"\n   authUrl: http://b\n').faults).toEqual([
     expect.objectContaining({ line: 3, hint }),
   ]);
   const message = 'this is not indented like the rest of its level';
-  expect(readYaml('a:\n    b: 1\n   c: 2\n').faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
+  expect(readYaml('a:\n    b: 1\n   c: 2\n').faults).toEqual([
+    expect.objectContaining({ line: 3, message, hint }),
+  ]);
   const list = 'sources:\n  - name: a\n   type: inbox\n';
   expect(readYaml(list).faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
 });

@@ -15,7 +15,8 @@ describe.each([
     const deep = path.join(temp.path, 'a', 'b', 'c');
     await make(deep, 0o700);
     await make(deep, 0o755);
-    for (const one of [deep, path.dirname(deep)]) expect((await stat(one)).mode & 0o777).toBe(0o700);
+    for (const one of [deep, path.dirname(deep)])
+      expect((await stat(one)).mode & 0o777).toBe(0o700);
   });
 
   it('may run at once in several processes', async () => {
@@ -45,11 +46,16 @@ it('makePath names the first folder that it created', async () => {
 it('a refused permission names the owner, the mode and the user that runs po-sync', async () => {
   await using folder = await makeTempFolder();
   await chmod(folder.path, 0o750);
-  const refusal = (file: string) => Object.assign(new Error('refused'), { code: 'EACCES', path: file });
+  const refusal = (file: string) =>
+    Object.assign(new Error('refused'), { code: 'EACCES', path: file });
   const me = String(userInfo().uid);
-  const owner = new RegExp(`^ \\(owner .*\\b${me}\\)?, mode 0750; po-sync runs as .*\\b${me}\\)?\\)$`);
+  const owner = new RegExp(
+    `^ \\(owner .*\\b${me}\\)?, mode 0750; po-sync runs as .*\\b${me}\\)?\\)$`,
+  );
   expect(ownersOf(refusal(folder.path))).toMatch(owner);
   const below = ownersOf(refusal(path.join(folder.path, 'missing', 'file')));
   expect(below).toContain(` (of ${folder.path}: owner `);
-  expect(ownersOf(Object.assign(new Error('gone'), { code: 'ENOENT', path: folder.path }))).toBe('');
+  expect(ownersOf(Object.assign(new Error('gone'), { code: 'ENOENT', path: folder.path }))).toBe(
+    '',
+  );
 });

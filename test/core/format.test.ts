@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { count, duration, moment, orders, plainReasons, size, timeOfDay } from '../../src/core/format.ts';
+import {
+  count,
+  duration,
+  moment,
+  orders,
+  plainReasons,
+  size,
+  timeOfDay,
+} from '../../src/core/format.ts';
 
 it.each([
   [400, 'less than 1 s'],
@@ -42,7 +50,11 @@ it('shows a timestamp to the second, with its date on another day, and any other
 it('says both reasons of a pause, and one that is the same in plain words once', () => {
   const lost = 'no complete answer (socket hang up)';
   const away = 'no complete answer (ECONNRESET)';
-  expect(plainReasons({ firstReason: lost, reason: away })).toBe('the order API gave no complete answer');
-  expect(plainReasons({ firstReason: 'busy', reason: away })).toBe('busy; later the order API gave no complete answer');
+  expect(plainReasons({ firstReason: lost, reason: away })).toBe(
+    'the order API gave no complete answer',
+  );
+  expect(plainReasons({ firstReason: 'busy', reason: away })).toBe(
+    'busy; later the order API gave no complete answer',
+  );
   expect(plainReasons({ reason: 'busy' })).toBe('busy');
 });

@@ -71,9 +71,14 @@ describe('http', () => {
   }
 
   it('gives a complete answer', async () => {
-    const { url, received } = await server(answering('HTTP/1.1 201 Created\r\ncontent-length: 2\r\nx-a: b\r\n\r\n{}'));
+    const { url, received } = await server(
+      answering('HTTP/1.1 201 Created\r\ncontent-length: 2\r\nx-a: b\r\n\r\n{}'),
+    );
     const end = await post(url);
-    expect(end).toMatchObject({ kind: 'answered', answer: { status: 201, headers: { 'x-a': 'b' } } });
+    expect(end).toMatchObject({
+      kind: 'answered',
+      answer: { status: 201, headers: { 'x-a': 'b' } },
+    });
     expect(received()).toMatch(/^POST \/orders\?a=1 HTTP\/1\.1\r\n/);
   });
 
@@ -111,7 +116,9 @@ describe('http', () => {
   });
 
   it('a truncated body is broken, with its status', async () => {
-    const { url } = await server(answering('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"status"', 'end'));
+    const { url } = await server(
+      answering('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"status"', 'end'),
+    );
     expect(await post(url)).toMatchObject({ kind: 'broken', status: 201 });
   });
 
@@ -128,14 +135,20 @@ describe('http', () => {
   });
 
   it('writes no byte when it is no longer allowed', async () => {
-    const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+    const { url, received } = await server(
+      answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    );
     expect(await post(url, { prepare: async () => false })).toMatchObject({ kind: 'unsent' });
     expect(received()).toBe('');
   });
 
   it('writes no byte when `prepare` fails', async () => {
-    const { url, received } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-    expect(await post(url, { prepare: () => Promise.reject(new Error('no')) })).toMatchObject({ kind: 'unsent' });
+    const { url, received } = await server(
+      answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    );
+    expect(await post(url, { prepare: () => Promise.reject(new Error('no')) })).toMatchObject({
+      kind: 'unsent',
+    });
     expect(received()).toBe('');
   });
 
@@ -198,33 +211,39 @@ describe('http', () => {
   it.each([
     ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['102 with headers', 'HTTP/1.1 102 Processing\r\nx: y\r\n\r\n'],
-    ['several', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 \r\n\r\n'],
-  ])('ignores interim answers before the final one, at once and byte by byte: %s', async (_, interim) => {
-    const final = 'HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}';
-    const { url } = await server((socket) => {
-      let requests = 0;
-      const dribble = async () => {
-        for (const byte of interim + final) {
-          socket.write(byte);
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      };
-      socket.on('data', (chunk) => {
-        if (!chunk.toString().includes('POST')) return;
-        requests += 1;
-        if (requests % 2 === 1) socket.write(interim + final);
-        else void dribble();
+    [
+      'several',
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 \r\n\r\n',
+    ],
+  ])(
+    'ignores interim answers before the final one, at once and byte by byte: %s',
+    async (_, interim) => {
+      const final = 'HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}';
+      const { url } = await server((socket) => {
+        let requests = 0;
+        const dribble = async () => {
+          for (const byte of interim + final) {
+            socket.write(byte);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        };
+        socket.on('data', (chunk) => {
+          if (!chunk.toString().includes('POST')) return;
+          requests += 1;
+          if (requests % 2 === 1) socket.write(interim + final);
+          else void dribble();
+        });
       });
-    });
-    const http = openHttp({ connections: 1 });
-    open.push(http);
-    const call = { method: 'POST', url, headers: {}, body: BODY, timeout: 5_000 } as const;
-    for (let i = 0; i < 4; i += 1) {
-      const end = await http.call({ ...call, prepare: async () => true });
-      expect(end).toMatchObject({ kind: 'answered', answer: { status: 201 } });
-      expect(end.kind === 'answered' && end.answer.body.toString()).toBe('{}');
-    }
-  });
+      const http = openHttp({ connections: 1 });
+      open.push(http);
+      const call = { method: 'POST', url, headers: {}, body: BODY, timeout: 5_000 } as const;
+      for (let i = 0; i < 4; i += 1) {
+        const end = await http.call({ ...call, prepare: async () => true });
+        expect(end).toMatchObject({ kind: 'answered', answer: { status: 201 } });
+        expect(end.kind === 'answered' && end.answer.body.toString()).toBe('{}');
+      }
+    },
+  );
 
   it('replaces a connection that the server closed after its last answer, and writes each request once', async () => {
     let [answered, closed] = [0, 0];
@@ -243,7 +262,8 @@ describe('http', () => {
     open.push(http);
     const call = { method: 'POST', url, headers: {}, body: BODY, timeout: 5_000 } as const;
     const prepare = async () => until('the close', () => closed === answered);
-    for (let i = 0; i < 10; i += 1) expect((await http.call({ ...call, prepare })).kind).toBe('answered');
+    for (let i = 0; i < 10; i += 1)
+      expect((await http.call({ ...call, prepare })).kind).toBe('answered');
     expect(received().match(/POST/g)?.length).toBe(10);
     expect(connections()).toBe(10);
   });
@@ -303,7 +323,9 @@ describe('http', () => {
   it('never follows a redirect and never sends twice', async () => {
     const elsewhere = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     const { url } = await server(
-      answering(`HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url.href}\r\ncontent-length: 0\r\n\r\n`),
+      answering(
+        `HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url.href}\r\ncontent-length: 0\r\n\r\n`,
+      ),
     );
     expect(await post(url)).toMatchObject({ kind: 'answered', answer: { status: 307 } });
     expect(elsewhere.received()).toBe('');

@@ -1,7 +1,12 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { hashFile, readJsonIfExists, readTextIfExists, writeWhole } from '../../src/core/regular-file.ts';
+import {
+  hashFile,
+  readJsonIfExists,
+  readTextIfExists,
+  writeWhole,
+} from '../../src/core/regular-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { watchSyncs } from '../support/watch-syncs.ts';
 

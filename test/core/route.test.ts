@@ -67,12 +67,16 @@ async function post(url: URL, route: Route, prepare = async () => true): Promise
   return await http.call({ method: 'POST', url, headers: {}, body: BODY, timeout: 3_000, prepare });
 }
 
-const through = (url: string, authorization?: string) => () => ({ url: new URL(url), authorization });
+const through = (url: string, authorization?: string) => () => ({
+  url: new URL(url),
+  authorization,
+});
 
 const tls = (settings: TlsSettings, passphrase?: string) => openTls(settings, passphrase);
 
 function errorOf(end: HttpEnd): PoSyncError {
-  if (end.kind === 'answered' || !(end.error instanceof PoSyncError)) throw new Error(JSON.stringify(end));
+  if (end.kind === 'answered' || !(end.error instanceof PoSyncError))
+    throw new Error(JSON.stringify(end));
   return end.error;
 }
 
@@ -81,7 +85,9 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
     await using api = await serve(server);
     await using proxy = await openConnectProxy({ hosts: { [HOST]: api.port } });
     const route = { proxyTo: through(proxy.url), tls: tls({ caFile: authority.caFile }) };
-    expect(await post(new URL(`https://${HOST}/orders`), route)).toMatchObject({ kind: 'answered' });
+    expect(await post(new URL(`https://${HOST}/orders`), route)).toMatchObject({
+      kind: 'answered',
+    });
     expect(proxy.asked).toEqual([`CONNECT ${HOST}:443 HTTP/1.1`]);
     expect(api.bodies).toEqual([BODY]);
   });
@@ -111,7 +117,13 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
         intents += 1;
         return true;
       };
-      const call = { method: 'POST', url: new URL(`https://${HOST}/`), headers: {}, body: BODY, prepare } as const;
+      const call = {
+        method: 'POST',
+        url: new URL(`https://${HOST}/`),
+        headers: {},
+        body: BODY,
+        prepare,
+      } as const;
       proxy.mood = mood;
       const end = await http.call({ ...call, timeout: 2_000 });
       expect(end.kind).toBe('unsent');
@@ -134,7 +146,10 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
 
   test('that requires a password is reported with the variables to set', async () => {
     await using api = await openWebServer((_, response) => response.end('{}'));
-    await using proxy = await openConnectProxy({ credentials: 'erp:s3cret', hosts: { [HOST]: api.port } });
+    await using proxy = await openConnectProxy({
+      credentials: 'erp:s3cret',
+      hosts: { [HOST]: api.port },
+    });
     const url = new URL(`http://${HOST}/`);
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
     const without = errorOf(await post(url, { proxyTo: through(proxy.url) }));
@@ -143,7 +158,9 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
     expect(without.remedy).toContain('_PROXY_PASSWORD');
     const wrong = errorOf(await post(url, { proxyTo: through(proxy.url, basic('erp:wrong')) }));
     expect(wrong.message).toContain('refuses the user name and the password');
-    expect(await post(url, { proxyTo: through(proxy.url, basic('erp:s3cret')) })).toMatchObject({ kind: 'answered' });
+    expect(await post(url, { proxyTo: through(proxy.url, basic('erp:s3cret')) })).toMatchObject({
+      kind: 'answered',
+    });
   });
 
   test('that dies after the first byte leaves the outcome open and is named', async () => {
@@ -178,8 +195,12 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
       code: 'tls-untrusted',
       remedy: expect.stringContaining('caFile'),
     });
-    expect(await post(api.url, { tls: tls({ caFile: authority.caFile }) })).toMatchObject({ kind: 'answered' });
-    expect(errorOf(await post(api.url, { tls: tls({ caFile: other.caFile }) })).code).toBe('tls-untrusted');
+    expect(await post(api.url, { tls: tls({ caFile: authority.caFile }) })).toMatchObject({
+      kind: 'answered',
+    });
+    expect(errorOf(await post(api.url, { tls: tls({ caFile: other.caFile }) })).code).toBe(
+      'tls-untrusted',
+    );
   });
 
   test.each([
@@ -204,8 +225,12 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
   });
 
   test('tls.serverName names the host that the certificate is for', async () => {
-    await using api = await serve(await authority.issue('named', { names: ['inner.example.test'] }));
-    const end = await post(api.url, { tls: tls({ caFile: authority.caFile, serverName: 'inner.example.test' }) });
+    await using api = await serve(
+      await authority.issue('named', { names: ['inner.example.test'] }),
+    );
+    const end = await post(api.url, {
+      tls: tls({ caFile: authority.caFile, serverName: 'inner.example.test' }),
+    });
     expect(end.kind).toBe('answered');
   });
 
@@ -213,23 +238,40 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
     await using api = await serve(server, { maxVersion: 'TLSv1.2' });
     const strict = tls({ caFile: authority.caFile, minVersion: 'TLSv1.3' });
     expect(errorOf(await post(api.url, { tls: strict })).code).toBe('tls-version');
-    expect(await post(api.url, { tls: tls({ caFile: authority.caFile }) })).toMatchObject({ kind: 'answered' });
+    expect(await post(api.url, { tls: tls({ caFile: authority.caFile }) })).toMatchObject({
+      kind: 'answered',
+    });
   });
 
   test('a server without TLS is reported as such', async () => {
     await using api = await openWebServer((_, response) => response.end());
-    expect(errorOf(await post(new URL(`https://localhost:${api.port}/`), {})).code).toBe('tls-not-spoken');
+    expect(errorOf(await post(new URL(`https://localhost:${api.port}/`), {})).code).toBe(
+      'tls-not-spoken',
+    );
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     'a client certificate is presented with %s; without it the order stays unsent',
     async (version) => {
       const ca = await readFile(authority.caFile);
-      const strict = { ca, requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version };
+      const strict = {
+        ca,
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion: version,
+        maxVersion: version,
+      };
       await using api = await serve(server, strict);
-      const good = await authority.issue('client', { names: ['po-sync'], passphrase: 'pass phrase' });
+      const good = await authority.issue('client', {
+        names: ['po-sync'],
+        passphrase: 'pass phrase',
+      });
       const bad = await other.issue('stranger', { names: ['stranger'] });
-      const settings = (one: Certificate) => ({ caFile: authority.caFile, certFile: one.cert, keyFile: one.key });
+      const settings = (one: Certificate) => ({
+        caFile: authority.caFile,
+        certFile: one.cert,
+        keyFile: one.key,
+      });
       const end = await post(api.url, { tls: tls(settings(good), 'pass phrase') });
       expect(end.kind === 'answered' ? end.answer.body.toString() : end).toBe('po-sync');
       for (let time = 0; time < 5; time += 1) {
@@ -248,10 +290,15 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
       await authority.issue('first', { names: ['first'] }),
       await authority.issue('second', { names: ['second'] }),
     ];
-    const used = { cert: path.join(folder.path, 'used.pem'), key: path.join(folder.path, 'used.key') };
+    const used = {
+      cert: path.join(folder.path, 'used.pem'),
+      key: path.join(folder.path, 'used.key'),
+    };
     await copyFile(first.cert, used.cert);
     await copyFile(first.key, used.key);
-    const route = { tls: tls({ caFile: authority.caFile, certFile: used.cert, keyFile: used.key }) };
+    const route = {
+      tls: tls({ caFile: authority.caFile, certFile: used.cert, keyFile: used.key }),
+    };
     const caller = async () => {
       const end = await post(api.url, route);
       return end.kind === 'answered' ? end.answer.body.toString() : end.error.message;
@@ -264,15 +311,24 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
   });
 
   test('files that cannot be used are reported at once', async () => {
-    const locked = await authority.issue('locked', { names: ['locked'], passphrase: 'open sesame' });
+    const locked = await authority.issue('locked', {
+      names: ['locked'],
+      passphrase: 'open sesame',
+    });
     const files = { certFile: locked.cert, keyFile: locked.key };
     expect(() => tls({ caFile: path.join(folder.path, 'absent.pem') })).toThrow(
       expect.objectContaining({ code: 'tls-file-unreadable' }),
     );
-    expect(() => tls({ caFile: server.key })).toThrow(expect.objectContaining({ code: 'tls-file-invalid' }));
+    expect(() => tls({ caFile: server.key })).toThrow(
+      expect.objectContaining({ code: 'tls-file-invalid' }),
+    );
     expect(() => tls(files)).toThrow(expect.objectContaining({ code: 'tls-file-invalid' }));
-    expect(() => tls(files, 'wrong')).toThrow(expect.objectContaining({ code: 'tls-file-invalid' }));
-    expect(() => tls({ ...files, keyFile: server.key })).toThrow(expect.objectContaining({ code: 'tls-file-invalid' }));
+    expect(() => tls(files, 'wrong')).toThrow(
+      expect.objectContaining({ code: 'tls-file-invalid' }),
+    );
+    expect(() => tls({ ...files, keyFile: server.key })).toThrow(
+      expect.objectContaining({ code: 'tls-file-invalid' }),
+    );
     expect(() => tls(files, 'open sesame')).not.toThrow();
   });
 });

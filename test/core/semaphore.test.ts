@@ -59,7 +59,9 @@ describe('a semaphore', () => {
 
   it('units are released when a task fails', async () => {
     const semaphore = createSemaphore(1);
-    await expect(semaphore.hold(() => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
+    await expect(semaphore.hold(() => Promise.reject(new Error('no luck')))).rejects.toThrow(
+      'no luck',
+    );
     expect(await semaphore.hold(async () => 'next')).toBe('next');
   });
 

@@ -18,7 +18,13 @@ async function buildWith(files: Readonly<Record<string, string>>): Promise<strin
 }
 
 it.each([
-  ['on a branch', { 'po-sync/.git/HEAD': 'ref: refs/heads/main\n', 'po-sync/.git/refs/heads/main': `${COMMIT}\n` }],
+  [
+    'on a branch',
+    {
+      'po-sync/.git/HEAD': 'ref: refs/heads/main\n',
+      'po-sync/.git/refs/heads/main': `${COMMIT}\n`,
+    },
+  ],
   [
     'whose branches are packed',
     {
@@ -43,7 +49,10 @@ it.each([
 it.each([
   ['is an installed package', {}],
   ['has no commit yet', { 'po-sync/.git/HEAD': 'ref: refs/heads/main\n' }],
-  ['has a HEAD that names no branch', { 'po-sync/.git/HEAD': 'ref: refs/../../secret\n', 'po-sync/secret': COMMIT }],
+  [
+    'has a HEAD that names no branch',
+    { 'po-sync/.git/HEAD': 'ref: refs/../../secret\n', 'po-sync/secret': COMMIT },
+  ],
   [
     'has a file of packed branches that is too large to read at a start',
     {

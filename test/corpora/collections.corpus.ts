@@ -50,12 +50,14 @@ function found(name: string): string {
 const LONG = { timeout: 1_800_000 };
 
 describe.runIf(folder !== undefined)('a collection sends nothing wrong', LONG, () => {
-  test('the polluted tables of Pollock, by their clean twins', () => expectNothingWrong('Pollock', pollock()));
+  test('the polluted tables of Pollock, by their clean twins', () =>
+    expectNothingWrong('Pollock', pollock()));
   test('workbooks of many writers, by LibreOffice', async () => {
     const files = await collections.filesLike('.xlsx');
     await expectNothingWrong('workbooks', workbookVerdicts(files, collections.temporary));
   });
-  test('naughty strings as numbers, articles and column names', () => expectNothingWrong('naughty strings', naughty()));
+  test('naughty strings as numbers, articles and column names', () =>
+    expectNothingWrong('naughty strings', naughty()));
 });
 
 describe('a package sends nothing wrong', () => {
@@ -71,27 +73,38 @@ function named(column: string): string[] {
 async function* pollock(): AsyncGenerator<Verdict> {
   const [polluted, clean] = [found('csv'), found('clean')];
   const mapping = mappingOf({
-    fields: { purchaseOrderNumber: named('PRODUCTID'), articleCode: named('ProductType'), quantity: named('Qty') },
+    fields: {
+      purchaseOrderNumber: named('PRODUCTID'),
+      articleCode: named('ProductType'),
+      quantity: named('Qty'),
+    },
     finalNewline: 'optional',
   });
-  const read = async (place: string, name: string) => readOrRefuse(await readFile(path.join(place, name)), mapping);
+  const read = async (place: string, name: string) =>
+    readOrRefuse(await readFile(path.join(place, name)), mapping);
   for (const name of await readdir(polluted)) {
     const twin = (await read(clean, name))?.orders.filter((one) => one.valid) ?? [];
     const right = new Map(twin.map((one) => [one.number, JSON.stringify(one.order.items)]));
     const came = await read(polluted, name);
     const verdict = judge(name, came, ({ number, order }) => {
       const items = JSON.stringify(order.items);
-      return right.get(number) === items ? undefined : `${number} ${items} instead of ${right.get(number)}`;
+      return right.get(number) === items
+        ? undefined
+        : `${number} ${items} instead of ${right.get(number)}`;
     });
     const isSilent = verdict.status === 'read' && came?.inspection.warnings.length === 0;
     const lost =
-      isSilent && verdict.sent < right.size ? [`${name}: ${right.size - verdict.sent} orders are missing`] : [];
+      isSilent && verdict.sent < right.size
+        ? [`${name}: ${right.size - verdict.sent} orders are missing`]
+        : [];
     yield { ...verdict, wrong: [...verdict.wrong, ...lost] };
   }
 }
 
 async function* naughty(): AsyncGenerator<Verdict> {
-  const strings = (JSON.parse(await readFile(found('blns.json'), 'utf8')) as string[]).filter((one) => one !== '');
+  const strings = (JSON.parse(await readFile(found('blns.json'), 'utf8')) as string[]).filter(
+    (one) => one !== '',
+  );
   for (const text of strings) {
     const cell = `"${text.replaceAll('"', '""')}"`;
     const object = (number: string, articleCode: string) =>
@@ -116,7 +129,10 @@ async function* naughty(): AsyncGenerator<Verdict> {
 async function naughtyVerdict(content: string, number: string, article: string): Promise<Verdict> {
   return judge(number, await readOrRefuse(content, mappingOf({ quote: '"' })), ({ order }) => {
     const codes = order.items.map(({ articleCode }) => articleCode);
-    const isRight = isSame(order.purchaseOrderNumber, number) && codes.length === 1 && isSame(codes[0] ?? '', article);
+    const isRight =
+      isSame(order.purchaseOrderNumber, number) &&
+      codes.length === 1 &&
+      isSame(codes[0] ?? '', article);
     return isRight ? undefined : JSON.stringify(order);
   });
 }
@@ -159,6 +175,8 @@ async function* spectrum(): AsyncGenerator<Verdict> {
     });
     const came = await readOrRefuse(await readFile(`${place}/csvs/${file}`), mapping);
     const right = new Set(rows.map((row) => trimBlanks(row[key] ?? '')));
-    yield judge(file, came, ({ number }) => (right.has(number) ? undefined : `${number} is not in the file`));
+    yield judge(file, came, ({ number }) =>
+      right.has(number) ? undefined : `${number} is not in the file`,
+    );
   }
 }

@@ -13,7 +13,14 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 export type Verdict = { status: 'read' | 'held' | 'refused'; sent: number; wrong: string[] };
 
 /** The figures of a collection. */
-export type Tally = { files: number; read: number; held: number; refused: number; sent: number; wrong: string[] };
+export type Tally = {
+  files: number;
+  read: number;
+  held: number;
+  refused: number;
+  sent: number;
+  wrong: string[];
+};
 
 const run = promisify(execFile);
 
@@ -21,13 +28,15 @@ const run = promisify(execFile);
 export async function openCollections(folder: string) {
   const unpacked = await makeTempFolder();
   for (const name of await readdir(folder)) {
-    if (name.endsWith('.tar.xz')) await run('tar', ['-xJf', path.join(folder, name), '-C', unpacked.path]);
+    if (name.endsWith('.tar.xz'))
+      await run('tar', ['-xJf', path.join(folder, name), '-C', unpacked.path]);
   }
   const places = [unpacked.path, folder];
   return {
     temporary: unpacked.path,
     /** The path of a file or folder; undefined if no collection has it. */
-    find: (name: string) => places.map((place) => path.join(place, name)).find((found) => existsSync(found)),
+    find: (name: string) =>
+      places.map((place) => path.join(place, name)).find((found) => existsSync(found)),
     async filesLike(extension: string): Promise<string[]> {
       const names = await Promise.all(
         places.map(async (place) => (await readdir(place)).map((name) => path.join(place, name))),
@@ -44,7 +53,10 @@ export async function openCollections(folder: string) {
 export type Collections = Awaited<ReturnType<typeof openCollections>>;
 
 /** Reads content; undefined when it is refused. Every refusal is a PoSyncError of a known kind. */
-export async function readOrRefuse(content: string | Buffer, mapping: Mapping): Promise<ReadFile | undefined> {
+export async function readOrRefuse(
+  content: string | Buffer,
+  mapping: Mapping,
+): Promise<ReadFile | undefined> {
   try {
     return await readText(content, mapping);
   } catch (error) {
@@ -83,10 +95,14 @@ export function tableOf(tallies: ReadonlyMap<string, Tally>): string {
     name,
     ...[one.files, one.read, one.held, one.refused, one.sent, one.wrong.length].map(String),
   ]);
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
   const lines = [head, ...rows].map((row) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
       .join('  '),
   );
   return `${lines.join('\n')}\n`;

@@ -13,7 +13,18 @@ import { WORKBOOK_DAMAGES, workbookOf } from '../support/workbook-damages.ts';
 // A correct file is damaged in each of these ways, again and again: what is sent is always an order of the correct file.
 
 const RUNS = Number(process.env['CORPUS_RUNS'] ?? 300);
-const ARTICLES = ['A-1', 'Schräge 30°', '000123', '4711', 'Größe-XL', 'PUMP 7', 'Ж-9', 'naïve', '1-2', 'B/200'];
+const ARTICLES = [
+  'A-1',
+  'Schräge 30°',
+  '000123',
+  '4711',
+  'Größe-XL',
+  'PUMP 7',
+  'Ж-9',
+  'naïve',
+  '1-2',
+  'B/200',
+];
 
 /** Numbers that repeat for a given seed. */
 function picker(seed: number): Pick {
@@ -29,7 +40,8 @@ function makeTable(pick: Pick): Table {
   const hasText = pick(2) === 0;
   const style = pick(3);
   const rows = Array.from({ length: 3 + pick(6) }, (_, i) => {
-    const number = style === 0 ? `PO-${100 + i}` : style === 1 ? `00450001${10 + i}` : `4500017${800 + i}`;
+    const number =
+      style === 0 ? `PO-${100 + i}` : style === 1 ? `00450001${10 + i}` : `4500017${800 + i}`;
     const first = pick(ARTICLES.length);
     return Array.from({ length: 1 + pick(4) }, (_, k) => {
       const article = (ARTICLES[(first + k) % ARTICLES.length] ?? '').replace('Ж', 'Z');
@@ -37,7 +49,10 @@ function makeTable(pick: Pick): Table {
       return hasText ? [...row, ['', 'urgent', 'für Halle 3'][pick(3)] ?? ''] : row;
     });
   }).flat();
-  return { header: ['purchaseOrderNumber', 'articleCode', 'quantity', ...(hasText ? ['text'] : [])], rows };
+  return {
+    header: ['purchaseOrderNumber', 'articleCode', 'quantity', ...(hasText ? ['text'] : [])],
+    rows,
+  };
 }
 
 /** What a file would send, by order: its items, sorted. */
@@ -49,7 +64,9 @@ async function sentOf(content: string | Buffer): Promise<Map<string, string>[]> 
         for (const problem of one.problems) expectHelp(problem);
         return [];
       }
-      const items = one.order.items.map(({ articleCode, quantity }) => JSON.stringify([articleCode, quantity]));
+      const items = one.order.items.map(({ articleCode, quantity }) =>
+        JSON.stringify([articleCode, quantity]),
+      );
       return [new Map([[one.number, items.toSorted((a, b) => (a < b ? -1 : 1)).join(' ')]])];
     });
   } catch (error) {
@@ -83,7 +100,9 @@ describe('a damaged file sends nothing that the correct file does not', () => {
       const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
       const damaged = damage(table, pick);
       for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
-        expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
+        expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(
+          right.get(number),
+        );
       }
     }
   });
@@ -114,7 +133,9 @@ describe.each(Object.entries(WRITERS))(
   (form, writer) => {
     const fitting = Object.entries(OBJECT_DAMAGES).filter(
       ([, { flatOnly, needsEnd, notIn }]) =>
-        (writer.isFlat || flatOnly !== true) && (writer.hasEnd || needsEnd !== true) && notIn?.test(form) !== true,
+        (writer.isFlat || flatOnly !== true) &&
+        (writer.hasEnd || needsEnd !== true) &&
+        notIn?.test(form) !== true,
     );
 
     test.each(fitting)('%s', async (_, damage) => {
@@ -125,7 +146,9 @@ describe.each(Object.entries(WRITERS))(
         const right = new Map((await sentOf(csv(table))).flatMap((one) => [...one]));
         const damaged = damage.of(writer.write, table, pick);
         for (const [number, items] of (await sentOf(damaged)).flatMap((one) => [...one])) {
-          expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(right.get(number));
+          expect(items, `seed ${seed}, order ${number} of\n${damaged.toString()}`).toBe(
+            right.get(number),
+          );
         }
       }
     });
@@ -157,31 +180,41 @@ const WORDS = [
 ];
 
 /** Every word in every encoding of one byte for a character that has all of its letters. */
-const ENCODED = ENCODINGS.filter((encoding) => !/^utf|jis|^euc|^gb|^big5|^iso-8859-1$/.test(encoding)).flatMap(
-  (encoding) => {
-    const table = singleByteTable(encoding);
-    const fitting = WORDS.filter((word) => Array.from(word).every((letter) => table.includes(letter)));
-    return fitting.map((word) => ({
-      encoding,
-      word,
-      bytes: Buffer.from(Array.from(word, (letter) => table.indexOf(letter))),
-    }));
-  },
-);
+const ENCODED = ENCODINGS.filter(
+  (encoding) => !/^utf|jis|^euc|^gb|^big5|^iso-8859-1$/.test(encoding),
+).flatMap((encoding) => {
+  const table = singleByteTable(encoding);
+  const fitting = WORDS.filter((word) =>
+    Array.from(word).every((letter) => table.includes(letter)),
+  );
+  return fitting.map((word) => ({
+    encoding,
+    word,
+    bytes: Buffer.from(Array.from(word, (letter) => table.indexOf(letter))),
+  }));
+});
 
 describe('an article in another encoding', () => {
   const around = (bytes: Buffer) =>
-    Buffer.concat([Buffer.from('purchaseOrderNumber;articleCode;quantity\n1;'), bytes, Buffer.from(';1\n')]);
-  const sentArticle = ({ orders: [first] }: ReadFile) => (first?.valid ? first.order.items[0]?.articleCode : undefined);
+    Buffer.concat([
+      Buffer.from('purchaseOrderNumber;articleCode;quantity\n1;'),
+      bytes,
+      Buffer.from(';1\n'),
+    ]);
+  const sentArticle = ({ orders: [first] }: ReadFile) =>
+    first?.valid ? first.order.items[0]?.articleCode : undefined;
 
   test('has enough pairs of encoding and language', () => {
     expect(new Set(ENCODED.map(({ encoding }) => encoding)).size).toBeGreaterThan(15);
     expect(ENCODED.length).toBeGreaterThanOrEqual(23);
   });
 
-  test.each(ENCODED)('is sent as it was written, or held: $word in $encoding', async ({ encoding, word, bytes }) => {
-    const [guessed] = await sentOf(around(bytes));
-    expect([JSON.stringify([word, 1]), undefined]).toContain(guessed?.get('1'));
-    expect(sentArticle(await readText(around(bytes), mappingOf({ encoding })))).toBe(word);
-  });
+  test.each(ENCODED)(
+    'is sent as it was written, or held: $word in $encoding',
+    async ({ encoding, word, bytes }) => {
+      const [guessed] = await sentOf(around(bytes));
+      expect([JSON.stringify([word, 1]), undefined]).toContain(guessed?.get('1'));
+      expect(sentArticle(await readText(around(bytes), mappingOf({ encoding })))).toBe(word);
+    },
+  );
 });

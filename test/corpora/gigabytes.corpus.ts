@@ -20,7 +20,9 @@ test.each<[kind: LargeKind, rows: number, megabytes: number]>([
   ['nothing but line ends', 20 * MILLION, 1_000],
 ])('%s, %d rows: little memory', async (kind, rows, megabytes) => {
   const { roomMb, peakMb, seconds, bytes, records, proved, ...came } = await readLarge(kind, rows);
-  process.stdout.write(`${kind}: ${Math.round(bytes / 1e6)} MB, ${seconds} s, ${peakMb} MB of memory\n`);
+  process.stdout.write(
+    `${kind}: ${Math.round(bytes / 1e6)} MB, ${seconds} s, ${peakMb} MB of memory\n`,
+  );
   expect(bytes).toBeGreaterThan(megabytes * 1e6);
   expect(came).toMatchObject(outcomeOf(kind, rows));
   expect(records).toBe(proved);

@@ -75,18 +75,23 @@ function platform(text: string): unknown[] | undefined {
 
 test('whatever JSON.parse reads, we read the same, and what it refuses, we refuse', () => {
   fc.assert(
-    fc.property(documents, mutations, fc.integer({ min: 1, max: 50 }), (document, changes, chunk) => {
-      const text = mutate(document, changes);
-      const expected = platform(text);
-      const found = ours(text, chunk);
-      if (expected !== undefined) {
-        if ('code' in found) expect(found.code).toBe('unreadable-repeated-key');
-        else expect(found.values).toEqual(expected);
-      } else if ('values' in found) {
-        // Several values after each other, or none, are refused by whoever asked for one array.
-        expect(startsNewValue(text)).toBe(true);
-      }
-    }),
+    fc.property(
+      documents,
+      mutations,
+      fc.integer({ min: 1, max: 50 }),
+      (document, changes, chunk) => {
+        const text = mutate(document, changes);
+        const expected = platform(text);
+        const found = ours(text, chunk);
+        if (expected !== undefined) {
+          if ('code' in found) expect(found.code).toBe('unreadable-repeated-key');
+          else expect(found.values).toEqual(expected);
+        } else if ('values' in found) {
+          // Several values after each other, or none, are refused by whoever asked for one array.
+          expect(startsNewValue(text)).toBe(true);
+        }
+      },
+    ),
     { numRuns: RUNS },
   );
 });

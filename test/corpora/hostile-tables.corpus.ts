@@ -14,9 +14,25 @@ const HEADER = Buffer.from('purchaseOrderNumber,orderState,articleCode,quantity,
 const parts = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.constantFrom('1', '2', 'NEW', 'A', '-', '1,5', '1.234', '=1+1', '_error_line', '\u202e', 'é', '😀'),
+    arbitrary: fc.constantFrom(
+      '1',
+      '2',
+      'NEW',
+      'A',
+      '-',
+      '1,5',
+      '1.234',
+      '=1+1',
+      '_error_line',
+      '\u202e',
+      'é',
+      '😀',
+    ),
   },
-  { weight: 4, arbitrary: fc.constantFrom(',', '\n', '\r\n', '\r', '"', '""', ';', '\t', '|', ' ') },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(',', '\n', '\r\n', '\r', '"', '""', ';', '\t', '|', ' '),
+  },
   { weight: 1, arbitrary: fc.constantFrom('\0', '\u001b', '\ufeff', '\u0085', '\u2028') },
 );
 const text = fc.array(parts, { maxLength: 120 }).map((all) => Buffer.from(all.join('')));
@@ -32,7 +48,9 @@ const contents = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: text.map((body) => Buffer.from(`\ufeff${HEADER.toString()}\n${body.toString()}`, 'utf16le')),
+    arbitrary: text.map((body) =>
+      Buffer.from(`\ufeff${HEADER.toString()}\n${body.toString()}`, 'utf16le'),
+    ),
   },
 );
 
@@ -49,7 +67,9 @@ test('a hostile table is refused with its place or read with every row in one or
           return;
         }
         expect(first.orders.flatMap(({ records }) => records)).toHaveLength(first.records);
-        expect(first.orders.map(({ ordinal }) => ordinal)).toEqual(first.orders.map((_, index) => index));
+        expect(first.orders.map(({ ordinal }) => ordinal)).toEqual(
+          first.orders.map((_, index) => index),
+        );
         for (const order of first.orders) expectSound(order);
         expect(await read(file)).toEqual(first);
       }),
@@ -60,7 +80,9 @@ test('a hostile table is refused with its place or read with every row in one or
   }
 });
 
-async function read(file: string): Promise<{ records: number; orders: CheckedOrder[] } | { code: string }> {
+async function read(
+  file: string,
+): Promise<{ records: number; orders: CheckedOrder[] } | { code: string }> {
   try {
     const inspection = await inspectFile(file, undefined);
     const orders: CheckedOrder[] = [];

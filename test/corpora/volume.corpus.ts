@@ -13,7 +13,10 @@ async function measured<T>(name: string, run: Promise<T>): Promise<T> {
 
 describe('volume', () => {
   it('of an export of 500,000 orders, 500 of them new: 500 calls in a minute and 256 MB', async () => {
-    const { calls, seconds, peakMb, counts } = await measured('whole export', wholeExport(500_000, 500));
+    const { calls, seconds, peakMb, counts } = await measured(
+      'whole export',
+      wholeExport(500_000, 500),
+    );
     expect(calls).toBe(500);
     expect(counts).toMatchObject({ orders: 500_000, accepted: 500, duplicate: 499_500 });
     expect(seconds).toBeLessThan(60);
@@ -26,11 +29,14 @@ describe('volume', () => {
     'long orders, their rows together',
     'long orders, their rows far apart',
     'JSON on a single line',
-  ])('of %s, four million rows, while a slow API is fed: 200 MB here, 200 MB in Redis', async (kind) => {
-    const { peakMb, redisMb } = await measured(kind, slowlyFed(kind, 4 * MILLION, 100));
-    expect(peakMb).toBeLessThan(200);
-    expect(redisMb).toBeLessThan(200);
-  });
+  ])(
+    'of %s, four million rows, while a slow API is fed: 200 MB here, 200 MB in Redis',
+    async (kind) => {
+      const { peakMb, redisMb } = await measured(kind, slowlyFed(kind, 4 * MILLION, 100));
+      expect(peakMb).toBeLessThan(200);
+      expect(redisMb).toBeLessThan(200);
+    },
+  );
 
   it('of 10,000 files, all there at once: each once', async () => {
     const figures = await measured('files at once', filesAtOnce(10_000));

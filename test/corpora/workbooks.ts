@@ -30,13 +30,24 @@ const AS_SHOWN = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false
  * Reads each pair of columns of each sheet as order numbers and articles, and compares what would be sent with what
  * LibreOffice shows in the same cells. Without LibreOffice a sheet is only read.
  */
-export async function* workbookVerdicts(files: readonly string[], folder: string): AsyncGenerator<Verdict> {
+export async function* workbookVerdicts(
+  files: readonly string[],
+  folder: string,
+): AsyncGenerator<Verdict> {
   const shown = path.join(folder, 'shown');
   await mkdir(shown);
   const profile = pathToFileURL(path.join(folder, 'profile')).href;
-  const flags = [`-env:UserInstallation=${profile}`, '--headless', '--norestore', '--convert-to', AS_SHOWN];
+  const flags = [
+    `-env:UserInstallation=${profile}`,
+    '--headless',
+    '--norestore',
+    '--convert-to',
+    AS_SHOWN,
+  ];
   await run('soffice', [...flags, '--outdir', shown, ...files], { timeout: 300_000 }).catch(() => {
-    process.stdout.write('LibreOffice (soffice) is not installed: workbooks are read, but not compared.\n');
+    process.stdout.write(
+      'LibreOffice (soffice) is not installed: workbooks are read, but not compared.\n',
+    );
   });
   const sheets = await readdir(shown);
   for (const file of files) {
@@ -70,7 +81,9 @@ async function* sheetVerdicts(
 ): AsyncGenerator<Verdict> {
   const top = cells.findIndex((row) => row.some((cell) => cell.trim() !== ''));
   const header = (cells[top] ?? []).map((cell) => cell.trim());
-  const columns = header.flatMap((text, column) => (isName(text) && header.indexOf(text) === column ? [column] : []));
+  const columns = header.flatMap((text, column) =>
+    isName(text) && header.indexOf(text) === column ? [column] : [],
+  );
   for (let i = 0; i < Math.min(columns.length, COLUMNS); i += 2) {
     const [number = 0, article] = columns.slice(i, i + 2);
     const fields = {
@@ -78,14 +91,24 @@ async function* sheetVerdicts(
       ...(article !== undefined && { articleCode: header[article] }),
     };
     const defaults = { quantity: 1, ...(article === undefined && { articleCode: 'A' }) };
-    const rules = { sheet, headerRow: top + 1, repeatedRows: 'allow', totalRows: 'allow', fields, defaults };
+    const rules = {
+      sheet,
+      headerRow: top + 1,
+      repeatedRows: 'allow',
+      totalRows: 'allow',
+      fields,
+      defaults,
+    };
     const mapping = mappingOf(rules as Parameters<typeof mappingOf>[0]);
     yield judge(name, await readOrRefuse(content, mapping), ({ number: sent, records, order }) => {
       for (const [at, { place }] of records.entries()) {
         const row = cells[place.line - 1];
         if (row === undefined) continue;
         const code = article === undefined ? 'A' : trimBlanks(row[article] ?? '');
-        const [isNumber, isCode] = [trimBlanks(row[number] ?? '') === sent, code === order.items[at]?.articleCode];
+        const [isNumber, isCode] = [
+          trimBlanks(row[number] ?? '') === sent,
+          code === order.items[at]?.articleCode,
+        ];
         if (!isNumber || (!isCode && !SHOWN_OTHERWISE.has(sent)))
           return `line ${place.line}: ${sent} ${order.items[at]?.articleCode} instead of ${row[number]} ${code}`;
       }

@@ -69,18 +69,28 @@ describe('delivery', () => {
   });
 
   it('reports a refused order with the words of the API and sends the others', async () => {
-    const refuse = { kind: 'answer', status: 400, message: 'PO-2: articleCode is invalid', orders: ['PO-2'] };
+    const refuse = {
+      kind: 'answer',
+      status: 400,
+      message: 'PO-2: articleCode is invalid',
+      orders: ['PO-2'],
+    };
     await using rig = await openDeliveryRig({ faults: { faults: [refuse] } });
     await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3']);
     await rig.settled();
-    expect(await rig.batches.find('b1')).toMatchObject({ open: 1, counts: { accepted: 2, refused: 1 } });
+    expect(await rig.batches.find('b1')).toMatchObject({
+      open: 1,
+      counts: { accepted: 2, refused: 1 },
+    });
     const [result] = await rig.batches.results('b1', [1]);
     expect(result).toMatchObject({ outcome: 'refused', code: '400', httpStatus: 400, attempts: 1 });
     expect(result?.message).toBe('PO-2: articleCode is invalid');
   });
 
   it('renews a token that was revoked, once, and loses no order', async () => {
-    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'revoke', calls: '20' }] } });
+    await using rig = await openDeliveryRig({
+      faults: { faults: [{ kind: 'revoke', calls: '20' }] },
+    });
     const numbers = numbersOf(60);
     await rig.submit('b1', numbers);
     await rig.settled();
@@ -175,14 +185,20 @@ describe('delivery', () => {
     await rig.submit('b1', numbersOf(20));
     await rig.settled();
     const refused = rig.events.find((event) => event.type === 'answered' && event.status === 429);
-    const later = rig.events.filter((event) => event.type === 'received' && event.at > (refused?.at ?? 0) + 100);
+    const later = rig.events.filter(
+      (event) => event.type === 'received' && event.at > (refused?.at ?? 0) + 100,
+    );
     expect(Math.min(...later.map(({ at }) => at)) - (refused?.at ?? 0)).toBeGreaterThan(900);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
   });
 
   it('waits as long as a burst of 503 asks, although orders were accepted just before', async () => {
     await using rig = await openDeliveryRig({
-      faults: { faults: [{ kind: 'answer', status: 503, message: 'Too busy.', retryAfter: '120s', calls: '21-' }] },
+      faults: {
+        faults: [
+          { kind: 'answer', status: 503, message: 'Too busy.', retryAfter: '120s', calls: '21-' },
+        ],
+      },
     });
     await rig.submit('b1', numbersOf(60));
     await until('a pause', () => rig.breaker.current()?.code === 'http-503');
@@ -194,7 +210,9 @@ describe('delivery', () => {
 
   it('an answer that asks for a long wait does not pause delivery while other orders are accepted', async () => {
     await using rig = await openDeliveryRig({
-      faults: { faults: [{ kind: 'answer', status: 503, retryAfter: '120s', orders: ['PO-0030'] }] },
+      faults: {
+        faults: [{ kind: 'answer', status: 503, retryAfter: '120s', orders: ['PO-0030'] }],
+      },
     });
     await rig.submit('b1', numbersOf(60));
     await until('the others', () => rig.stored().size === 59);
@@ -211,14 +229,19 @@ describe('delivery', () => {
   });
 
   it('writes no order after a pause, not even one with an intent, and gives the intents back', async () => {
-    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'delay', by: '600ms' }] } });
+    await using rig = await openDeliveryRig({
+      faults: { faults: [{ kind: 'delay', by: '600ms' }] },
+    });
     const received = () => rig.events.filter(({ type }) => type === 'received').length;
     const sending = async () => {
       const known = await rig.ledger.lookup(numbersOf(60));
       return known.filter((one) => one.kind === 'open' && one.entry.state === 'sending').length;
     };
     await rig.submit('b1', numbersOf(60));
-    await until('intents ahead of the calls', async () => received() >= 16 && (await sending()) === 10);
+    await until(
+      'intents ahead of the calls',
+      async () => received() >= 16 && (await sending()) === 10,
+    );
     // As a command in another process sets it.
     const hold = { code: 'operator', reason: 'stock-taking', since: rig.store.time.now() };
     await rig.store.redis.hset(rig.store.keys.breaker, holdField('operator'), JSON.stringify(hold));
@@ -231,7 +254,9 @@ describe('delivery', () => {
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(60)));
     const known = await rig.ledger.lookup(numbersOf(60));
-    expect(known.map((one) => one.kind === 'accepted' && one.compact.attempts)).toEqual(Array(60).fill(1));
+    expect(known.map((one) => one.kind === 'accepted' && one.compact.attempts)).toEqual(
+      Array(60).fill(1),
+    );
   });
 
   it('begins no call while Redis was lost just before, and all of them later', async () => {
@@ -264,12 +289,18 @@ describe('delivery', () => {
     await rig.submit('b1', numbersOf(4));
     const states = async () =>
       (await rig.ledger.lookup(numbersOf(4))).map((one) => one.kind === 'open' && one.entry.state);
-    await until('three without an outcome', async () => String(await states()) === 'false,unknown,unknown,retry');
+    await until(
+      'three without an outcome',
+      async () => String(await states()) === 'false,unknown,unknown,retry',
+    );
     await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
     const calls = () => rig.events.filter(({ type }) => type === 'received').length;
     const before = calls();
     await rig.settled();
-    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 2, cancelled: 2 } });
+    expect(await rig.batches.find('b1')).toMatchObject({
+      open: 0,
+      counts: { accepted: 2, cancelled: 2 },
+    });
     expect(rig.stored()).toEqual(
       new Map([
         ['OLD', 1],
@@ -285,7 +316,9 @@ describe('delivery', () => {
       attempts: 1,
       message: expect.stringMatching(/^withdrawn: an attempt/),
     });
-    expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([{ who: 'anna', what: 'cancelled' }]);
+    expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([
+      { who: 'anna', what: 'cancelled' },
+    ]);
   });
 
   it('sends no order of a batch that was canceled while it waited for the end of a pause', async () => {
@@ -318,8 +351,13 @@ describe('delivery', () => {
     // As after a daemon was started again.
     for (const one of await rig.ledger.lookup(numbersOf(3))) {
       if (one.kind !== 'open') continue;
-      const step = next(one.entry, { kind: 'requeue', at: time.now(), job: rig.queue.nameJob() }, policy);
-      if (step.kind !== 'move' || !(await rig.ledger.take(one.entry, step))) throw new Error('not moved');
+      const step = next(
+        one.entry,
+        { kind: 'requeue', at: time.now(), job: rig.queue.nameJob() },
+        policy,
+      );
+      if (step.kind !== 'move' || !(await rig.ledger.take(one.entry, step)))
+        throw new Error('not moved');
       await rig.queue.add([aloneOf(step.entry)]);
     }
     await until('orders in hand again', async () => (await rig.queue.waiting()) === 0);
@@ -333,7 +371,9 @@ describe('delivery', () => {
   });
 
   it('sends other orders while those of a canceled batch still wait for their turn under the rate limit', async () => {
-    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 10, per: 1_000 } } });
+    await using rig = await openDeliveryRig({
+      environment: { rateLimit: { max: 10, per: 1_000 } },
+    });
     await rig.submit('b1', numbersOf(60));
     await until('some calls', () => rig.stored().size > 2);
     await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
@@ -341,10 +381,19 @@ describe('delivery', () => {
     for (const one of await rig.ledger.lookup(numbersOf(60))) {
       if (one.kind !== 'open') continue;
       const action = { at: rig.store.time.now(), who: 'anna', what: 'cancelled' } as const;
-      await withdraw(one.entry, action, { ledger: rig.ledger, queue: rig.queue, policy, at: action.at });
+      await withdraw(one.entry, action, {
+        ledger: rig.ledger,
+        queue: rig.queue,
+        policy,
+        at: action.at,
+      });
     }
     await rig.submit('b2', ['OTHER-1', 'OTHER-2']);
-    await until('the other orders', () => rig.stored().has('OTHER-1') && rig.stored().has('OTHER-2'), 30_000);
+    await until(
+      'the other orders',
+      () => rig.stored().has('OTHER-1') && rig.stored().has('OTHER-2'),
+      30_000,
+    );
     await rig.settled(30_000);
     expect(await rig.queue.look(1)).toMatchObject({ jobs: [] });
   });
@@ -355,7 +404,9 @@ describe('delivery', () => {
   ])(
     'sends an order of a canceled batch again that had an outcome, when a person wants that and it %s',
     async (_, isDone) => {
-      const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
+      const faults = [
+        { kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 },
+      ];
       await using rig = await openDeliveryRig({ faults: { faults } });
       await rig.submit('b1', numbersOf(2));
       await rig.settled();
@@ -364,7 +415,11 @@ describe('delivery', () => {
       const [refused] = await rig.ledger.lookup(['PO-0001']);
       if (refused?.kind !== 'open') throw new Error('not refused');
       const job = rig.queue.nameJob();
-      const step = next(refused.entry, { kind: 'retry', at: rig.store.time.now(), job, delay: 0 }, policy);
+      const step = next(
+        refused.entry,
+        { kind: 'retry', at: rig.store.time.now(), job, delay: 0 },
+        policy,
+      );
       expect(await rig.ledger.take(refused.entry, step)).toBe(true);
       await rig.queue.add([{ id: job, name: 'again', batch: 'b1', numbers: ['PO-0001'] }]);
       await until('the order', () => rig.stored().size === 2);
@@ -384,7 +439,9 @@ describe('delivery', () => {
       await rig.submit('b1', ['PO-0002']);
       await rig.submit('b2', ['PO-0001']);
       await keepDiscards('b1', noted('PO-0001', rig.store.time.now()), rig.store);
-      await rig.queue.add([{ id: rig.queue.nameJob(), name: 'stalled', batch: 'b1', numbers: ['PO-0001'] }]);
+      await rig.queue.add([
+        { id: rig.queue.nameJob(), name: 'stalled', batch: 'b1', numbers: ['PO-0001'] },
+      ]);
       await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
       await setTimeout(500);
       await rig.breaker.release('operator-pause');
@@ -393,7 +450,9 @@ describe('delivery', () => {
     });
 
     it('sends one that a person wanted sent since', async () => {
-      const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
+      const faults = [
+        { kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 },
+      ];
       await using rig = await openDeliveryRig({ faults: { faults } });
       await rig.submit('b1', ['PO-0001']);
       await rig.settled();
@@ -418,13 +477,20 @@ describe('delivery', () => {
       await rig.breaker.release('ledger-rolled-back');
       await rig.settled();
       expect(byNumber(rig.stored())).toEqual(once(['PO-0001', 'PO-0003']));
-      expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([{ who: 'anna', what: 'discarded' }]);
+      expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([
+        { who: 'anna', what: 'discarded' },
+      ]);
     });
 
     it('withdraws one of which only the number is known', async () => {
       await using rig = await openDeliveryRig({ faults: { faults: [] } });
       const [known] = noted('PO-0001', rig.store.time.now());
-      if (known) await keepDiscards('b1', [{ ...known, was: { number: 'PO-0001', content: '' } }], rig.store);
+      if (known)
+        await keepDiscards(
+          'b1',
+          [{ ...known, was: { number: 'PO-0001', content: '' } }],
+          rig.store,
+        );
       await rig.submit('b1', numbersOf(2));
       await rig.settled();
       expect(rig.stored()).toEqual(once(['PO-0002']));
@@ -452,12 +518,15 @@ describe('delivery', () => {
     await rig.submit('b2', numbersOf(20));
     await until('the other batch', async () => (await rig.batches.finished()).includes('b2'));
     const held = await rig.batches.find('b1');
-    expect(held).toMatchObject({ held: { reason: expect.stringContaining('articleCode is invalid') } });
+    expect(held).toMatchObject({
+      held: { reason: expect.stringContaining('articleCode is invalid') },
+    });
     expect(held?.counts.refused).toBeLessThan(16);
     expect(await rig.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
     await rig.batches.release('b1');
     await until('the release', () => !rig.held.has('b1'));
-    for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+    for (const number of wrong)
+      await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
     await rig.settled();
     const { counts } = (await rig.batches.find('b1')) ?? {};
     expect((counts?.accepted ?? 0) + (counts?.refused ?? 0)).toBe(200);
@@ -474,7 +543,12 @@ describe('delivery', () => {
     });
     await using rig = await openDeliveryRig({
       delivery: { concurrency: 4, refusalHold: { share: 0.5, of: 10 } },
-      faults: { faults: [refuse('article A-7 is unknown', '1-60'), refuse('the customer is blocked', '61-200')] },
+      faults: {
+        faults: [
+          refuse('article A-7 is unknown', '1-60'),
+          refuse('the customer is blocked', '61-200'),
+        ],
+      },
     });
     const wrong = numbersOf(200).map((number) => `WRONG-${number}`);
     await rig.submit('b1', wrong);
@@ -483,7 +557,8 @@ describe('delivery', () => {
     async function release(at: number): Promise<void> {
       await rig.batches.release('b1', { at, who: 'anna' });
       await until('the release', () => !rig.held.has('b1'));
-      for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+      for (const number of wrong)
+        await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
     }
     expect((await held()).reason).toMatch(/is unknown$/);
     expect(await refused()).toBeLessThan(16);

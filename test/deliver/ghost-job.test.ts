@@ -6,7 +6,13 @@ import { until } from '../support/until.ts';
 it('an older job of the same order sends nothing', async () => {
   await using rig = await openDeliveryRig();
   const { ledger, queue, batches, store } = rig;
-  const file = { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+  const file = {
+    batch: 'b1',
+    source: 'inbox',
+    kind: 'inbox',
+    name: 'orders.csv',
+    path: '/none',
+  } as const;
   const { no } = await batches.begin(file, store.time.now());
   const [older, newer] = [queue.nameJob(), queue.nameJob()];
   const entry = entryOf({ order: orderOf('PO-1'), batch: 'b1', batchNo: no, job: newer });

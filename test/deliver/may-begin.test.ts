@@ -22,12 +22,32 @@ type World = {
   probe?: 'there' | 'cancelled';
 };
 
-type Seen = { turns: number; passedOn: number; written: boolean; released: boolean; end: AttemptEnd; steps: Step[] };
+type Seen = {
+  turns: number;
+  passedOn: number;
+  written: boolean;
+  released: boolean;
+  end: AttemptEnd;
+  steps: Step[];
+};
 
 /** One attempt in that world. */
-async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFromConnection = false, probe }: World) {
+async function tryOne({
+  took,
+  turn = 'at once',
+  waited = 0,
+  meanwhile,
+  isHeldFromConnection = false,
+  probe,
+}: World) {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
-  const seen: Omit<Seen, 'end'> = { turns: 0, passedOn: 0, written: false, released: false, steps: [] };
+  const seen: Omit<Seen, 'end'> = {
+    turns: 0,
+    passedOn: 0,
+    written: false,
+    released: false,
+    steps: [],
+  };
   const happened = { connected: false, taken: false };
   const stopping = new AbortController();
   const isNow = (what: World['meanwhile']) => happened.taken && meanwhile === what;
@@ -35,7 +55,11 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
     now.monotonic += monotonic;
     now.wall += wall;
   };
-  const create = async (_token: unknown, _order: unknown, prepare: () => Promise<boolean>): Promise<HttpEnd> => {
+  const create = async (
+    _token: unknown,
+    _order: unknown,
+    prepare: () => Promise<boolean>,
+  ): Promise<HttpEnd> => {
     happened.connected = true;
     seen.written = await prepare();
     return { kind: 'unsent', error: new Error('no connection') };
@@ -43,7 +67,10 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
   const line = {
     context: {
       clock: { monotonic: () => now.monotonic, now: () => now.wall },
-      store: { time: { now: () => now.wall, sync: async () => undefined }, isSteady: () => !isNow('Redis was lost') },
+      store: {
+        time: { now: () => now.wall, sync: async () => undefined },
+        isSteady: () => !isNow('Redis was lost'),
+      },
       log: capturedLog().log,
       stopping: stopping.signal,
     },
@@ -51,7 +78,9 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
       policy,
       ledger: {
         inFlight: new Set<string>(),
-        lookup: async () => [probe === 'there' ? { kind: 'open', entry: entryOf() } : { kind: 'nothing' }],
+        lookup: async () => [
+          probe === 'there' ? { kind: 'open', entry: entryOf() } : { kind: 'nothing' },
+        ],
         take: async (_: Entry, step: Step) => {
           if (seen.steps.length === 0) pass(took?.monotonic ?? 5, took?.wall ?? 5);
           seen.steps.push(step);
@@ -110,13 +139,24 @@ async function isWritten(world: World): Promise<boolean> {
 
 describe('an order', () => {
   it('is written while its intent is fresh', async () => {
-    expect(await isWritten({ took: { monotonic: INTENT_FRESH - 1, wall: INTENT_FRESH - 1 } })).toBe(true);
+    expect(await isWritten({ took: { monotonic: INTENT_FRESH - 1, wall: INTENT_FRESH - 1 } })).toBe(
+      true,
+    );
     expect(await isWritten({ turn: 'waited', waited: INTENT_FRESH - 10 })).toBe(true);
   });
 
   it('that tries for the others takes its turn, and hands it on without one if it was cancelled while it waited', async () => {
-    expect(await tryOne({ probe: 'there' })).toMatchObject({ written: true, turns: 1, passedOn: 0 });
-    expect(await tryOne({ probe: 'cancelled' })).toMatchObject({ written: false, turns: 0, passedOn: 1, steps: [] });
+    expect(await tryOne({ probe: 'there' })).toMatchObject({
+      written: true,
+      turns: 1,
+      passedOn: 0,
+    });
+    expect(await tryOne({ probe: 'cancelled' })).toMatchObject({
+      written: false,
+      turns: 0,
+      passedOn: 1,
+      steps: [],
+    });
   });
 
   it('is not written by a process that was suspended after its intent', async () => {
@@ -137,21 +177,36 @@ describe('an intent that waited for a place', () => {
   const back = { kind: 'move', entry: { state: 'queued', attempt: 0, job: entryOf().job } };
 
   it.each<[string, World, AttemptEnd['kind']]>([
-    ['was made with a token that expired meanwhile, also without a wait', { meanwhile: 'revoked' }, 'again'],
+    [
+      'was made with a token that expired meanwhile, also without a wait',
+      { meanwhile: 'revoked' },
+      'again',
+    ],
     ['got no place in time', { turn: 'late' }, 'again'],
     ['is no longer fresh', { turn: 'waited', waited: INTENT_FRESH }, 'again'],
     ['met a pause', { turn: 'waited', meanwhile: 'paused' }, 'again'],
     ['was made with a token that is revoked', { turn: 'waited', meanwhile: 'revoked' }, 'again'],
-    ['met a Redis that was lost just before, also without a wait', { meanwhile: 'Redis was lost' }, 'again'],
-    ['met the loss of Redis while it waited', { turn: 'waited', meanwhile: 'Redis was lost' }, 'again'],
+    [
+      'met a Redis that was lost just before, also without a wait',
+      { meanwhile: 'Redis was lost' },
+      'again',
+    ],
+    [
+      'met the loss of Redis while it waited',
+      { turn: 'waited', meanwhile: 'Redis was lost' },
+      'again',
+    ],
     ['is of a batch that is held', { turn: 'waited', meanwhile: 'held' }, 'done'],
     ['met the stop of its daemon', { turn: 'waited', meanwhile: 'stopped' }, 'stopped'],
     ['waited when its daemon stopped', { turn: 'stopped' }, 'stopped'],
-  ])('is given back unwritten, and the attempt does not count, when it %s', async (_, world, kind) => {
-    const { written, end, steps } = await tryOne(world);
-    expect(written).toBe(false);
-    expect(steps).toMatchObject([{ entry: { state: 'sending', attempt: 1 } }, back]);
-    expect(end.kind).toBe(kind);
-    if (end.kind === 'again') expect(end.entry).toMatchObject(back.entry);
-  });
+  ])(
+    'is given back unwritten, and the attempt does not count, when it %s',
+    async (_, world, kind) => {
+      const { written, end, steps } = await tryOne(world);
+      expect(written).toBe(false);
+      expect(steps).toMatchObject([{ entry: { state: 'sending', attempt: 1 } }, back]);
+      expect(end.kind).toBe(kind);
+      if (end.kind === 'again') expect(end.entry).toMatchObject(back.entry);
+    },
+  );
 });

@@ -21,7 +21,13 @@ function openPlaces(concurrency: number, ahead: number) {
       }),
   };
   let troubles = 0;
-  const places = createPlaces({ concurrency, ahead, clock, stopping: stopping.signal, troubles: () => troubles });
+  const places = createPlaces({
+    concurrency,
+    ahead,
+    clock,
+    stopping: stopping.signal,
+    troubles: () => troubles,
+  });
   const turns = new Map<string, Turn | 'intent'>();
   const ends = new Map<string, () => void>();
 
@@ -99,7 +105,12 @@ describe('the places of calls', () => {
     const { begin, end, turns } = openPlaces(4, 2);
     await begin('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i');
     await end('a', 'b');
-    expect(Object.fromEntries(turns)).toMatchObject({ e: 'at once', f: 'at once', g: 'intent', h: 'intent' });
+    expect(Object.fromEntries(turns)).toMatchObject({
+      e: 'at once',
+      f: 'at once',
+      g: 'intent',
+      h: 'intent',
+    });
     expect(turns.has('i')).toBe(false);
     await end('c');
     expect(Object.fromEntries(turns)).toMatchObject({ g: 'waited', h: 'intent', i: 'intent' });
@@ -166,7 +177,10 @@ describe('the ramp-up of delivery', () => {
 
   it('never lets more than five unanswered calls begin in a second, in whatever order calls end', async () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 12 }).map((n) => n * 50) }),
+      fc.record({
+        kind: fc.constant('pass' as const),
+        ms: fc.integer({ min: 1, max: 12 }).map((n) => n * 50),
+      }),
       fc.constant({ kind: 'fail' as const }),
       fc.constant({ kind: 'trouble' as const }),
     );

@@ -23,7 +23,8 @@ const SECRET = 'canary-of-the-container';
 
 let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 let storage: string[];
-const buildah = (...args: string[]) => run('buildah', [...storage, ...args], { maxBuffer: 64 * 1024 * 1024 });
+const buildah = (...args: string[]) =>
+  run('buildah', [...storage, ...args], { maxBuffer: 64 * 1024 * 1024 });
 
 /** A Debian with Node.js, and the image on it as the documentation builds it. */
 beforeAll(async () => {
@@ -31,7 +32,12 @@ beforeAll(async () => {
   const place = (name: string) => path.join(folder.path, name);
   storage = ['--storage-driver', 'vfs', '--root', place('root'), '--runroot', place('run')];
   const base = place('base.tar');
-  await run('mmdebstrap', ['--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', base]);
+  await run('mmdebstrap', [
+    '--variant=minbase',
+    '--include=ca-certificates,libstdc++6',
+    'bookworm',
+    base,
+  ]);
   await mkdir(place('add/usr/local/bin'), { recursive: true });
   await copyFile(process.execPath, place('add/usr/local/bin/node'));
   await run('tar', ['--append', '-f', base, '-C', place('add'), './usr/local/bin/node']);
@@ -59,7 +65,12 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const CREDENTIALS = ['--env', 'PO_SYNC_STAGING_CLIENT_ID=compose', '--env', `PO_SYNC_STAGING_CLIENT_SECRET=${SECRET}`];
+const CREDENTIALS = [
+  '--env',
+  'PO_SYNC_STAGING_CLIENT_ID=compose',
+  '--env',
+  `PO_SYNC_STAGING_CLIENT_SECRET=${SECRET}`,
+];
 const PROGRAM = ['--', '/opt/po-sync/bin/po-sync'];
 
 async function container(): Promise<string> {
@@ -89,11 +100,34 @@ test('the image runs as a user without rights, has a health check and a stop sig
 test('a daemon in one container delivers to the sandbox in another', async () => {
   const place = (name: string) => path.join(folder.path, name);
   const port = await freePort();
-  const listen = ['--host', '0.0.0.0', '--port', `${port}`, '--public-url', `http://127.0.0.1:${port}`];
-  const flags = ['sandbox', '--environment', 'staging', '--data', '/srv/po-sync/sandbox', ...listen];
+  const listen = [
+    '--host',
+    '0.0.0.0',
+    '--port',
+    `${port}`,
+    '--public-url',
+    `http://127.0.0.1:${port}`,
+  ];
+  const flags = [
+    'sandbox',
+    '--environment',
+    'staging',
+    '--data',
+    '/srv/po-sync/sandbox',
+    ...listen,
+  ];
   const sandbox = spawn(
     'buildah',
-    [...storage, 'run', '--isolation', 'chroot', ...CREDENTIALS, await container(), ...PROGRAM, ...flags],
+    [
+      ...storage,
+      'run',
+      '--isolation',
+      'chroot',
+      ...CREDENTIALS,
+      await container(),
+      ...PROGRAM,
+      ...flags,
+    ],
     { stdio: ['ignore', 'pipe', 'ignore'], detached: true },
   );
   const closed = once(sandbox, 'close');
@@ -105,10 +139,19 @@ test('a daemon in one container delivers to the sandbox in another', async () =>
       await chown(place(name), USER, USER);
     }
     const config = await readFile(path.join(ROOT, 'docs/deploy/compose/po-sync.yaml'), 'utf8');
-    await writeFile(place('etc/po-sync.yaml'), config.replaceAll('sandbox:7400', `127.0.0.1:${port}`));
-    await writeFile(place('inbox/orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await writeFile(
+      place('etc/po-sync.yaml'),
+      config.replaceAll('sandbox:7400', `127.0.0.1:${port}`),
+    );
+    await writeFile(
+      place('inbox/orders.csv'),
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
+    );
     await chown(place('inbox/orders.csv'), USER, USER);
-    const folders = ['inbox', 'data', 'reports'].flatMap((name) => ['-v', `${place(name)}:/srv/po-sync/${name}`]);
+    const folders = ['inbox', 'data', 'reports'].flatMap((name) => [
+      '-v',
+      `${place(name)}:/srv/po-sync/${name}`,
+    ]);
     const volumes = [...folders, '-v', `${place('etc')}:/etc/po-sync:ro`];
     const redis = ['--env', `PO_SYNC_REDIS_URL=${await openDatabase()}`];
     const program = [...PROGRAM, 'start', '--once'];
@@ -164,11 +207,9 @@ test('the commands of docs/deploy.md for a container lead to one that delivers, 
   const block = /^```sh\n((?:(?!```).)*?docker run.*?)^```/ms.exec(page)?.[1] ?? '';
   expect(block).toMatch(/^npm ci .*docker logs/s);
   const drop = /`(sudo install -o 10001 [^`]*)`/.exec(page)?.[1] ?? '';
-  const [home, checkout, bin] = ['home', 'checkout', 'bin'].map((name) => path.join(place.folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [home, checkout, bin] = ['home', 'checkout', 'bin'].map((name) =>
+    path.join(place.folder, name),
+  ) as [string, string, string];
   await mkdir(home);
   await cp(path.join(ROOT, 'docs'), path.join(checkout, 'docs'), { recursive: true });
   await writeExecutable(path.join(bin, 'sudo'), 'exec "$@"');
@@ -192,7 +233,10 @@ test('the commands of docs/deploy.md for a container lead to one that delivers, 
   try {
     const { stdout } = await shell(block, checkout);
     expect(stdout).toMatch(/^No problems found\.|^0 failed/m);
-    await writeFile(path.join(place.folder, 'orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await writeFile(
+      path.join(place.folder, 'orders.csv'),
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
+    );
     await shell(drop, place.folder);
     await until('the order is stored', () => place.stored().size === 1, 120_000);
   } finally {

@@ -10,7 +10,9 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 
 test('the Debian package contains a po-sync that runs, its unit, and a configuration that an upgrade keeps', async () => {
   await using folder = await makeTempFolder();
-  const { stdout } = await run(process.execPath, ['bin/package-deb.mjs', folder.path], { cwd: ROOT });
+  const { stdout } = await run(process.execPath, ['bin/package-deb.mjs', folder.path], {
+    cwd: ROOT,
+  });
   const file = stdout.trim();
   const tree = path.join(folder.path, 'tree');
   await run('dpkg-deb', ['-x', file, tree]);
@@ -36,5 +38,7 @@ test('the Debian package contains a po-sync that runs, its unit, and a configura
   // A purge keeps no secret.
   const postrm = await readFile(path.join(folder.path, 'control/postrm'), 'utf8');
   expect(postrm).toContain('rm -f /etc/po-sync/client-secret /etc/po-sync/environment\n');
-  expect(await readFile(path.join(folder.path, 'control/conffiles'), 'utf8')).toBe('/etc/po-sync/po-sync.yaml\n');
+  expect(await readFile(path.join(folder.path, 'control/conffiles'), 'utf8')).toBe(
+    '/etc/po-sync/po-sync.yaml\n',
+  );
 });

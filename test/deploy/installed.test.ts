@@ -28,7 +28,14 @@ beforeAll(async () => {
   const prefix = path.join(folder.path, 'prefix');
   const archive = path.join(folder.path, 'po-sync-0.1.0.tgz');
   // The Node.js that this test runs on takes the place of the optional package, which has 190 MB.
-  const flags = ['--global', '--prefix', prefix, '--offline', '--omit=optional', '--loglevel=error'];
+  const flags = [
+    '--global',
+    '--prefix',
+    prefix,
+    '--offline',
+    '--omit=optional',
+    '--loglevel=error',
+  ];
   await mkdir(path.join(prefix, 'lib'), { recursive: true });
   await run('npm', ['install', ...flags, archive], { cwd: folder.path });
   installed = path.join(prefix, 'lib/node_modules/po-sync');
@@ -37,7 +44,8 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 const env = { PATH: `${NODE}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' };
-const versionIn = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8')).version;
+const versionIn = async (file: string): Promise<unknown> =>
+  JSON.parse(await readFile(file, 'utf8')).version;
 
 test('npm pack without the packages, which would leave them out, is refused with the command to run', async () => {
   const empty = path.join(folder.path, 'empty');
@@ -52,11 +60,17 @@ test('an installed package has the exact version of each library that was tested
   const { dependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   const lock = JSON.parse(await readFile(path.join(ROOT, 'package-lock.json'), 'utf8')).packages;
   for (const [name, version] of Object.entries(dependencies)) {
-    expect(await versionIn(path.join(installed, 'node_modules', name, 'package.json')), name).toBe(version);
+    expect(await versionIn(path.join(installed, 'node_modules', name, 'package.json')), name).toBe(
+      version,
+    );
   }
-  const { stdout } = await run('npm', ['ls', '--all', '--parseable', '--long', '--omit=dev', '--omit=optional'], {
-    cwd: installed,
-  });
+  const { stdout } = await run(
+    'npm',
+    ['ls', '--all', '--parseable', '--long', '--omit=dev', '--omit=optional'],
+    {
+      cwd: installed,
+    },
+  );
   const found = stdout.split('\n').filter((line) => line.includes('/po-sync/node_modules/'));
   expect(found.length).toBeGreaterThan(40);
   for (const line of found) {
@@ -95,13 +109,19 @@ test('an installed po-sync traces orders, also where optional packages were left
   await using place = await openWorkplace({ launcher, more: 'tracing: { enabled: true }\n' });
   await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
   const variables = { PATH: env.PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-  expect(await place.spawn(['start', '--once'], variables).ended).toMatchObject({ code: 0, err: '' });
+  expect(await place.spawn(['start', '--once'], variables).ended).toMatchObject({
+    code: 0,
+    err: '',
+  });
   expect(collector.spans().map(({ name }) => name)).toContain('order');
 });
 
 test('an installed po-sync starts the sandbox, which stores orders in a separate thread', async () => {
   const args = ['sandbox', '--environment', 'staging', '--data', path.join(folder.path, 'sandbox')];
-  const child = spawn(launcher, args, { env: { ...env, ...CREDENTIALS }, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(launcher, args, {
+    env: { ...env, ...CREDENTIALS },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const closed = once(child, 'close');
   try {
     const [line] = await once(createInterface(child.stdout), 'line');
@@ -136,7 +156,12 @@ test('the commands of docs/deploy.md lead from the package to a running daemon',
   const home = path.join(place.folder, 'home');
   await mkdir(home);
   const child = spawn('sh', ['-ec', block], {
-    env: { PATH, HOME: home, npm_config_prefix: path.join(folder.path, 'prefix'), PO_SYNC_ADMIN_PORT: '0' },
+    env: {
+      PATH,
+      HOME: home,
+      npm_config_prefix: path.join(folder.path, 'prefix'),
+      PO_SYNC_ADMIN_PORT: '0',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -145,10 +170,17 @@ test('the commands of docs/deploy.md lead from the package to a running daemon',
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (out += text));
   try {
-    await until('the daemon is ready', () => out.includes('daemon-ready') || (child.exitCode !== null && out), 60_000);
+    await until(
+      'the daemon is ready',
+      () => out.includes('daemon-ready') || (child.exitCode !== null && out),
+      60_000,
+    );
     expect(out).toContain('daemon-ready');
     expect(out).toMatch(/^No problems found\.|^0 failed/m);
-    await writeFile(path.join(home, 'orders/inbox/orders.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await writeFile(
+      path.join(home, 'orders/inbox/orders.csv'),
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
+    );
     await until('the order is stored', () => place.stored().size === 1, 60_000);
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');

@@ -40,7 +40,13 @@ export type Browser = AsyncDisposable & { show(file: string, look: Look): Promis
 export async function openBrowser(): Promise<Browser> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--remote-debugging-port=0'];
+  const flags = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--remote-debugging-port=0',
+  ];
   const args = [...flags, `--user-data-dir=${folder}`, '--no-first-run', 'about:blank'];
   const child = spawn(programOf('chromium'), args, { stdio: 'ignore', detached: true });
   stack.defer(async () => {
@@ -60,7 +66,10 @@ export async function openBrowser(): Promise<Browser> {
   const devtools = stack.use(await openDevtools(`ws://127.0.0.1:${port}${lines}`));
   const kept = stack.move();
 
-  async function show(file: string, { width, height, dark = false, paper = false }: Look): Promise<Shown> {
+  async function show(
+    file: string,
+    { width, height, dark = false, paper = false }: Look,
+  ): Promise<Shown> {
     const page = await devtools.openPage();
     const address = /^https?:/.test(file) ? file : pathToFileURL(file).href;
     const [requests, complaints]: [string[], string[]] = [[], []];
@@ -112,8 +121,10 @@ export async function openBrowser(): Promise<Browser> {
       press,
       type: async (text) => void (await page.call('Input.insertText', { text })),
       choose,
-      picture: async (to) => writeFile(to, await bytes('Page.captureScreenshot', { captureBeyondViewport: true })),
-      print: async (to) => writeFile(to, await bytes('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })),
+      picture: async (to) =>
+        writeFile(to, await bytes('Page.captureScreenshot', { captureBeyondViewport: true })),
+      print: async (to) =>
+        writeFile(to, await bytes('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })),
     };
   }
 

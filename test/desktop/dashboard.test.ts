@@ -27,17 +27,25 @@ it('a one-time link signs in; the page follows a pause, ends it by its button, a
 
   await shows('may operate');
   expect(await page.evaluate('location.pathname + location.hash')).toBe('/');
-  await until('the page follows the state', () => page.requests.some((url) => url.endsWith('/api/v1/status')));
+  await until('the page follows the state', () =>
+    page.requests.some((url) => url.endsWith('/api/v1/status')),
+  );
   await place.run(['pause', '--reason', 'stock-taking']);
   await shows('stock-taking');
   await place.drop('orders.csv', csvOf(20));
   await shows('orders.csv');
-  await page.evaluate(`document.querySelector('form[action="/environment/resume"] button').click()`);
+  await page.evaluate(
+    `document.querySelector('form[action="/environment/resume"] button').click()`,
+  );
   await shows('Delivery is running.');
   await until('every order is stored', () => place.stored().size === 20);
   await shows('None. See all batches.');
   expect(page.complaints).toEqual([]);
-  expect(page.requests.filter((url) => !url.startsWith(new URL(link).origin) && !url.startsWith('data:'))).toEqual([]);
+  expect(
+    page.requests.filter(
+      (url) => !url.startsWith(new URL(link).origin) && !url.startsWith('data:'),
+    ),
+  ).toEqual([]);
 });
 
 it('a page that is open says of an API that is away what the server says, without words of the network', async () => {
@@ -47,14 +55,25 @@ it('a page that is open says of an API that is away what the server says, withou
   await place.drop('first.csv', csvOf(1));
   await until('the first order', () => place.stored().size === 1);
   await using browser = await openBrowser();
-  const page = await browser.show(`http://127.0.0.1:${port}/environment`, { width: 1200, height: 900 });
+  const page = await browser.show(`http://127.0.0.1:${port}/environment`, {
+    width: 1200,
+    height: 900,
+  });
   await shows(page, 'Delivering');
   await place.api[Symbol.asyncDispose]();
   await place.drop('waits.csv', csvOf(2).replaceAll('PO-', 'NEXT-'));
   await shows(page, 'the order API cannot be reached');
-  expect(await page.evaluate(HEADER)).toMatch(/^Paused since .*\d.*: the order API cannot be reached$/);
-  const again = await browser.show(`http://127.0.0.1:${port}/environment`, { width: 1200, height: 900 });
-  await until('the server says the same', async () => (await again.evaluate(HEADER)) === (await page.evaluate(HEADER)));
+  expect(await page.evaluate(HEADER)).toMatch(
+    /^Paused since .*\d.*: the order API cannot be reached$/,
+  );
+  const again = await browser.show(`http://127.0.0.1:${port}/environment`, {
+    width: 1200,
+    height: 900,
+  });
+  await until(
+    'the server says the same',
+    async () => (await again.evaluate(HEADER)) === (await page.evaluate(HEADER)),
+  );
   expect(await page.evaluate('document.body.innerText')).not.toContain('ECONN');
 });
 
@@ -72,11 +91,15 @@ it('the times of an open overview continue without loading it again, and its hea
   await using browser = await openBrowser();
   const page = await browser.show(`http://127.0.0.1:${port}/`, { width: 1200, height: 900 });
   await shows(page, 'Orders that wait');
-  await until('a first reading that nothing loads again', () => page.evaluate<boolean>('window.isRead = true'));
+  await until('a first reading that nothing loads again', () =>
+    page.evaluate<boolean>('window.isRead = true'),
+  );
   const ages = `[...document.querySelectorAll('main .box, main table td')].map((part) => part.innerText)
     .filter((text) => / (?:s|min)\\b/.test(text))`;
   const first = await page.evaluate<string[]>(ages);
-  expect(first.join()).toMatch(/Paused since .* \((?:\d+|less than 1) s ago\) by .*: stock-taking.*orders\.csv.* ago/s);
+  expect(first.join()).toMatch(
+    /Paused since .* \((?:\d+|less than 1) s ago\) by .*: stock-taking.*orders\.csv.* ago/s,
+  );
   const stated = await page.evaluate<string>(HEADER);
   expect(stated).toMatch(/^Paused since .*\d.* by .*: stock-taking$/);
   await until('other times', async () => {
@@ -118,7 +141,10 @@ it('the figures of an open page of a batch are of one moment', async () => {
   await until('the first orders', () => place.stored().size > 0);
   const batch = (await place.reportsNow())[0]?.batch;
   await using browser = await openBrowser();
-  const page = await browser.show(`http://127.0.0.1:${port}/batches/${batch}`, { width: 1200, height: 900 });
+  const page = await browser.show(`http://127.0.0.1:${port}/batches/${batch}`, {
+    width: 1200,
+    height: 900,
+  });
   await shows(page, 'Outcomes');
   const seen = new Set<string>();
   await until('several figures', async () => {
@@ -141,14 +167,19 @@ it('a spreadsheet has the times of its page', async () => {
   await place.drop('list.xlsx.csv', csvOf(2).replace(/,\d+\n$/, ',none\n'));
   await until('the report', async () => (await place.reportsNow())[0]?.open === 1);
   await using browser = await openBrowser();
-  const page = await browser.show(`http://127.0.0.1:${port}/dead-letters`, { width: 1200, height: 900 });
+  const page = await browser.show(`http://127.0.0.1:${port}/dead-letters`, {
+    width: 1200,
+    height: 900,
+  });
   const others = `[...document.querySelectorAll('a[href*="list.xlsx"]')].map((link) => link.search).join()`;
   const zone = await until('the zone of the download', () =>
     page.evaluate<string | false>(
       `new URL(document.querySelector('a[href*=".xlsx"]')?.href ?? 'http://a').searchParams.get('zone') ?? false`,
     ),
   );
-  expect(zone).toBe(await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone'));
+  expect(zone).toBe(
+    await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone'),
+  );
   // The page of a batch whose name contains that of a workbook takes no such parameter.
   expect(await page.evaluate<string>(others)).not.toContain('zone');
 });
@@ -165,7 +196,10 @@ it('the plots move while a batch runs, and the page says so while Redis or the d
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
   await using browser = await openBrowser();
-  const page = await browser.show(`http://127.0.0.1:${port}/?minutes=5`, { width: 1200, height: 900 });
+  const page = await browser.show(`http://127.0.0.1:${port}/?minutes=5`, {
+    width: 1200,
+    height: 900,
+  });
   const plots = () => page.evaluate<[pixels: string, label: string][]>(PLOTS);
   const before = await until('three plots', async () => {
     const found = await plots();
@@ -180,7 +214,10 @@ it('the plots move while a batch runs, and the page says so while Redis or the d
   // Loading the page again, because a batch ended, draws them again.
   const after = await until('the plots moved', async () => {
     const found = await plots();
-    return /^Answer time of the API, ms: [\d.]+ and [\d.]+ at the end$/.test(found[1]?.[1] ?? '') && found;
+    return (
+      /^Answer time of the API, ms: [\d.]+ and [\d.]+ at the end$/.test(found[1]?.[1] ?? '') &&
+      found
+    );
   });
   for (const i of [0, 1, 2]) expect(after[i]?.[0], String(i)).not.toBe(before[i]?.[0]);
 
@@ -196,17 +233,27 @@ it('the plots move while a batch runs, and the page says so while Redis or the d
 });
 
 it('no page has a serious fault for people who use a screen reader or a keyboard, in either theme', async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  const faults = [
+    { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] },
+  ];
   await using place = await openWorkplace({ faults: { faults } });
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
-  await place.drop('orders.csv', `${[HEAD, 'PO-1,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B,none'].join('\n')}\n`);
-  const batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
+  await place.drop(
+    'orders.csv',
+    `${[HEAD, 'PO-1,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B,none'].join('\n')}\n`,
+  );
+  const batch = await until(
+    'the report',
+    async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
+  );
   const link = (JSON.parse((await place.run(['dashboard', '--json'])).out) as { url: string }).url;
   await using browser = await openBrowser();
   const first = await browser.show(link, { width: 1200, height: 900 });
   await shows(first, 'may operate');
-  const listed = await first.evaluate<string[]>("[...document.querySelectorAll('nav a')].map((one) => one.pathname)");
+  const listed = await first.evaluate<string[]>(
+    "[...document.querySelectorAll('nav a')].map((one) => one.pathname)",
+  );
   const id = encodeURIComponent(`${batch}~line 3`);
   const pages = [
     ...listed,
@@ -221,13 +268,27 @@ it('no page has a serious fault for people who use a screen reader or a keyboard
   for (const path of pages) {
     for (const dark of [false, true]) {
       const width = path === '/' && dark ? 390 : 1200;
-      const page = await browser.show(`http://127.0.0.1:${port}${path}`, { width, height: 900, dark });
-      await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
+      const page = await browser.show(`http://127.0.0.1:${port}${path}`, {
+        width,
+        height: 900,
+        dark,
+      });
+      await until('the page is built', () =>
+        page.evaluate<boolean>("!document.body.innerText.includes('One moment')"),
+      );
       // The policy of the page allows no script of ours; the protocol of the browser does.
-      await page.evaluate(`${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`);
-      const violations = await until('axe', () => page.evaluate<Violation[] | undefined>('window.found'));
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-      found.push(...serious.map(({ id, nodes }) => [path, dark, id, nodes.map(({ html }) => html)]));
+      await page.evaluate(
+        `${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`,
+      );
+      const violations = await until('axe', () =>
+        page.evaluate<Violation[] | undefined>('window.found'),
+      );
+      const serious = violations.filter(
+        ({ impact }) => impact === 'serious' || impact === 'critical',
+      );
+      found.push(
+        ...serious.map(({ id, nodes }) => [path, dark, id, nodes.map(({ html }) => html)]),
+      );
     }
   }
   expect(found).toEqual([]);
@@ -242,7 +303,10 @@ it('no page is wider than a phone, no very long word hides another column, and w
   const person = await openOperator(place, place.start(['start']));
   await place.drop(`${'long-'.repeat(20)}.csv`, `${[HEAD, ...rows].join('\n')}\n`);
   await place.drop('letter.csv', 'no columns\n');
-  await until('two reports', async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2);
+  await until(
+    'two reports',
+    async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2,
+  );
   const reports = await place.reportsNow();
   const [batch, unreadable] = ['long-', 'letter'].map(
     (name) => reports.find(({ file }) => file.startsWith(name))?.batch,
@@ -253,8 +317,13 @@ it('no page is wider than a phone, no very long word hides another column, and w
   const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 2`)}`;
   for (const path of [...pages, letter]) {
     for (const width of [390, 1280]) {
-      const page = await browser.show(`http://127.0.0.1:${person.port}${path}`, { width, height: 900 });
-      await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
+      const page = await browser.show(`http://127.0.0.1:${person.port}${path}`, {
+        width,
+        height: 900,
+      });
+      await until('the page is built', () =>
+        page.evaluate<boolean>("!document.body.innerText.includes('One moment')"),
+      );
       expect([path, width, await page.evaluate(WIDER)]).toEqual([path, width, []]);
     }
     const paper = await browser.show(`http://127.0.0.1:${person.port}${path}`, {
@@ -271,10 +340,16 @@ it('no page is wider than a phone, no very long word hides another column, and w
   await shows(paper, 'needs a person');
   expect(await paper.evaluate(PRINTED_FIELDS)).toEqual(['q', 'kind']);
   await shows(paper, 'as of ');
-  const list = await browser.show(`http://127.0.0.1:${person.port}/batches`, { width: 720, height: 900, paper: true });
+  const list = await browser.show(`http://127.0.0.1:${person.port}/batches`, {
+    width: 720,
+    height: 900,
+    paper: true,
+  });
   const age = `getComputedStyle(document.querySelector('time[data-ago]'), '::after').content`;
   expect(await until('the list', () => list.evaluate<string>(age))).toMatch(/20\d\d/);
-  expect((await person.page(`/batches/${unreadable}`)).text).not.toMatch(/<h2>(?:Outcomes|Orders)</);
+  expect((await person.page(`/batches/${unreadable}`)).text).not.toMatch(
+    /<h2>(?:Outcomes|Orders)</,
+  );
   expect((await person.page('/batches')).text).toMatch(/<span class="badge doubt">finished/);
 });
 

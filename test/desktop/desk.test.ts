@@ -17,7 +17,9 @@ async function picture(page: Shown, name: string): Promise<void> {
 }
 
 it('a file is uploaded, previewed and sent; a dead letter is found by its article, corrected in the page, accepted, closed', async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode ART-7 is unknown', articles: ['ART-7'] }];
+  const faults = [
+    { kind: 'answer', status: 400, message: 'articleCode ART-7 is unknown', articles: ['ART-7'] },
+  ];
   await using place = await openWorkplace({ faults: { faults } });
   const person = await openOperator(place, place.start(['start']));
   const link = await person.link();
@@ -29,7 +31,8 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
       page.evaluate<boolean>(`document.body?.innerText.includes(${JSON.stringify(text)}) ?? false`),
     );
   const open = (to: string) => page.evaluate(`location.assign(${JSON.stringify(to)})`);
-  const press = (selector: string) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
+  const press = (selector: string) =>
+    page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
 
   await shows('may operate');
   await open('/upload');
@@ -73,16 +76,22 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
   expect(place.stored().get('PO-2')).toBe(1);
   await open('/order?number=PO-2');
   await shows('corrected by');
-  await until('the changes', async () => (await person.page('/order?number=PO-2')).text.includes('quantity: 3'));
+  await until('the changes', async () =>
+    (await person.page('/order?number=PO-2')).text.includes('quantity: 3'),
+  );
   await open('/order?number=PO-2');
   await shows('quantity: 3 → 5');
   await picture(page, 'order');
-  await until('the list', async () => (await person.page('/corrections')).text.includes('articleCode: ART-7'));
+  await until('the list', async () =>
+    (await person.page('/corrections')).text.includes('articleCode: ART-7'),
+  );
   await open('/corrections');
   await shows('articleCode: ART-7 → ART-8');
   await picture(page, 'corrections');
   expect(page.complaints.filter((text) => !/\b(?:422|503)\b/.test(text))).toEqual([]);
-  expect(page.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))).toEqual([]);
+  expect(
+    page.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('data:')),
+  ).toEqual([]);
 
   if (PICTURES === undefined) return;
   await place.drop('more.csv', `${HEAD}\nPO-8,NEW,<b>X</b>,1.5\nPO-8,NEW,A,\nPO-9,NEW,B,none\n`);
@@ -90,7 +99,10 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
     const { body } = await person.call('GET', '/dead-letters?q=PO-8');
     return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('~#'))?.id;
   });
-  const upload = await person.upload('name=more.csv', `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`);
+  const upload = await person.upload(
+    'name=more.csv',
+    `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`,
+  );
   const plan = await person.call('POST', '/plans', { action: 'discard' });
   for (const [look, size] of [
     ['dark', { width: 1200, height: 900, dark: true }],

@@ -22,10 +22,13 @@ type Failure = { message: string };
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void };
 
 /** Connects to a browser's DevTools. */
-export async function openDevtools(address: string): Promise<AsyncDisposable & { openPage(): Promise<Page> }> {
+export async function openDevtools(
+  address: string,
+): Promise<AsyncDisposable & { openPage(): Promise<Page> }> {
   const socket = new WebSocket(address);
   const waiting = new Map<number, Waiting>();
-  const listeners: { session: string; event: string; listener: (told: KnownInvalid) => void }[] = [];
+  const listeners: { session: string; event: string; listener: (told: KnownInvalid) => void }[] =
+    [];
   let last = 0;
 
   socket.addEventListener('message', ({ data }) => {
@@ -45,7 +48,9 @@ export async function openDevtools(address: string): Promise<AsyncDisposable & {
   function call<T>(method: string, params: object = {}, sessionId?: string): Promise<T> {
     last += 1;
     const id = last;
-    socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
+    socket.send(
+      JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }),
+    );
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve: (result) => resolve(result as T), reject });
     });
@@ -53,9 +58,14 @@ export async function openDevtools(address: string): Promise<AsyncDisposable & {
 
   return {
     async openPage() {
-      const { targetId } = await call<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
+      const { targetId } = await call<{ targetId: string }>('Target.createTarget', {
+        url: 'about:blank',
+      });
       const attached = { targetId, flatten: true };
-      const { sessionId: session } = await call<{ sessionId: string }>('Target.attachToTarget', attached);
+      const { sessionId: session } = await call<{ sessionId: string }>(
+        'Target.attachToTarget',
+        attached,
+      );
       const on: Page['on'] = (event, listener) => void listeners.push({ session, event, listener });
       return {
         on,

@@ -50,7 +50,11 @@ const MISTAKES: Mistake[] = [
   { name: 'pastes a row over another one', after: [{ do: 'copy-row', row: 5, to: 4 }], sent: 4 },
   { name: 'deletes the rows without an error', after: [{ do: 'delete-row', row: 1 }], sent: 5 },
   { name: 'hides a row', after: [{ do: 'hide-row', row: 1 }], sent: 6 },
-  { name: 'merges the numbers of an order', after: [{ do: 'merge', column: NUMBER, row: 1, to: 2 }], sent: 5 },
+  {
+    name: 'merges the numbers of an order',
+    after: [{ do: 'merge', column: NUMBER, row: 1, to: 2 }],
+    sent: 5,
+  },
   { name: 'inserts a column', after: [{ do: 'insert-column', column: ARTICLE }], sent: 6 },
   {
     name: 'types a formula into a quantity',
@@ -74,15 +78,30 @@ const MISTAKES: Mistake[] = [
     after: [{ do: 'type', column: ARTICLE, row: 8, text: 'checked by Ann' }],
     sent: 5,
   },
-  { name: 'fills the numbers down', after: [{ do: 'fill-down', column: NUMBER, row: 1, to: 2 }], sent: 5 },
-  { name: 'deletes the column of the messages', after: [{ do: 'delete-column', column: 5 }], sent: 0 },
-  { name: 'deletes the column of the checks', after: [{ do: 'delete-column', column: 6 }], sent: 6 },
+  {
+    name: 'fills the numbers down',
+    after: [{ do: 'fill-down', column: NUMBER, row: 1, to: 2 }],
+    sent: 5,
+  },
+  {
+    name: 'deletes the column of the messages',
+    after: [{ do: 'delete-column', column: 5 }],
+    sent: 0,
+  },
+  {
+    name: 'deletes the column of the checks',
+    after: [{ do: 'delete-column', column: 6 }],
+    sent: 6,
+  },
 ];
 
 /** An order as text, whatever the sequence of its items. */
 function shown(one: unknown): string {
   const { purchaseOrderNumber, items } = one as ReturnType<typeof order>;
-  return JSON.stringify([purchaseOrderNumber, items.map((item) => JSON.stringify(item)).toSorted()]);
+  return JSON.stringify([
+    purchaseOrderNumber,
+    items.map((item) => JSON.stringify(item)).toSorted(),
+  ]);
 }
 
 async function sentBy(dropping: Promise<Dropped>): Promise<unknown[]> {
@@ -105,15 +124,27 @@ describe.each([
   'a person at LibreOffice in %s, delimiter %s, who opens %s and saves %s',
   (locale, delimiter, open, type) => {
     it('sends nothing but what is meant, whatever else happens to the sheet', async () => {
-      const input = [['PO_NO', 'MATNR', 'MENGE'], ...ROWS].map((row) => `${row.join(delimiter)}\r\n`).join('');
+      const input = [['PO_NO', 'MATNR', 'MENGE'], ...ROWS]
+        .map((row) => `${row.join(delimiter)}\r\n`)
+        .join('');
       await using folder = await makeTempFolder();
-      await using round = await openFixRound(input, { fields: FIELDS, delimiter, repeatedRows: 'hold' });
+      await using round = await openFixRound(input, {
+        fields: FIELDS,
+        delimiter,
+        repeatedRows: 'hold',
+      });
       await using office = await openSpreadsheet(locale);
       const as: TextForm = { delimiter, encoding: 'utf-8', quotedIsText: false };
       const file = path.join(round.written().folder, open);
       const saved = MISTAKES.map((_, index) => path.join(folder.path, `${index}.${type}`));
       await office.editAll(
-        MISTAKES.map(({ after }, index) => ({ open: file, as, type: CORRECTIONS, after, save: saved[index] ?? '' })),
+        MISTAKES.map(({ after }, index) => ({
+          open: file,
+          as,
+          type: CORRECTIONS,
+          after,
+          save: saved[index] ?? '',
+        })),
       );
       const found: Record<string, unknown> = {};
       const wrong: Record<string, unknown> = {};
@@ -131,15 +162,20 @@ describe.each([
   },
 );
 
-it.each(['.xls', '.ods'])('a fix file that is saved as %s is refused, with what to save instead', async (extension) => {
-  await using folder = await makeTempFolder();
-  await using round = await openFixRound(`PO_NO,MATNR,MENGE\n1,A,x\n`, { fields: FIELDS });
-  await using office = await openSpreadsheet('en-US');
-  const open = path.join(round.written().folder, 'dead-letters.csv');
-  const save = path.join(folder.path, `saved${extension}`);
-  await office.edit({ open, as: { delimiter: ',', encoding: 'utf-8' }, type: [], save });
-  const error: unknown = await round.drops(await readFile(save)).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(PoSyncError);
-  expect((error as PoSyncError).code).toMatch(/^unreadable-/);
-  expect(`${(error as PoSyncError).message} ${(error as PoSyncError).remedy}`).toMatch(/xlsx/);
-});
+it.each(['.xls', '.ods'])(
+  'a fix file that is saved as %s is refused, with what to save instead',
+  async (extension) => {
+    await using folder = await makeTempFolder();
+    await using round = await openFixRound(`PO_NO,MATNR,MENGE\n1,A,x\n`, { fields: FIELDS });
+    await using office = await openSpreadsheet('en-US');
+    const open = path.join(round.written().folder, 'dead-letters.csv');
+    const save = path.join(folder.path, `saved${extension}`);
+    await office.edit({ open, as: { delimiter: ',', encoding: 'utf-8' }, type: [], save });
+    const error: unknown = await round
+      .drops(await readFile(save))
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PoSyncError);
+    expect((error as PoSyncError).code).toMatch(/^unreadable-/);
+    expect(`${(error as PoSyncError).message} ${(error as PoSyncError).remedy}`).toMatch(/xlsx/);
+  },
+);

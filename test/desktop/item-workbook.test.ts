@@ -30,7 +30,9 @@ it('a spreadsheet opens the list of accepted items as it was sent, and adds its 
     after: [{ do: 'type', column: 2, row: 4, text: '=SUM(C2:C4)' }],
     save: file('saved.csv'),
   });
-  const rows = (await readFile(file('saved.csv'), 'utf8')).split('\n').map((line) => line.split(';').slice(0, 3));
+  const rows = (await readFile(file('saved.csv'), 'utf8'))
+    .split('\n')
+    .map((line) => line.split(';').slice(0, 3));
   expect(
     rows
       .slice(1, 5)

@@ -71,30 +71,44 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await shows(page, '1 order needs a person.');
   await enterOn(page, 'button[value=discard]');
   await enterOn(page, 'form[action$="/run"] button');
-  await until('no dead letter', async () => (await person.call('GET', '/dead-letters')).body['total'] === 0);
+  await until(
+    'no dead letter',
+    async () => (await person.call('GET', '/dead-letters')).body['total'] === 0,
+  );
 });
 
 type Violation = { id: string; impact: string; nodes: { html: string }[] };
 
 /** What axe finds on a page that is complete; undefined until it has ended. */
 async function examined(page: Shown): Promise<Violation[] | undefined> {
-  if (await page.evaluate<boolean>("document.body.innerText.includes('One moment')")) return undefined;
+  if (await page.evaluate<boolean>("document.body.innerText.includes('One moment')"))
+    return undefined;
   if (!(await page.evaluate<boolean>("'axe' in window")))
-    await page.evaluate(`${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`);
+    await page.evaluate(
+      `${axe.source}; axe.run().then((result) => { window.found = result.violations; }); 0`,
+    );
   return await page.evaluate<Violation[] | undefined>('window.found');
 }
 
 it('the pages on which people act have no serious fault either, in both themes, on a phone, and while Redis is not reachable', async () => {
   await using redis = await startTestRedis();
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  const faults = [
+    { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] },
+  ];
   await using place = await openWorkplace({ redis: redis.url, faults: { faults } });
   const person = await openOperator(place, place.start(['start']));
-  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-3,NEW,X-9,1\nPO-4,NEW,<b>B</b>,none\nPO-4,NEW,C,\n`);
+  await place.drop(
+    'orders.csv',
+    `${HEAD}\nPO-1,NEW,A,1\nPO-3,NEW,X-9,1\nPO-4,NEW,<b>B</b>,none\nPO-4,NEW,C,\n`,
+  );
   const id = await until('the dead letter', async () => {
     const { body } = await person.call('GET', '/dead-letters?q=PO-4');
     return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('~#'))?.id;
   });
-  const upload = await person.upload('name=more.csv', `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`);
+  const upload = await person.upload(
+    'name=more.csv',
+    `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`,
+  );
   const unreadable = await person.upload('name=picture.csv', 'no orders\n');
   const plan = await person.call('POST', '/plans', { action: 'discard' });
   await using browser = await openBrowser();
@@ -110,7 +124,9 @@ it('the pages on which people act have no serious fault either, in both themes, 
       const page = await browser.show(`${origin}${to}`, size);
       // A page that waits is loaded again automatically, and then axe starts anew.
       const violations = await until('axe', () => examined(page).catch(() => undefined));
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      const serious = violations.filter(
+        ({ impact }) => impact === 'serious' || impact === 'critical',
+      );
       found.push(...serious.map((one) => [to, theme, one.id, one.nodes.map(({ html }) => html)]));
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > size.width) found.push([to, theme, 'wider than the window', width]);

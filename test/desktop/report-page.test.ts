@@ -13,7 +13,8 @@ import { type Browser, type Look, openBrowser } from './browser.ts';
 
 const PICTURES = path.join(tmpdir(), 'po-sync-pictures');
 const BIDI = '\u202Egnp.exe\u202C \u2066left\u2069 שלום مرحبا';
-const HTML = '"><img src=x onerror=alert(1)><script>alert(1)</script><style>*{display:none}</style>&lt;';
+const HTML =
+  '"><img src=x onerror=alert(1)><script>alert(1)</script><style>*{display:none}</style>&lt;';
 const LONG = 'W'.repeat(4_000);
 const WIDE = 'Stückgutübernahmebestätigungsnummer '.repeat(40);
 
@@ -22,13 +23,23 @@ const usual = Array.from({ length: 40 }, (_, i) => done(one(i + 100)));
 
 const LATER = '20261122T080000Z-inbox-orders-00000000';
 
-function settled(order: ReportedOrder, by: { by: string; who?: string; batch?: string }): ReportedOrder {
+function settled(
+  order: ReportedOrder,
+  by: { by: string; who?: string; batch?: string },
+): ReportedOrder {
   const { deadLetter } = order;
-  return deadLetter ? { ...order, deadLetter: { ...deadLetter, closed: { at: AT, ...by } } } : order;
+  return deadLetter
+    ? { ...order, deadLetter: { ...deadLetter, closed: { at: AT, ...by } } }
+    : order;
 }
 
 function conflicting(records: ReturnType<typeof rows>): ReportedOrder {
-  const order = dead(records, 'conflict', 'other-content', 'this number is accepted with different items');
+  const order = dead(
+    records,
+    'conflict',
+    'other-content',
+    'this number is accepted with different items',
+  );
   const content = (quantity: number) => ({
     purchaseOrderNumber: 'PO-22',
     orderState: 'NEW' as const,
@@ -38,18 +49,25 @@ function conflicting(records: ReturnType<typeof rows>): ReportedOrder {
     ],
   });
   const { deadLetter } = order;
-  return deadLetter ? { ...order, deadLetter: { ...deadLetter, payload: content(5), known: content(3) } } : order;
+  return deadLetter
+    ? { ...order, deadLetter: { ...deadLetter, payload: content(5), known: content(3) } }
+    : order;
 }
 
 const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
   fixed: [
     [
       ...usual,
-      ...Array.from({ length: 14 }, (_, i) => wrong(one(i + 2), problem(i + 2, { value: `${i},5` }))),
+      ...Array.from({ length: 14 }, (_, i) =>
+        wrong(one(i + 2), problem(i + 2, { value: `${i},5` })),
+      ),
       dead(one(20), 'refused', '400', 'articleCode ART-7 is unknown'),
       dead(one(21), 'refused', '400', 'articleCode ART-9 is unknown'),
       conflicting(one(22)),
-      settled(dead(one(26), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
+      settled(dead(one(26), 'refused', '400', 'articleCode ART-7 is unknown'), {
+        by: 'discarded',
+        who: 'anna',
+      }),
       dead(one(23), 'failed', '500', 'Internal server error'),
       dead(one(24), 'inDoubt', 'in-doubt', 'the list could not be read'),
       done(one(25), 'duplicate'),
@@ -67,10 +85,17 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
   ],
   hostile: [
     [
-      wrong(rows(2, [HTML, HTML, HTML]), problem(2, { field: HTML, value: HTML, message: HTML, code: HTML })),
+      wrong(
+        rows(2, [HTML, HTML, HTML]),
+        problem(2, { field: HTML, value: HTML, message: HTML, code: HTML }),
+      ),
       wrong(rows(3, [BIDI, BIDI, BIDI]), problem(3, { field: BIDI, value: BIDI, message: BIDI })),
       wrong(rows(4, [LONG, LONG, LONG]), problem(4, { field: LONG, value: LONG, message: LONG })),
-      wrong(rows(5, [WIDE]), problem(5, { value: WIDE, message: WIDE }), problem(5, { field: 'B', value: LONG })),
+      wrong(
+        rows(5, [WIDE]),
+        problem(5, { value: WIDE, message: WIDE }),
+        problem(5, { field: 'B', value: LONG }),
+      ),
       dead(rows(6, [LONG]), 'refused', LONG, LONG),
       dead(rows(7, [HTML]), 'failed', '500', `${HTML} ${BIDI}`),
     ],
@@ -106,7 +131,10 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       wrong(one(2), problem(2, { value: 'zero' })),
       wrong(one(3), problem(3, { code: 'empty', field: 'MATNR', value: '', message: 'is empty' })),
       ...['4', '5'].map((value, i) =>
-        wrong(one(i + 4), problem(i + 4, { code: 'two', field: `F${i}`, value, message: `is "${value}"` })),
+        wrong(
+          one(i + 4),
+          problem(i + 4, { code: 'two', field: `F${i}`, value, message: `is "${value}"` }),
+        ),
       ),
       wrong(
         one(6),
@@ -115,7 +143,10 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       ),
       dead(one(7), 'failed', '500', 'Internal server error'),
       conflicting(one(8)),
-      settled(dead(one(9), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
+      settled(dead(one(9), 'refused', '400', 'articleCode ART-7 is unknown'), {
+        by: 'discarded',
+        who: 'anna',
+      }),
     ].map((of, i) => {
       // The items of some were read, as those of a quantity that is wrong.
       if (i < 5 && of.deadLetter) Object.assign(of.deadLetter, { itemsRead: ['A × 1'] });
@@ -126,8 +157,14 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
   settled: [
     [
       ...usual,
-      settled(dead(one(2), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
-      settled(dead(one(3), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'accepted', batch: LATER }),
+      settled(dead(one(2), 'refused', '400', 'articleCode ART-7 is unknown'), {
+        by: 'discarded',
+        who: 'anna',
+      }),
+      settled(dead(one(3), 'refused', '400', 'articleCode ART-7 is unknown'), {
+        by: 'accepted',
+        batch: LATER,
+      }),
       settled(conflicting(one(4)), { by: 'discarded', who: 'Anna (token)' }),
     ],
   ],
@@ -136,7 +173,10 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     {
       state: 'held',
       finishedAt: null,
-      held: { reason: '40 of the last 40 answers are the same refusal: articleCode ART-7 is unknown', since: AT },
+      held: {
+        reason: '40 of the last 40 answers are the same refusal: articleCode ART-7 is unknown',
+        since: AT,
+      },
       counts: { records: 300, orders: 300, ...noOutcomes(), refused: 45 },
     },
   ],
@@ -146,7 +186,11 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       state: 'unreadable',
       format: null,
       bytes: 0,
-      error: { code: 'unreadable-empty', message: 'The file is empty.', remedy: 'Drop the complete file again.' },
+      error: {
+        code: 'unreadable-empty',
+        message: 'The file is empty.',
+        remedy: 'Drop the complete file again.',
+      },
       inbox: '/srv/po/inbox',
     },
   ],
@@ -234,19 +278,24 @@ afterAll(async () => {
 describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
   const file = () => path.join(temp.path, name, 'report.html');
 
-  it.each(Object.entries(LOOKS))('on %s fits, is readable, loads nothing and logs no error', async (look, how) => {
-    const page = await browser.show(file(), how);
-    await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
-    await page.picture(path.join(PICTURES, `${name}-${look}.png`));
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-    expect(await page.evaluate(CLIPPED)).toEqual([]);
-    expect(await page.evaluate(FAINT)).toEqual([]);
-    expect(Math.min(...(await page.evaluate<number[]>(ABOVE_RULES)))).toBeGreaterThan(8);
-    expect(page.requests).toEqual([]);
-    expect(page.complaints).toEqual([]);
-    expect(await page.evaluate('document.images.length')).toBe(0);
-    expect(await page.evaluate('[...document.scripts].map(({ src }) => src)')).toEqual(['']);
-  });
+  it.each(Object.entries(LOOKS))(
+    'on %s fits, is readable, loads nothing and logs no error',
+    async (look, how) => {
+      const page = await browser.show(file(), how);
+      await page.evaluate(
+        `document.querySelectorAll('details').forEach((one) => { one.open = true; })`,
+      );
+      await page.picture(path.join(PICTURES, `${name}-${look}.png`));
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      expect(await page.evaluate(CLIPPED)).toEqual([]);
+      expect(await page.evaluate(FAINT)).toEqual([]);
+      expect(Math.min(...(await page.evaluate<number[]>(ABOVE_RULES)))).toBeGreaterThan(8);
+      expect(page.requests).toEqual([]);
+      expect(page.complaints).toEqual([]);
+      expect(await page.evaluate('document.images.length')).toBe(0);
+      expect(await page.evaluate('[...document.scripts].map(({ src }) => src)')).toEqual(['']);
+    },
+  );
 
   it('prints', async () => {
     const page = await browser.show(file(), { width: 1280, height: 900 });
@@ -254,11 +303,15 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     await page.print(pdf);
     const printed = await readFile(pdf, 'latin1');
     expect(printed.slice(0, 5)).toBe('%PDF-');
-    if (name === 'few' || name === 'well') expect(printed.match(/\/Type \/Page\b/g)).toHaveLength(1);
+    if (name === 'few' || name === 'well')
+      expect(printed.match(/\/Type \/Page\b/g)).toHaveLength(1);
     // A little less than A4 between its margins: the reader's zone may have a longer name.
     const paper = await browser.show(file(), { width: 640, height: 900, paper: true });
-    const isCut = '(time) => time.getBoundingClientRect().right > time.closest("td").getBoundingClientRect().right';
-    expect(await paper.evaluate(`[...document.querySelectorAll('td time')].filter(${isCut}).length`)).toBe(0);
+    const isCut =
+      '(time) => time.getBoundingClientRect().right > time.closest("td").getBoundingClientRect().right';
+    expect(
+      await paper.evaluate(`[...document.querySelectorAll('td time')].filter(${isCut}).length`),
+    ).toBe(0);
     const kept = (what: string) =>
       paper.evaluate<string[]>(
         `[...document.querySelectorAll('${what}')].map((one) => getComputedStyle(one).breakInside)`,
@@ -270,28 +323,38 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
 
   it('links to files that exist', async () => {
     const page = await browser.show(file(), { width: 1280, height: 900 });
-    const links = await page.evaluate<string[]>(`[...document.links].map((one) => one.getAttribute('href'))`);
+    const links = await page.evaluate<string[]>(
+      `[...document.links].map((one) => one.getAttribute('href'))`,
+    );
     for (const link of links) await access(path.join(temp.path, name, link));
     const isOver = PAGES[name]?.[1]?.finishedAt !== null;
-    const isOpen = PAGES[name]?.[0].some(({ deadLetter }) => deadLetter && deadLetter.closed === undefined);
+    const isOpen = PAGES[name]?.[0].some(
+      ({ deadLetter }) => deadLetter && deadLetter.closed === undefined,
+    );
     expect(links.includes('dead-letters.csv')).toBe(isOver && isOpen);
   });
 });
 
-it.each(['wide', 'paper'])('the first columns of every card are at the same place: %s', async (look) => {
-  const page = await browser.show(
-    path.join(temp.path, 'columns', 'report.html'),
-    LOOKS[look] ?? { width: 0, height: 0 },
-  );
-  const places = await page.evaluate<string[]>(
-    `[...document.querySelectorAll('.group > table')].map((one) => [...one.querySelectorAll('tbody tr:first-child td')].slice(0, 2).map((td) => { const { left, right } = td.getBoundingClientRect(); return left.toFixed() + ' to ' + right.toFixed(); }).join(', '))`,
-  );
-  expect(places.length).toBeGreaterThan(5);
-  expect([...new Set(places)]).toHaveLength(1);
-});
+it.each(['wide', 'paper'])(
+  'the first columns of every card are at the same place: %s',
+  async (look) => {
+    const page = await browser.show(
+      path.join(temp.path, 'columns', 'report.html'),
+      LOOKS[look] ?? { width: 0, height: 0 },
+    );
+    const places = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.group > table')].map((one) => [...one.querySelectorAll('tbody tr:first-child td')].slice(0, 2).map((td) => { const { left, right } = td.getBoundingClientRect(); return left.toFixed() + ' to ' + right.toFixed(); }).join(', '))`,
+    );
+    expect(places.length).toBeGreaterThan(5);
+    expect([...new Set(places)]).toHaveLength(1);
+  },
+);
 
 it('shows times in the zone of the reader, with UTC on hover', async () => {
-  const page = await browser.show(path.join(temp.path, 'well', 'report.html'), { width: 1280, height: 900 });
+  const page = await browser.show(path.join(temp.path, 'well', 'report.html'), {
+    width: 1280,
+    height: 900,
+  });
   const [shown, title] = await page.evaluate<string[]>(
     `(() => { const time = document.querySelector('.lead time'); return [time.textContent, time.title]; })()`,
   );
@@ -301,7 +364,10 @@ it('shows times in the zone of the reader, with UTC on hover', async () => {
 });
 
 it('on a phone every part of a value is to the right of its label', async () => {
-  const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), { width: 390, height: 844 });
+  const page = await browser.show(path.join(temp.path, 'fixed', 'report.html'), {
+    width: 390,
+    height: 844,
+  });
   const lefts = await page.evaluate<number[]>(
     `[...document.querySelectorAll('.wide td > div, .wide td .item, .wide td time')].map((one) => one.getBoundingClientRect().left)`,
   );

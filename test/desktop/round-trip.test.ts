@@ -17,7 +17,8 @@ const MAPPING = `mappings:
   erp:
     fields: { purchaseOrderNumber: [PO_NO, purchaseOrderNumber], articleCode: MATNR, quantity: MENGE }
 `;
-const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms }';
+const SOURCE =
+  '- { name: inbox, type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms }';
 
 /** One order is good, one has a formula for an article and a wrong quantity, one has leading zeros and none. */
 const TABLE = [
@@ -35,7 +36,12 @@ const MENDED: Typed[] = [
   { column: 'MENGE', row: 4, text: '1' },
 ];
 
-const ARTICLES = { '0010': ['000123'], 'PO-1': ['A-1'], 'PO-2': ['=A1', '@good, "quoted"'], 'PO-3': ['12E5'] };
+const ARTICLES = {
+  '0010': ['000123'],
+  'PO-1': ['A-1'],
+  'PO-2': ['=A1', '@good, "quoted"'],
+  'PO-3': ['12E5'],
+};
 
 let place: Workplace;
 beforeEach(async () => {
@@ -90,13 +96,18 @@ async function articles(): Promise<Record<string, string[]>> {
     items: { articleCode: string }[];
   }[];
   return Object.fromEntries(
-    listed.map(({ purchaseOrderNumber, items }) => [purchaseOrderNumber, items.map((item) => item.articleCode)]),
+    listed.map(({ purchaseOrderNumber, items }) => [
+      purchaseOrderNumber,
+      items.map((item) => item.articleCode),
+    ]),
   );
 }
 
 const tableOf = (delimiter: string) =>
   TABLE.map((row) =>
-    row.map((cell) => (/[",;\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter),
+    row
+      .map((cell) => (/[",;\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+      .join(delimiter),
   ).join('\r\n');
 
 describe.each([
@@ -110,13 +121,25 @@ describe.each([
     async (save) => {
       await using office = await openSpreadsheet(locale);
       const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
-      const { first, code } = await around(office, 'orders.csv', content, { delimiter, encoding }, save);
+      const { first, code } = await around(
+        office,
+        'orders.csv',
+        content,
+        { delimiter, encoding },
+        save,
+      );
       expect(code).toBe(0);
       const [before, after] = await place.reportsNow();
       expect(after).toMatchObject({ counts: { orders: 3, accepted: 3 }, open: 0 });
       expect(before).toMatchObject({ batch: first.batch, counts: { invalid: 3 }, open: 0 });
-      for (const { closed } of await lettersOf(first)) expect(closed).toMatchObject({ batch: after?.batch });
-      expect(Object.fromEntries(place.stored())).toEqual({ '0010': 1, 'PO-1': 1, 'PO-2': 1, 'PO-3': 1 });
+      for (const { closed } of await lettersOf(first))
+        expect(closed).toMatchObject({ batch: after?.batch });
+      expect(Object.fromEntries(place.stored())).toEqual({
+        '0010': 1,
+        'PO-1': 1,
+        'PO-2': 1,
+        'PO-3': 1,
+      });
       expect(await articles()).toEqual(ARTICLES);
     },
   );
@@ -126,18 +149,29 @@ describe.each([
   ['en-US', ',', 'utf-8'],
   ['de-DE', ';', 'windows-1252'],
 ] as const)('dead-letters.xlsx in LibreOffice in %s', (locale, delimiter, encoding) => {
-  it.each(['fixed.csv', 'fixed.xlsx'])('saved as %s, sends every value as it was in the file', async (save) => {
-    await using office = await openSpreadsheet(locale);
-    const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
-    const form: TextForm = { delimiter, encoding, quotedIsText: false };
-    const { code } = await around(office, 'orders.csv', content, form, save, MENDED, 'dead-letters.xlsx');
-    expect(code).toBe(0);
-    expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
-    expect(await articles()).toEqual(ARTICLES);
-    if (save !== 'fixed.csv') return;
-    const checks = await checksIn(path.join(place.folder, save), form);
-    expect(checks).toEqual(['intact', 'intact', 'intact', 'intact']);
-  });
+  it.each(['fixed.csv', 'fixed.xlsx'])(
+    'saved as %s, sends every value as it was in the file',
+    async (save) => {
+      await using office = await openSpreadsheet(locale);
+      const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
+      const form: TextForm = { delimiter, encoding, quotedIsText: false };
+      const { code } = await around(
+        office,
+        'orders.csv',
+        content,
+        form,
+        save,
+        MENDED,
+        'dead-letters.xlsx',
+      );
+      expect(code).toBe(0);
+      expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
+      expect(await articles()).toEqual(ARTICLES);
+      if (save !== 'fixed.csv') return;
+      const checks = await checksIn(path.join(place.folder, save), form);
+      expect(checks).toEqual(['intact', 'intact', 'intact', 'intact']);
+    },
+  );
 });
 
 describe('a workbook', () => {
@@ -146,15 +180,32 @@ describe('a workbook', () => {
 
   it.each(['mended.csv', 'mended.xlsx'])('comes back as %s', async (save) => {
     await using office = await openSpreadsheet('en-US');
-    const { first, code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, save);
+    const { first, code } = await around(
+      office,
+      'orders.xlsx',
+      await writeWorkbook(sheet),
+      form,
+      save,
+    );
     expect(code).toBe(0);
-    expect((await lettersOf(first)).map(({ closed }) => closed?.by)).toEqual(['accepted', 'accepted', 'accepted']);
+    expect((await lettersOf(first)).map(({ closed }) => closed?.by)).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+    ]);
     expect(await articles()).toEqual(ARTICLES);
   });
 
   it('that was only opened and saved sends nothing, and its orders wait in the newest batch', async () => {
     await using office = await openSpreadsheet('en-US');
-    const { code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'unmended.csv', []);
+    const { code } = await around(
+      office,
+      'orders.xlsx',
+      await writeWorkbook(sheet),
+      form,
+      'unmended.csv',
+      [],
+    );
     expect(code).toBe(2);
     const reports = await place.reportsNow();
     expect(reports.map(({ open }) => open)).toEqual([0, 3]);
@@ -165,7 +216,14 @@ describe('a workbook', () => {
   it('that is partly corrected leaves the rest in the newest fix file, which can be corrected later', async () => {
     await using office = await openSpreadsheet('en-US');
     const part = MENDED.slice(0, 1);
-    const { code } = await around(office, 'orders.xlsx', await writeWorkbook(sheet), form, 'part.csv', part);
+    const { code } = await around(
+      office,
+      'orders.xlsx',
+      await writeWorkbook(sheet),
+      form,
+      'part.csv',
+      part,
+    );
     expect(code).toBe(2);
     const [, second] = await place.reportsNow();
     expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 2]);
@@ -180,67 +238,92 @@ describe('a workbook', () => {
   });
 });
 
-describe.each(['en-US', 'de-DE'] as const)('an input that LibreOffice in %s opens and saves', (locale) => {
-  const delimiter = locale === 'en-US' ? ',' : ';';
-  const form: TextForm = { delimiter, encoding: 'utf-8' };
-  const HEADER = ['purchaseOrderNumber', 'articleCode', 'quantity', 'note'];
-  const ROWS = [
-    ['0010', '000123', '7', 'Größe'],
-    ['0010', '1-2', '12', 'a;b,c'],
-    ['12E5', '123456789012345678', '1', 'two\nlines'],
-    ['PO-3', '=A-1', '5', ' x '],
-    ['4500017', '1E-2', '1000', '"19'],
-  ];
-
-  /** What is sent, as texts, and how many rows there are. */
-  async function readBack(file: string) {
-    const { orders, inspection } = await readText(await readFile(file));
-    const sent = orders.flatMap((one) => (one.valid ? [JSON.stringify(one.order)] : []));
-    return { sent, records: inspection.records };
-  }
-
-  it.each(['csv', 'xlsx'] as const)('reads like the original, from %s', async (type) => {
-    const quoted = [HEADER, ...ROWS].map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`));
-    // The titles are read from the CSV.
-    const names = [HEADER.join(delimiter), ...quoted.slice(1).map((row) => row.join(delimiter)), ''].join('\n');
-    await writeFile(path.join(place.folder, 'input.csv'), names);
-    await writeFile(path.join(place.folder, 'input.xlsx'), await writeWorkbook(textRows([HEADER, ...ROWS])));
-    const original = await readBack(path.join(place.folder, `input.${type}`));
-    expect(original.sent).toHaveLength(4);
-    await using office = await openSpreadsheet(locale);
-    for (const save of ['saved.csv', 'saved.xlsx']) {
-      const saved = path.join(place.folder, save);
-      await office.edit({ open: path.join(place.folder, `input.${type}`), as: form, type: [], save: saved });
-      expect(await readBack(saved), save).toEqual(original);
-    }
-  });
-
-  it('reads like the original as a workbook where numbers have a format', async () => {
-    const number = (value: number, format?: string) => ({
-      type: Number,
-      value,
-      ...(format !== undefined && { format }),
-    });
-    const text = (value: string) => ({ type: String, value });
-    const cells = [
-      [text('1'), number(42, '00000'), number(1234)],
-      [text('2'), text('A'), number(1234, '#,##0')],
-      [text('3'), number(4711), number(5, '0.00')],
-      [text('4'), number(44_000, 'dd.mm.yyyy'), number(1)],
+describe.each(['en-US', 'de-DE'] as const)(
+  'an input that LibreOffice in %s opens and saves',
+  (locale) => {
+    const delimiter = locale === 'en-US' ? ',' : ';';
+    const form: TextForm = { delimiter, encoding: 'utf-8' };
+    const HEADER = ['purchaseOrderNumber', 'articleCode', 'quantity', 'note'];
+    const ROWS = [
+      ['0010', '000123', '7', 'Größe'],
+      ['0010', '1-2', '12', 'a;b,c'],
+      ['12E5', '123456789012345678', '1', 'two\nlines'],
+      ['PO-3', '=A-1', '5', ' x '],
+      ['4500017', '1E-2', '1000', '"19'],
     ];
-    await writeFile(path.join(place.folder, 'input.csv'), `${HEADER.slice(0, 3).join(delimiter)}\n`);
-    await writeFile(
-      path.join(place.folder, 'input.xlsx'),
-      await writeWorkbook([...textRows([HEADER.slice(0, 3)]), ...cells]),
-    );
-    const original = await readBack(path.join(place.folder, 'input.xlsx'));
-    expect(original.sent).toHaveLength(3);
-    await using office = await openSpreadsheet(locale);
-    const saved = path.join(place.folder, 'saved.xlsx');
-    await office.edit({ open: path.join(place.folder, 'input.xlsx'), as: form, type: [], save: saved });
-    expect(await readBack(saved)).toEqual(original);
-  });
-});
+
+    /** What is sent, as texts, and how many rows there are. */
+    async function readBack(file: string) {
+      const { orders, inspection } = await readText(await readFile(file));
+      const sent = orders.flatMap((one) => (one.valid ? [JSON.stringify(one.order)] : []));
+      return { sent, records: inspection.records };
+    }
+
+    it.each(['csv', 'xlsx'] as const)('reads like the original, from %s', async (type) => {
+      const quoted = [HEADER, ...ROWS].map((row) =>
+        row.map((cell) => `"${cell.replaceAll('"', '""')}"`),
+      );
+      // The titles are read from the CSV.
+      const names = [
+        HEADER.join(delimiter),
+        ...quoted.slice(1).map((row) => row.join(delimiter)),
+        '',
+      ].join('\n');
+      await writeFile(path.join(place.folder, 'input.csv'), names);
+      await writeFile(
+        path.join(place.folder, 'input.xlsx'),
+        await writeWorkbook(textRows([HEADER, ...ROWS])),
+      );
+      const original = await readBack(path.join(place.folder, `input.${type}`));
+      expect(original.sent).toHaveLength(4);
+      await using office = await openSpreadsheet(locale);
+      for (const save of ['saved.csv', 'saved.xlsx']) {
+        const saved = path.join(place.folder, save);
+        await office.edit({
+          open: path.join(place.folder, `input.${type}`),
+          as: form,
+          type: [],
+          save: saved,
+        });
+        expect(await readBack(saved), save).toEqual(original);
+      }
+    });
+
+    it('reads like the original as a workbook where numbers have a format', async () => {
+      const number = (value: number, format?: string) => ({
+        type: Number,
+        value,
+        ...(format !== undefined && { format }),
+      });
+      const text = (value: string) => ({ type: String, value });
+      const cells = [
+        [text('1'), number(42, '00000'), number(1234)],
+        [text('2'), text('A'), number(1234, '#,##0')],
+        [text('3'), number(4711), number(5, '0.00')],
+        [text('4'), number(44_000, 'dd.mm.yyyy'), number(1)],
+      ];
+      await writeFile(
+        path.join(place.folder, 'input.csv'),
+        `${HEADER.slice(0, 3).join(delimiter)}\n`,
+      );
+      await writeFile(
+        path.join(place.folder, 'input.xlsx'),
+        await writeWorkbook([...textRows([HEADER.slice(0, 3)]), ...cells]),
+      );
+      const original = await readBack(path.join(place.folder, 'input.xlsx'));
+      expect(original.sent).toHaveLength(3);
+      await using office = await openSpreadsheet(locale);
+      const saved = path.join(place.folder, 'saved.xlsx');
+      await office.edit({
+        open: path.join(place.folder, 'input.xlsx'),
+        as: form,
+        type: [],
+        save: saved,
+      });
+      expect(await readBack(saved)).toEqual(original);
+    });
+  },
+);
 
 it('a number whose leading zeros LibreOffice removes, as it does by default, is sent with its zeros', async () => {
   await using office = await openSpreadsheet('en-US');

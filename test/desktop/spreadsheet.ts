@@ -69,7 +69,12 @@ export async function openSpreadsheet(locale: 'en-US' | 'de-DE' | 'fr-FR'): Prom
   const { path: folder } = stack.use(await makeTempFolder());
   const profile = path.join(folder, 'profile');
   const office = async (env: Record<string, string>, ...args: string[]) => {
-    const flags = [`-env:UserInstallation=${pathToFileURL(profile).href}`, '--headless', '--norestore', ...args];
+    const flags = [
+      `-env:UserInstallation=${pathToFileURL(profile).href}`,
+      '--headless',
+      '--norestore',
+      ...args,
+    ];
     await run(program, flags, { env: { ...process.env, ...env }, timeout: 60_000 });
   };
   await mkdir(path.join(profile, 'user'), { recursive: true });

@@ -4,10 +4,20 @@ import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
-const SOURCE = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
-const REFUSED = { kind: 'answer', status: 400, message: '=cmd|calc is not for sale', orders: ['PO-3'] };
+const SOURCE =
+  '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
+const REFUSED = {
+  kind: 'answer',
+  status: 400,
+  message: '=cmd|calc is not for sale',
+  orders: ['PO-3'],
+};
 
-async function openErp(source = SOURCE, more = '', sandbox = {}): Promise<Workplace & { answers: string }> {
+async function openErp(
+  source = SOURCE,
+  more = '',
+  sandbox = {},
+): Promise<Workplace & { answers: string }> {
   const place = await openWorkplace({ source, more, sandbox, faults: { faults: [REFUSED] } });
   const answers = path.join(place.folder, 'answers');
   await mkdir(answers);
@@ -16,12 +26,19 @@ async function openErp(source = SOURCE, more = '', sandbox = {}): Promise<Workpl
 
 it('an answer has every row of a CSV with its own columns, the outcome, the time and the message', async () => {
   await using place = await openErp();
-  const rows = ['plant;purchaseOrderNumber;articleCode;quantity', '=1+1;PO-1;A;1', 'P2;PO-2;Bö;none', 'P3;PO-3;C;2'];
+  const rows = [
+    'plant;purchaseOrderNumber;articleCode;quantity',
+    '=1+1;PO-1;A;1',
+    'P2;PO-2;Bö;none',
+    'P3;PO-3;C;2',
+  ];
   await place.drop('orders.csv', Buffer.from(`${rows.join('\r\n')}\r\n`, 'latin1'));
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const [report] = await place.reportsNow();
   expect(await readdir(place.answers)).toEqual([`${report?.batch}.csv`]);
-  const lines = (await readFile(path.join(place.answers, `${report?.batch}.csv`), 'latin1')).split('\r\n');
+  const lines = (await readFile(path.join(place.answers, `${report?.batch}.csv`), 'latin1')).split(
+    '\r\n',
+  );
   const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
   expect(lines).toEqual([
     `${rows[0]};_outcome;_at;_code;_message;_at_api`,
@@ -44,7 +61,10 @@ it('an answer to JSON has the objects of the input with five more keys', async (
   await place.drop(
     'orders.ndjson',
     orders
-      .map((order) => `${JSON.stringify({ ...order, purchaseOrderNumber: `${order.purchaseOrderNumber}0` })}\n`)
+      .map(
+        (order) =>
+          `${JSON.stringify({ ...order, purchaseOrderNumber: `${order.purchaseOrderNumber}0` })}\n`,
+      )
       .join(''),
   );
   await place.run(['start', '--once']);
@@ -83,7 +103,10 @@ it('an answer to an unreadable file is one line', async () => {
 it('an answer to an unreadable file has the delimiter and the encoding of the mapping', async () => {
   const mapping = 'mappings: { erp: { delimiter: ";", encoding: utf-16le } }';
   await using place = await openErp(SOURCE.replace(' }', ', mapping: erp }'), mapping);
-  await place.drop('broken.csv', Buffer.from('purchaseOrderNumber;articleCode;quantity\nPO-1;"A;1\n', 'utf16le'));
+  await place.drop(
+    'broken.csv',
+    Buffer.from('purchaseOrderNumber;articleCode;quantity\nPO-1;"A;1\n', 'utf16le'),
+  );
   await place.run(['start', '--once']);
   const [name = ''] = await readdir(place.answers);
   expect((await readFile(path.join(place.answers, name), 'utf16le')).split('\r\n')).toEqual([
@@ -104,16 +127,18 @@ it('an export gets an answer to each version', async () => {
   await place.run(['start', '--once']);
   const names = await readdir(place.answers);
   // Batches of the same second have no order by their names.
-  const texts = await Promise.all(names.map((name) => readFile(path.join(place.answers, name), 'utf8')));
+  const texts = await Promise.all(
+    names.map((name) => readFile(path.join(place.answers, name), 'utf8')),
+  );
   texts.sort((a, b) => a.length - b.length);
-  expect(texts.map((text) => [...text.matchAll(/PO-\d,A,1,(\w+)/g)].map(([, outcome]) => outcome))).toEqual([
-    ['accepted'],
-    ['duplicate', 'accepted'],
-  ]);
+  expect(
+    texts.map((text) => [...text.matchAll(/PO-\d,A,1,(\w+)/g)].map(([, outcome]) => outcome)),
+  ).toEqual([['accepted'], ['duplicate', 'accepted']]);
 });
 
 it('an answer says whether the API has the number, also where an order of it was accepted before', async () => {
-  const source = '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }';
+  const source =
+    '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }';
   await using place = await openErp(source, '', { record: true });
   const known = new Set<string>();
   const answerTo = async (...orders: object[]) => {
@@ -176,7 +201,9 @@ it('an answer waits for its folder, does not follow a link, and replaces no file
   await mkdir(path.join(place.folder, 'next'));
   await writeFile(path.join(place.folder, 'next', `${batch}.csv`), 'of somebody else');
   await rename(path.join(place.folder, 'next'), place.answers);
-  await until('the answer is there', async () => (await readdir(place.answers)).includes(`${batch}-2.csv`));
+  await until('the answer is there', async () =>
+    (await readdir(place.answers)).includes(`${batch}-2.csv`),
+  );
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   expect((await readdir(place.answers)).sort()).toEqual([`${batch}-2.csv`, `${batch}.csv`]);
@@ -198,10 +225,16 @@ it('an answer says that a duplicate is not accepted; a fix file has an answer, a
   await place.run(['pause']);
   const daemon = place.start(['start']);
   const items = [{ articleCode: 'A', quantity: 1 }];
-  const twice = ['PO-1', 'PO-3', 'PO-1', 'PO-3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items }));
+  const twice = ['PO-1', 'PO-3', 'PO-1', 'PO-3'].map((purchaseOrderNumber) => ({
+    purchaseOrderNumber,
+    items,
+  }));
   await place.drop('first.json', JSON.stringify(twice));
   await until('its orders wait', async () => (await waits(place, 'order')) === 2);
-  await place.drop('second.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-3,A,1\nPO-4,A,1\n');
+  await place.drop(
+    'second.csv',
+    'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-3,A,1\nPO-4,A,1\n',
+  );
   await until('the orders of both wait', async () => (await waits(place, 'order')) === 4);
   await place.run(['resume']);
   const codes = JSON.parse(await answerTo('first.json')) as Record<string, string>[];
@@ -213,7 +246,9 @@ it('an answer says that a duplicate is not accepted; a fix file has an answer, a
   ]);
   const second = await answerTo('second.csv');
   expect(second).toMatch(/^PO-1,A,1,duplicate,[^,]*,duplicate,.*is in ""first.json""/m);
-  expect(second).toMatch(/^PO-3,A,1,duplicate,[^,]*,not-accepted,.*is in ""first.json"".*, and is not accepted/m);
+  expect(second).toMatch(
+    /^PO-3,A,1,duplicate,[^,]*,not-accepted,.*is in ""first.json"".*, and is not accepted/m,
+  );
   expect(second).toMatch(/^PO-4,A,1,refused,/m);
 
   await place.setFaults([]);

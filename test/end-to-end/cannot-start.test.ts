@@ -22,10 +22,15 @@ async function refuses(
   // Whoever reads only the log sees the same message.
   if (lines.length > 0) {
     const last = JSON.parse(lines.at(-1) ?? '');
-    expect(last).toMatchObject({ level: 'error', event: 'daemon-failed', environment: expect.any(String) });
+    expect(last).toMatchObject({
+      level: 'error',
+      event: 'daemon-failed',
+      environment: expect.any(String),
+    });
     expect(last.code).toMatch(/^[a-z][a-z0-9-]+$/);
     const plain = err.replace(/\s+/g, ' ');
-    for (const text of [last.reason, last.remedy]) expect(plain).toContain(text.replace(/\s+/g, ' '));
+    for (const text of [last.reason, last.remedy])
+      expect(plain).toContain(text.replace(/\s+/g, ' '));
   }
   for (const text of says) expect(err).toMatch(text);
   expect(err).not.toMatch(/^\s+at /m);
@@ -35,7 +40,10 @@ async function refuses(
 describe('start', () => {
   it('reports every problem of a configuration with file and line, and the nearest key', async () => {
     await using place = await openWorkplace();
-    await writeFile(place.config, 'enviroment: staging\nenvironments:\n  staging: { baseUrl: 5 }\nsources: []\n');
+    await writeFile(
+      place.config,
+      'enviroment: staging\nenvironments:\n  staging: { baseUrl: 5 }\nsources: []\n',
+    );
     await refuses(
       place,
       ['start'],
@@ -55,7 +63,12 @@ describe('start', () => {
   it('reports missing and wrong credentials', async () => {
     await using place = await openWorkplace();
     const { PO_SYNC_STAGING_CLIENT_ID: id = '' } = credentials('STAGING');
-    await refuses(place, ['start'], { PO_SYNC_STAGING_CLIENT_SECRET: '' }, 'PO_SYNC_STAGING_CLIENT_SECRET');
+    await refuses(
+      place,
+      ['start'],
+      { PO_SYNC_STAGING_CLIENT_SECRET: '' },
+      'PO_SYNC_STAGING_CLIENT_SECRET',
+    );
     await refuses(
       place,
       ['start'],
@@ -67,16 +80,35 @@ describe('start', () => {
   it('reports a missing inbox', async () => {
     await using place = await openWorkplace();
     await rm(place.inbox, { recursive: true });
-    await refuses(place, ['start'], {}, place.inbox, `or correct sources[0].path in ${place.config}`);
+    await refuses(
+      place,
+      ['start'],
+      {},
+      place.inbox,
+      `or correct sources[0].path in ${place.config}`,
+    );
     await writeFile(place.inbox, '');
-    await refuses(place, ['start'], {}, `${place.inbox} is not a folder`, `Correct sources[0].path in ${place.config}`);
+    await refuses(
+      place,
+      ['start'],
+      {},
+      `${place.inbox} is not a folder`,
+      `Correct sources[0].path in ${place.config}`,
+    );
   });
 
   it('reports a missing folder for answers, before an order is sent', async () => {
-    const source = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answrs }';
+    const source =
+      '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answrs }';
     await using place = await openWorkplace({ source });
     await place.drop('orders.csv', csvOf(1));
-    await refuses(place, ['start', '--once'], {}, 'answrs does not exist', /correct\s+sources\[0\]\.answers in/);
+    await refuses(
+      place,
+      ['start', '--once'],
+      {},
+      'answrs does not exist',
+      /correct\s+sources\[0\]\.answers in/,
+    );
     expect(place.stored().size).toBe(0);
   });
 
@@ -104,7 +136,13 @@ describe('start', () => {
       );
       return daemons.find(({ adminPort }) => String(adminPort) === env.PO_SYNC_ADMIN_PORT);
     });
-    await refuses(place, ['start'], env, 'is occupied: po-sync already runs here', `kill ${running.pid}`);
+    await refuses(
+      place,
+      ['start'],
+      env,
+      'is occupied: po-sync already runs here',
+      `kill ${running.pid}`,
+    );
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
   });
@@ -174,17 +212,27 @@ describe('start', () => {
     const once = (...args: string[]) => place.run(['start', '--once', ...args]);
     const right = await readFile(place.config, 'utf8');
     await writeFile(place.config, right.replace('/api/v1', '/wrong'));
-    await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,2\n');
+    await place.drop(
+      'orders.csv',
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,2\n',
+    );
     await until('both orders wait', async () => {
       expect((await once('--max-wait', '2s')).code).toBe(2);
       return JSON.parse((await place.run(['status', '--json'])).out).queue.unsettledOrders === 2;
     });
     await writeFile(place.config, right);
-    expect((await place.run(['status'])).out).toContain('2 orders wait for the address that baseUrl had before');
-    expect(JSON.parse((await place.run(['status', '--json'])).out).queue.ordersAtFormerAddress).toBe(2);
+    expect((await place.run(['status'])).out).toContain(
+      '2 orders wait for the address that baseUrl had before',
+    );
+    expect(
+      JSON.parse((await place.run(['status', '--json'])).out).queue.ordersAtFormerAddress,
+    ).toBe(2);
     const { code, out } = await once('--json');
     const { remedy, facts } = JSON.parse(out).error;
-    expect([code, remedy]).toEqual([1, expect.stringMatching(/^If the former address was wrong, .*, remove \S+: /)]);
+    expect([code, remedy]).toEqual([
+      1,
+      expect.stringMatching(/^If the former address was wrong, .*, remove \S+: /),
+    ]);
     await rm(facts.file);
     expect((await once()).code).toBe(0);
     expect([...place.stored()]).toEqual([
@@ -203,7 +251,9 @@ describe('start', () => {
         `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
     );
     await refuses(place, ['start', '--once'], credentials('PRODUCTION'), '--confirm production');
-    expect(await place.run(['--confirm', 'production', 'start', '--once'], credentials('PRODUCTION'))).toMatchObject({
+    expect(
+      await place.run(['--confirm', 'production', 'start', '--once'], credentials('PRODUCTION')),
+    ).toMatchObject({
       code: 0,
     });
   });
@@ -214,14 +264,21 @@ describe('start', () => {
       code: 1,
       err: expect.stringContaining("Unknown command 'begin'"),
     });
-    expect(await place.run(['start', '--twice'])).toMatchObject({ code: 1, err: expect.stringContaining('--twice') });
+    expect(await place.run(['start', '--twice'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--twice'),
+    });
   });
 
   it('prints the error as one JSON document with --json', async () => {
     await using place = await openWorkplace();
-    const { code, out } = await place.run(['start', '--json'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
+    const { code, out } = await place.run(['start', '--json'], {
+      PO_SYNC_STAGING_CLIENT_SECRET: 'wrong',
+    });
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ error: { code: 'token-refused', remedy: expect.any(String) } });
+    expect(JSON.parse(out)).toMatchObject({
+      error: { code: 'token-refused', remedy: expect.any(String) },
+    });
   });
 });
 

@@ -28,7 +28,10 @@ beforeAll(async () => {
   await place.drop(name, `${csvOf(6)}PO-7,NEW,A,none\n,NEW,A,1\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   batch = (await place.reportsNow())[0]?.batch ?? '';
-  await place.drop('broken.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,"A,1\n');
+  await place.drop(
+    'broken.csv',
+    'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,"A,1\n',
+  );
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
 });
 afterAll(() => stack.disposeAsync());
@@ -43,7 +46,11 @@ describe('with --json', () => {
       0,
       { batches: [{ state: 'unreadable', error: { code: 'unreadable-quote' } }, { open: 4 }] },
     ],
-    ['batches show BATCH', 0, { state: 'finished', counts: { accepted: 4, refused: 2, invalid: 2 } }],
+    [
+      'batches show BATCH',
+      0,
+      { state: 'finished', counts: { accepted: 4, refused: 2, invalid: 2 } },
+    ],
     ['batches release BATCH --dry-run', 1, { error: { code: 'batch-not-held' } }],
     ['batches cancel BATCH --dry-run', 1, { error: { code: 'batch-finished' } }],
     [
@@ -62,13 +69,19 @@ describe('with --json', () => {
     ['doctor', 0, { ok: true }],
     ['config show', 0, {}],
     ['config schema', 0, { type: 'object' }],
-    ['check FILE', 2, { files: [{ orders: 4, invalid: 1, first: { purchaseOrderNumber: 'PO-1' } }] }],
+    [
+      'check FILE',
+      2,
+      { files: [{ orders: 4, invalid: 1, first: { purchaseOrderNumber: 'PO-1' } }] },
+    ],
     ['check nowhere.csv', 1, { files: [{ error: { code: 'file-missing' } }] }],
     ['explain PO-99', 1, { error: { code: 'order-unknown' } }],
   ];
 
   it.each(commands)('%s prints one document and ends with %i', async (command, code, document) => {
-    const args = command.split(' ').map((word) => (word === 'BATCH' ? batch : word === 'FILE' ? file : word));
+    const args = command
+      .split(' ')
+      .map((word) => (word === 'BATCH' ? batch : word === 'FILE' ? file : word));
     const ended = await place.run(['--json', ...args]);
     expect(ended.err).toBe('');
     expect(JSON.parse(ended.out)).toMatchObject(document);
@@ -97,7 +110,9 @@ describe('on a terminal', () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
     expect(text).toMatch(/PO-7 +invalid .*quantity: "none" is not a n/);
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
-    expect(text).toContain(`Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
+    expect(text).toContain(
+      `Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`,
+    );
   });
 
   it('batches list has the duplicates and the time also at 60 columns, and drops first how many are done where all are', async () => {
@@ -106,26 +121,48 @@ describe('on a terminal', () => {
     const [head = ''] = await shown('batches list', 80, { NO_COLOR: '1' });
     // What fits depends on how long ago the file was taken.
     const columns = head.split(/ +/).filter((name) => name !== '' && name !== 'done');
-    expect(columns.slice(0, -1)).toEqual(['batch', 'file', 'state', 'accepted', 'duplicate', 'open']);
+    expect(columns.slice(0, -1)).toEqual([
+      'batch',
+      'file',
+      'state',
+      'accepted',
+      'duplicate',
+      'open',
+    ]);
     expect(columns.at(-1)).toMatch(/^(?:taken|age)$/);
     const [narrow = ''] = await shown('batches list', 60, { NO_COLOR: '1' });
-    expect(narrow.trim().split(/ +/)).toEqual(['batch', 'file', 'state', 'acc.', 'dup.', 'open', 'age']);
+    expect(narrow.trim().split(/ +/)).toEqual([
+      'batch',
+      'file',
+      'state',
+      'acc.',
+      'dup.',
+      'open',
+      'age',
+    ]);
   });
 
   it('dead-letters list and discard break their sentences between words, and no command or path', async () => {
     const sentencesOf = async (args: string) =>
-      (await shown(args, 40, { NO_COLOR: '1' })).filter((line) => !/^ |\S {2}|\/reports\//.test(line));
+      (await shown(args, 40, { NO_COLOR: '1' })).filter(
+        (line) => !/^ |\S {2}|\/reports\//.test(line),
+      );
     const listed = await sentencesOf('dead-letters list');
-    expect(listed.join('\n')).toContain('Or select orders with --batch, --kind,\n--signature or --order:');
+    expect(listed.join('\n')).toContain(
+      'Or select orders with --batch, --kind,\n--signature or --order:',
+    );
     const lines = [...listed, ...(await sentencesOf('dead-letters discard --dry-run'))];
-    expect(lines.join('\n')).toContain('\nA file that brings a discarded order\nagain can send it:');
+    expect(lines.join('\n')).toContain(
+      '\nA file that brings a discarded order\nagain can send it:',
+    );
     expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(40);
   });
 
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
     '%s says the same without color as with it',
     async (args) => {
-      const words = (lines: string[]) => stripVTControlCharacters(lines.join(' ')).replace(/\d+/g, '0').split(/\s+/);
+      const words = (lines: string[]) =>
+        stripVTControlCharacters(lines.join(' ')).replace(/\d+/g, '0').split(/\s+/);
       // The text for how long ago something was changes with time.
       await until('the same words', async () => {
         const [plain, coloured] = [await shown(args, 80, { NO_COLOR: '1' }), await shown(args, 80)];
@@ -138,7 +175,9 @@ describe('on a terminal', () => {
 
   it('asks before it acts, and does nothing after anything but a yes', async () => {
     const answered = async (answer: string) => {
-      const { ended, out, type } = onTerminal(place, 'dead-letters discard --order PO-7', { NO_COLOR: '1' });
+      const { ended, out, type } = onTerminal(place, 'dead-letters discard --order PO-7', {
+        NO_COLOR: '1',
+      });
       await until('the question', () => out().includes('Discard 1 order? [y/N]'));
       type(`${answer}\n`);
       return { code: await ended, out: out() };
@@ -147,7 +186,10 @@ describe('on a terminal', () => {
       code: 1,
       out: expect.not.stringContaining('discarded.\r\n1 order discarded'),
     });
-    expect(await answered('')).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was changed.') });
+    expect(await answered('')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('Nothing was changed.'),
+    });
     const interrupted = onTerminal(place, 'dead-letters discard --order PO-7', { NO_COLOR: '1' });
     await until('the question', () => interrupted.out().includes('[y/N]'));
     interrupted.type('\u0003');
@@ -156,7 +198,10 @@ describe('on a terminal', () => {
       out: expect.stringMatching(/\[y\/N\] \S*\r\nNothing was changed\.\r\n$/),
     });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 4 });
-    expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order discarded.') });
+    expect(await answered('y')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 order discarded.'),
+    });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 3 });
   });
 });
@@ -173,7 +218,10 @@ it('a file that could not be read says so, with its place and what to do', async
   const { batches }: { batches: { file: string; batch: string }[] } = JSON.parse(out);
   const broken = batches.find((one) => one.file === 'broken.csv')?.batch ?? '';
   const document = JSON.parse((await place.run(['--json', 'batches', 'show', broken])).out);
-  expect(document).toMatchObject({ state: 'unreadable', error: { message: expect.stringContaining('line 2') } });
+  expect(document).toMatchObject({
+    state: 'unreadable',
+    error: { message: expect.stringContaining('line 2') },
+  });
   const shown = await place.run(['batches', 'show', broken]);
   expect(shown.out).toMatch(
     /unreadable\n[\s\S]*line 2[\s\S]*drop the complete file again\. To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,

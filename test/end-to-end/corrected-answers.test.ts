@@ -15,8 +15,13 @@ const FILE = Buffer.from(
 );
 const HEAD = 'purchaseOrderNumber;articleCode;quantity;note;_outcome;_at;_code;_message;_at_api\n';
 
-async function open(source: string): Promise<Workplace & { answersIn: (folder: string) => Promise<string[]> }> {
-  const place = await openWorkplace({ source, more: 'mappings: { erp: { encoding: windows-1252 } }' });
+async function open(
+  source: string,
+): Promise<Workplace & { answersIn: (folder: string) => Promise<string[]> }> {
+  const place = await openWorkplace({
+    source,
+    more: 'mappings: { erp: { encoding: windows-1252 } }',
+  });
   for (const folder of ['answers', 'buyers']) await mkdir(path.join(place.folder, folder));
   return { ...place, answersIn: (folder) => readAll(path.join(place.folder, folder)) };
 }
@@ -90,11 +95,15 @@ it.each([
       await place.run(['start', '--once']);
     }
     expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2']);
-    const answers = (await place.answersIn('answers')).map((text) => text.split(/;\d{4}-[^;]*/).join(''));
+    const answers = (await place.answersIn('answers')).map((text) =>
+      text.split(/;\d{4}-[^;]*/).join(''),
+    );
     expect(answers.sort()).toEqual([
       expect.stringContaining('PO-1;A;1;x;accepted'),
       `${HEAD}PO-2;S\u00e4ge;7;y;accepted;;;yes\n`,
-      expect.stringMatching(/^purchaseOrderNumber;.*\nPO-2;S\u00e4ge;many;y;invalid;not-a-number;.*\n$/),
+      expect.stringMatching(
+        /^purchaseOrderNumber;.*\nPO-2;S\u00e4ge;many;y;invalid;not-a-number;.*\n$/,
+      ),
     ]);
     expect((await place.answersIn('buyers')).map((text) => text.slice(0, 23))).toEqual(own);
   },

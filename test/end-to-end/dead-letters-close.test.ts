@@ -63,7 +63,8 @@ describe('a dead letter', () => {
     await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,A,1'));
     await place.run(['start', '--once']);
     const { batch } = await lastOf(place);
-    const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+    const json = async (...args: string[]) =>
+      JSON.parse((await place.run(['--json', ...args])).out);
     const seen = async () => [
       (await json('status')).deadLetters,
       (await json('dead-letters', 'list')).deadLetters.length,
@@ -71,7 +72,9 @@ describe('a dead letter', () => {
     ];
     expect(await seen()).toEqual([1, 1, 1]);
     for (const copy of [`${batch} (copy)`, `${batch}-old`])
-      await cp(path.join(place.reports, batch), path.join(place.reports, copy), { recursive: true });
+      await cp(path.join(place.reports, batch), path.join(place.reports, copy), {
+        recursive: true,
+      });
     expect(await seen()).toEqual([1, 1, 1]);
     await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
     expect(await seen()).toEqual([0, 0, 1]);
@@ -121,7 +124,9 @@ describe('a dead letter', () => {
   it.each(['first', 'second'])(
     'of a refused order that two files have is not sent again once a fix file of the %s made it another order',
     async (which) => {
-      const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] }];
+      const faults = [
+        { kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] },
+      ];
       await using place = await openWorkplace({ faults: { faults }, sandbox: { record: true } });
       await place.drop('monday.csv', table('PO-7,NEW,A,5', 'PO-1,NEW,A,1'));
       await place.run(['start', '--once']);
@@ -134,7 +139,10 @@ describe('a dead letter', () => {
       if (fixed === undefined || other === undefined) throw new Error('no reports');
       const otherFix = await place.read(other, 'dead-letters.csv');
       await place.setFaults([]);
-      await place.drop('fix.csv', (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'));
+      await place.drop(
+        'fix.csv',
+        (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'),
+      );
       await place.run(['start', '--once']);
       const sent = ['PO-1', 'PO-2', 'PO-8'];
       expect([...place.stored().keys()].sort()).toEqual(sent);
@@ -151,7 +159,9 @@ describe('a dead letter', () => {
   );
 
   it('of a refused order is sent again neither as it is nor corrected once its number is sent in another spelling', async () => {
-    const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['0088'] }];
+    const faults = [
+      { kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['0088'] },
+    ];
     await using place = await openWorkplace({ faults: { faults } });
     await place.drop('erp.csv', table('0088,NEW,A,1', '0099,NEW,A,1'));
     await place.run(['start', '--once']);
@@ -159,7 +169,14 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     expect([...place.stored().keys()].sort()).toEqual(['0099', '88']);
 
-    const planned = await place.run(['dead-letters', 'retry', '--order', '0088', '--dry-run', '--json']);
+    const planned = await place.run([
+      'dead-letters',
+      'retry',
+      '--order',
+      '0088',
+      '--dry-run',
+      '--json',
+    ]);
     expect(JSON.parse(planned.out)).toMatchObject({ plan: { 'other-spelling': 1 } });
     const { out } = await place.run(['dead-letters', 'retry', '--order', '0088', '--yes']);
     expect(out.replace(/\s+/g, ' ')).toContain(
@@ -179,7 +196,9 @@ describe('a dead letter', () => {
   });
 
   it('of an order that a fix file makes another one do not wait for the damaged list of another file with it', async () => {
-    const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] }];
+    const faults = [
+      { kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] },
+    ];
     await using place = await openWorkplace({ faults: { faults } });
     for (const name of ['monday.csv', 'tuesday.csv']) {
       await place.drop(name, table('PO-7,NEW,A,5', `${name},NEW,A,1`));
@@ -187,8 +206,14 @@ describe('a dead letter', () => {
     }
     const [fixed, other] = await place.reportsNow();
     if (fixed === undefined || other === undefined) throw new Error('no reports');
-    await writeFile(path.join(place.reports, other.batch, 'dead-letters.json'), '[\n{"purchaseOrderNumber": "cut o\n');
-    await place.drop('fix.csv', (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'));
+    await writeFile(
+      path.join(place.reports, other.batch, 'dead-letters.json'),
+      '[\n{"purchaseOrderNumber": "cut o\n',
+    );
+    await place.drop(
+      'fix.csv',
+      (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'),
+    );
     expect((await place.run(['start', '--once', '--max-wait', '30s'])).code).toBe(0);
     expect([...place.stored().keys()].sort()).toEqual(['PO-8', 'monday.csv', 'tuesday.csv']);
   });
@@ -197,7 +222,10 @@ describe('a dead letter', () => {
     'of a refused order that was accepted under another number is held when another file has it as it was: %s',
     async (how) => {
       const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
-      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      await using place = await openWorkplace({
+        faults: { faults: [bad] },
+        sandbox: { record: true },
+      });
       const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-3,NEW,A,1');
       await place.drop('orders.csv', file);
       await place.run(['start', '--once']);
@@ -207,7 +235,8 @@ describe('a dead letter', () => {
         await place.run(['start', '--once']);
         fix = await place.read(await lastOf(place), 'dead-letters.csv');
       }
-      const confirmed = how === 'confirmed' ? fix.replace(/[^,\n]*$/gm, (check) => check && 'confirmed') : fix;
+      const confirmed =
+        how === 'confirmed' ? fix.replace(/[^,\n]*$/gm, (check) => check && 'confirmed') : fix;
       const [head = '', ...rows] = confirmed.split('\n');
       const header = how === 'confirmed' ? (fix.split('\n')[0] ?? '') : head;
       await place.drop('fix.csv', [header, ...rows].join('\n').replaceAll('OLD-1,', 'NEW-1,'));
@@ -227,7 +256,9 @@ describe('a dead letter', () => {
       const saved = await lastOf(place);
       const [letter] = JSON.parse(await place.read(saved, 'dead-letters.json'));
       expect(letter).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
-      expect(letter.message).toMatch(/was already sent as NEW-1, from "fix\.csv".*: if .* same order, discard it/);
+      expect(letter.message).toMatch(
+        /was already sent as NEW-1, from "fix\.csv".*: if .* same order, discard it/,
+      );
 
       // Unchanged, it is held again. A person who means it can send it.
       const next = await place.read(saved, 'dead-letters.csv');
@@ -244,7 +275,10 @@ describe('a dead letter', () => {
     'of a refused order of two files is sent once while a fix file with another number of it waits: %s',
     async (how) => {
       const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
-      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      await using place = await openWorkplace({
+        faults: { faults: [bad] },
+        sandbox: { record: true },
+      });
       for (const name of ['monday.csv', 'tuesday.csv']) {
         await place.drop(name, table('OLD-1,NEW,A,1', `${name},NEW,A,1`));
         await place.run(['start', '--once']);
@@ -254,13 +288,23 @@ describe('a dead letter', () => {
       const other = await place.read(tuesday, 'dead-letters.csv');
       await place.setFaults([]);
       await place.run(['pause', '--reason', 'test']);
-      await place.drop('first.csv', (await place.read(monday, 'dead-letters.csv')).replace('OLD-1,', 'NEW-1,'));
+      await place.drop(
+        'first.csv',
+        (await place.read(monday, 'dead-letters.csv')).replace('OLD-1,', 'NEW-1,'),
+      );
       await until('the order', async () => {
         await place.run(['start', '--once']);
         return JSON.parse((await place.run(['explain', 'NEW-1', '--json'])).out).state === 'queued';
       });
       if (how === 'a retry') {
-        const planned = await place.run(['dead-letters', 'retry', '--order', 'OLD-1', '--dry-run', '--json']);
+        const planned = await place.run([
+          'dead-letters',
+          'retry',
+          '--order',
+          'OLD-1',
+          '--dry-run',
+          '--json',
+        ]);
         expect(JSON.parse(planned.out)).toMatchObject({ plan: { corrected: 1 } });
         const { out } = await place.run(['dead-letters', 'retry', '--order', 'OLD-1', '--yes']);
         expect(out).toContain('brought the same rows back as another order');
@@ -275,13 +319,21 @@ describe('a dead letter', () => {
 
   it('of an order that a person made two orders is sent again although the other one was sent', async () => {
     const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1', 'OLD-2', 'NEW-2'] };
-    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
-    await place.drop('orders.csv', table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-2,NEW,C,1', 'OLD-2,NEW,D,1'));
+    await using place = await openWorkplace({
+      faults: { faults: [bad] },
+      sandbox: { record: true },
+    });
+    await place.drop(
+      'orders.csv',
+      table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-2,NEW,C,1', 'OLD-2,NEW,D,1'),
+    );
     await place.run(['start', '--once']);
     const fix = await place.read(await lastOf(place), 'dead-letters.csv');
     const two = fix.replace('OLD-1,NEW,A', 'NEW-1,NEW,A').replace('OLD-1,NEW,B', 'NEW-2,NEW,B');
     // Of the second, one row stays what it was.
-    const parted = two.replace('OLD-2,NEW,D', 'NEW-3,NEW,D').replaceAll(/"?01[.,]000"?$/gm, 'confirmed');
+    const parted = two
+      .replace('OLD-2,NEW,D', 'NEW-3,NEW,D')
+      .replaceAll(/"?01[.,]000"?$/gm, 'confirmed');
     await place.drop('first.csv', parted);
     await place.run(['start', '--once']);
     expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'NEW-3']);
@@ -296,7 +348,10 @@ describe('a dead letter', () => {
     'of an order that became two is held in another file also where one of the two was discarded: %s',
     async (refused) => {
       const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1', refused] };
-      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      await using place = await openWorkplace({
+        faults: { faults: [bad] },
+        sandbox: { record: true },
+      });
       const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1');
       await place.drop('orders.csv', file);
       await place.run(['start', '--once']);
@@ -304,7 +359,8 @@ describe('a dead letter', () => {
       const two = fix.replace('OLD-1,NEW,A', 'NEW-1,NEW,A').replace('OLD-1,NEW,B', 'NEW-2,NEW,B');
       await place.run(['pause', '--reason', 'test']);
       await place.drop('first.csv', two.replaceAll(/"?01[.,]000"?$/gm, 'confirmed'));
-      const stateOf = async (number: string) => JSON.parse((await place.run(['explain', number, '--json'])).out).state;
+      const stateOf = async (number: string) =>
+        JSON.parse((await place.run(['explain', number, '--json'])).out).state;
       await until('both orders', async () => {
         await place.run(['start', '--once']);
         return (await stateOf('NEW-1')) === 'queued' && (await stateOf('NEW-2')) === 'queued';
@@ -324,7 +380,10 @@ describe('a dead letter', () => {
 
   it('of an order whose new number another file brought first is held in another file', async () => {
     const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1'] };
-    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    await using place = await openWorkplace({
+      faults: { faults: [bad] },
+      sandbox: { record: true },
+    });
     const fix = await fixFileOf(place, 'OLD-1');
     await place.drop('new.csv', table('NEW-1,NEW,A,1'));
     await place.run(['start', '--once']);
@@ -341,7 +400,10 @@ describe('a dead letter', () => {
 
   it('of an order that has another number now is held in a file that a spreadsheet saved without its leading zeros', async () => {
     const bad = { kind: 'answer', status: 400, message: 'no', orders: ['0088'] };
-    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    await using place = await openWorkplace({
+      faults: { faults: [bad] },
+      sandbox: { record: true },
+    });
     const fix = await fixFileOf(place, '0088');
     await place.setFaults([]);
     await place.drop('fix.csv', fix.replace('0088', 'NEW-1'));
@@ -353,14 +415,25 @@ describe('a dead letter', () => {
   });
 
   it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
-    const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1', 'OLD-2'] };
-    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    const bad = {
+      kind: 'answer',
+      status: 400,
+      message: 'number is taken',
+      orders: ['OLD-1', 'OLD-2'],
+    };
+    await using place = await openWorkplace({
+      faults: { faults: [bad] },
+      sandbox: { record: true },
+    });
     const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-2,NEW,C,1', 'OLD-3,NEW,A,1');
     await place.drop('orders.csv', file);
     await place.run(['start', '--once']);
     const first = await lastOf(place);
     const fix = await place.read(first, 'dead-letters.csv');
-    await place.drop('fix.csv', fix.replaceAll('OLD-1,', 'NEW-1,').replace('OLD-2,NEW,C', 'OLD-2,NEW,D'));
+    await place.drop(
+      'fix.csv',
+      fix.replaceAll('OLD-1,', 'NEW-1,').replace('OLD-2,NEW,C', 'OLD-2,NEW,D'),
+    );
     await place.setFaults([]);
     await place.run(['start', '--once']);
     const sent = ['NEW-1', 'OLD-2', 'OLD-3'];
@@ -378,8 +451,12 @@ describe('a dead letter', () => {
     );
 
     // A person who means it can send it.
-    const [header = '', ...rows] = (await place.read(again, 'dead-letters.csv')).trimEnd().split('\n');
-    const confirmed = rows.filter((row) => row.startsWith('OLD-1,')).map((row) => row.replace(/[^,]*$/, 'confirmed'));
+    const [header = '', ...rows] = (await place.read(again, 'dead-letters.csv'))
+      .trimEnd()
+      .split('\n');
+    const confirmed = rows
+      .filter((row) => row.startsWith('OLD-1,'))
+      .map((row) => row.replace(/[^,]*$/, 'confirmed'));
     expect(confirmed).toHaveLength(2);
     await place.drop('meant.csv', `${[header, ...confirmed].join('\n')}\n`);
     await place.run(['start', '--once']);
@@ -406,7 +483,9 @@ describe('a dead letter', () => {
     );
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
-    expect(out).toContain(`Correct the fix file in ${path.join(place.folder, 'reports', wrong.batch)}`);
+    expect(out).toContain(
+      `Correct the fix file in ${path.join(place.folder, 'reports', wrong.batch)}`,
+    );
     expect(out).toContain('  po-sync dead-letters discard --order PO-1\n');
     const listed = (await place.run(['dead-letters', 'list'])).out;
     expect(listed).toMatch(
@@ -426,7 +505,13 @@ describe('a dead letter', () => {
       { ...refusal, orders: ['PO-3'], attempts: '1-2' },
     ];
     await using place = await openWorkplace({ faults: { faults } });
-    const old = ['PO-1,NEW,OLD,1', 'PO-1,NEW,A,1', 'PO-2,NEW,OLD,2', 'PO-3,NEW,OLD,3', 'PO-4,NEW,A,4'];
+    const old = [
+      'PO-1,NEW,OLD,1',
+      'PO-1,NEW,A,1',
+      'PO-2,NEW,OLD,2',
+      'PO-3,NEW,OLD,3',
+      'PO-4,NEW,A,4',
+    ];
     await place.drop('week.csv', table(...old));
     await place.run(['start', '--once']);
     const fix = await place.read(await lastOf(place), 'dead-letters.csv');
@@ -444,12 +529,20 @@ describe('a dead letter', () => {
     expect(await openNow(place)).toEqual([0, 0, 0]);
     // PO-1 and PO-3 have their old rows, in another sequence; PO-2 has another quantity, and PO-4 was never refused.
     const [first = '', second = ''] = old;
-    await place.drop('copy.csv', table(second, first, 'PO-2,NEW,OLD,20', 'PO-3,NEW,OLD,3', 'PO-4,NEW,A,40'));
+    await place.drop(
+      'copy.csv',
+      table(second, first, 'PO-2,NEW,OLD,20', 'PO-3,NEW,OLD,3', 'PO-4,NEW,A,40'),
+    );
     await place.run(['start', '--once']);
     const copy = await lastOf(place);
     const letters: DeadLetter[] = JSON.parse(await place.read(copy, 'dead-letters.json'));
     const old1 = 'It has the items that the API refused in "week.csv" (batch ';
-    expect(letters.map(({ purchaseOrderNumber, message }) => [purchaseOrderNumber, message.includes(old1)])).toEqual([
+    expect(
+      letters.map(({ purchaseOrderNumber, message }) => [
+        purchaseOrderNumber,
+        message.includes(old1),
+      ]),
+    ).toEqual([
       ['PO-1', true],
       ['PO-2', false],
       ['PO-3', true],
@@ -460,13 +553,23 @@ describe('a dead letter', () => {
     expect(signatures[0]).toBe(signatures[2]);
     expect(signatures[1]).toBe(signatures[3]);
     expect(signatures[0]).not.toBe(signatures[1]);
-    for (const text of [await place.read(copy, 'report.html'), (await place.run(['explain', 'PO-1'])).out])
+    for (const text of [
+      await place.read(copy, 'report.html'),
+      (await place.run(['explain', 'PO-1'])).out,
+    ])
       expect(text.replaceAll('&quot;', '"')).toContain(old1);
   });
 
   it('of a conflict does not say so of an order that was discarded, whose number another order got', async () => {
-    const refusal = { kind: 'answer', status: 400, message: 'articleCode OLD is unknown', orders: ['PO-9'] };
-    await using place = await openWorkplace({ faults: { faults: [{ ...refusal, attempts: '1' }] } });
+    const refusal = {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode OLD is unknown',
+      orders: ['PO-9'],
+    };
+    await using place = await openWorkplace({
+      faults: { faults: [{ ...refusal, attempts: '1' }] },
+    });
     await place.drop('week.csv', table('PO-9,NEW,OLD,1', 'PO-8,NEW,B,none'));
     await place.run(['start', '--once']);
     const fix = (await place.read(await lastOf(place), 'dead-letters.csv')).split('\n');
@@ -478,12 +581,18 @@ describe('a dead letter', () => {
     await place.drop('copy.csv', table('PO-9,NEW,OLD,1'));
     await place.run(['start', '--once']);
     const [letter] = JSON.parse(await place.read(await lastOf(place), 'dead-letters.json'));
-    expect(letter).toMatchObject({ kind: 'conflict', message: expect.not.stringContaining('nothing in it is new') });
+    expect(letter).toMatchObject({
+      kind: 'conflict',
+      message: expect.not.stringContaining('nothing in it is new'),
+    });
   });
 
   it('shows what was changed in its rows, their new number, and how it ended rounds later', async () => {
     await using place = await openWorkplace();
-    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"C<i",none', 'PO-3,NEW,D,1'));
+    await place.drop(
+      'a.csv',
+      table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"C<i",none', 'PO-3,NEW,D,1'),
+    );
     await place.run(['start', '--once']);
     const [first] = await place.reportsNow();
     if (first === undefined) throw new Error('no report');
@@ -496,10 +605,16 @@ describe('a dead letter', () => {
     await place.drop('tuesday.csv', round);
     await place.run(['start', '--once']);
     const closed = async () =>
-      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed?: Closed }[]).map((one) => one.closed);
+      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed?: Closed }[]).map(
+        (one) => one.closed,
+      );
     const second = await lastOf(place);
     expect(await closed()).toMatchObject([
-      { by: 'accepted', file: 'tuesday.csv', changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '5' }] },
+      {
+        by: 'accepted',
+        file: 'tuesday.csv',
+        changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '5' }],
+      },
       {
         by: 'fixed',
         waitsIn: second.batch,
@@ -508,7 +623,11 @@ describe('a dead letter', () => {
           { place: 'line 3', field: 'quantity', from: 'none', to: 'some' },
         ],
       },
-      { by: 'fixed', number: 'PO-9', changes: [{ field: 'purchaseOrderNumber' }, { to: '3' }, { place: 'line 5' }] },
+      {
+        by: 'fixed',
+        number: 'PO-9',
+        changes: [{ field: 'purchaseOrderNumber' }, { to: '3' }, { place: 'line 5' }],
+      },
     ]);
 
     const rest = await place.read(second, 'dead-letters.csv');
@@ -521,7 +640,12 @@ describe('a dead letter', () => {
       end: { by: 'accepted', batch: last.batch, file: 'wednesday.csv' },
     });
     expect(JSON.parse(await place.read(second, 'dead-letters.json'))).toMatchObject([
-      { closed: { file: 'wednesday.csv', changes: [{ place: 'line 3', field: 'quantity', from: 'some', to: '2' }] } },
+      {
+        closed: {
+          file: 'wednesday.csv',
+          changes: [{ place: 'line 3', field: 'quantity', from: 'some', to: '2' }],
+        },
+      },
     ]);
     const page = await place.read(first, 'report.html');
     expect(page).toContain('<bdi>quantity: none → 5</bdi>');
@@ -583,18 +707,22 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     const third = await lastOf(place);
     expect(await place.read(first, 'report.html')).toContain('<h1>1 of 2 orders needs you</h1>');
-    expect(await place.read(first, 'report.html')).toContain(`href="../${third.batch}/report.html"`);
+    expect(await place.read(first, 'report.html')).toContain(
+      `href="../${third.batch}/report.html"`,
+    );
     const closed = { by: 'fixed', batch: second.batch };
     const letters = async () => JSON.parse(await place.read(first, 'dead-letters.json'));
-    expect(await letters()).toMatchObject([{ closed }, { closed: { ...closed, waitsIn: third.batch } }]);
+    expect(await letters()).toMatchObject([
+      { closed },
+      { closed: { ...closed, waitsIn: third.batch } },
+    ]);
 
     await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
     await place.run(['start', '--once']);
     expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
-    expect((await letters()).map((one: { closed: { waitsIn?: string } }) => one.closed.waitsIn)).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(
+      (await letters()).map((one: { closed: { waitsIn?: string } }) => one.closed.waitsIn),
+    ).toEqual([undefined, undefined]);
   });
 
   it('that was settled needs a person again while a fix file with other content is in conflict', async () => {
@@ -602,7 +730,10 @@ describe('a dead letter', () => {
     await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,1', 'PO-3,NEW,C,none'));
     await place.run(['start', '--once']);
     const first = await lastOf(place);
-    const fix = (await place.read(first, 'dead-letters.csv')).replace('PO-3,NEW,C,none', 'PO-3,NEW,C,3');
+    const fix = (await place.read(first, 'dead-letters.csv')).replace(
+      'PO-3,NEW,C,none',
+      'PO-3,NEW,C,3',
+    );
     await place.drop('ben.csv', fix.replace('PO-1,NEW,A,none', 'PO-1,NEW,A,8'));
     await place.run(['start', '--once']);
     expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
@@ -617,14 +748,23 @@ describe('a dead letter', () => {
     expect(page).toContain(
       `1 order was settled and came back with rows that were not accepted: it needs a person in <bdi>anna.csv</bdi> <small>(batch <a data-in-reports href="../${anna.batch}/report.html">`,
     );
-    expect(page).toMatch(/accepted in <bdi>ben\.csv<\/bdi>.*; then came back in <bdi>anna\.csv<\/bdi>/);
+    expect(page).toMatch(
+      /accepted in <bdi>ben\.csv<\/bdi>.*; then came back in <bdi>anna\.csv<\/bdi>/,
+    );
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toContain(
       `its dead letter was closed: accepted, batch ${ben.batch}; then its rows came back in anna.csv and still wait in batch ${anna.batch}`,
     );
-    const letters = async () => JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[];
+    const letters = async () =>
+      JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[];
     expect((await letters())[0]).toMatchObject({
-      closed: { by: 'accepted', batch: ben.batch, file: 'ben.csv', waitsIn: anna.batch, end: { file: 'anna.csv' } },
+      closed: {
+        by: 'accepted',
+        batch: ben.batch,
+        file: 'ben.csv',
+        waitsIn: anna.batch,
+        end: { file: 'anna.csv' },
+      },
     });
 
     await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
@@ -651,17 +791,33 @@ describe('a dead letter', () => {
     const second = await lastOf(place);
     expect(second.counts).toMatchObject({ accepted: 2, invalid: 1 });
     const ends = async () =>
-      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[]).map(({ closed }) => closed);
-    const ordered = { by: 'discarded', end: { by: 'accepted', batch: second.batch, file: 'b.csv' } };
-    expect(await ends()).toMatchObject([ordered, ordered, { by: 'discarded', waitsIn: second.batch }]);
-    expect(await place.read(first, 'report.html')).toMatch(/discarded by .*; then accepted in <bdi>b\.csv<\/bdi>/);
-    expect((await place.run(['explain', 'PO-1'])).out).toMatch(/discarded by .*; then accepted, batch /);
+      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[]).map(
+        ({ closed }) => closed,
+      );
+    const ordered = {
+      by: 'discarded',
+      end: { by: 'accepted', batch: second.batch, file: 'b.csv' },
+    };
+    expect(await ends()).toMatchObject([
+      ordered,
+      ordered,
+      { by: 'discarded', waitsIn: second.batch },
+    ]);
+    expect(await place.read(first, 'report.html')).toMatch(
+      /discarded by .*; then accepted in <bdi>b\.csv<\/bdi>/,
+    );
+    expect((await place.run(['explain', 'PO-1'])).out).toMatch(
+      /discarded by .*; then accepted, batch /,
+    );
 
     // Refused at first, then corrected again.
     const last = await place.read(second, 'dead-letters.csv');
     await place.drop('c.csv', last.replace('PO-3,NEW,A,none', 'PO-3,NEW,A,7'));
     await place.run(['start', '--once']);
-    expect((await ends())[2]).toMatchObject({ by: 'discarded', end: { by: 'accepted', file: 'c.csv' } });
+    expect((await ends())[2]).toMatchObject({
+      by: 'discarded',
+      end: { by: 'accepted', file: 'c.csv' },
+    });
   });
 
   it('that was discarded says which later complete file had its order accepted', async () => {
@@ -677,15 +833,23 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     const last = await lastOf(place);
     expect(last.counts).toMatchObject({ accepted: 2 });
-    const ordered = { closed: { by: 'discarded', end: { by: 'accepted', batch: last.batch, file: 'c.csv' } } };
+    const ordered = {
+      closed: { by: 'discarded', end: { by: 'accepted', batch: last.batch, file: 'c.csv' } },
+    };
     for (const one of [first, second]) {
       if (one === undefined) throw new Error('no report');
-      const [letter, other] = JSON.parse(await place.read(one, 'dead-letters.json')) as { closed: Closed }[];
+      const [letter, other] = JSON.parse(await place.read(one, 'dead-letters.json')) as {
+        closed: Closed;
+      }[];
       expect(letter).toMatchObject(ordered);
       expect(other?.closed.end).toBeUndefined();
-      expect(await place.read(one, 'report.html')).toMatch(/discarded by .*; then accepted in <bdi>c\.csv<\/bdi>/);
+      expect(await place.read(one, 'report.html')).toMatch(
+        /discarded by .*; then accepted in <bdi>c\.csv<\/bdi>/,
+      );
     }
-    expect((await place.run(['explain', 'PO-1'])).out).toMatch(/discarded by .*; then accepted, batch /);
+    expect((await place.run(['explain', 'PO-1'])).out).toMatch(
+      /discarded by .*; then accepted, batch /,
+    );
   });
 
   it('of a fix file that was settled needs a person again on the first page too', async () => {
@@ -693,7 +857,10 @@ describe('a dead letter', () => {
     await place.drop('a.csv', table('PO-1,NEW,A,none'));
     await place.run(['start', '--once']);
     const first = await lastOf(place);
-    await place.drop('b.csv', (await place.read(first, 'dead-letters.csv')).replace('A,none', 'A,some'));
+    await place.drop(
+      'b.csv',
+      (await place.read(first, 'dead-letters.csv')).replace('A,none', 'A,some'),
+    );
     await place.run(['start', '--once']);
     const fix = await place.read(await lastOf(place), 'dead-letters.csv');
     for (const quantity of ['8', '5']) {
@@ -709,7 +876,9 @@ describe('a dead letter', () => {
     ]);
     const { out } = await place.run(['explain', 'PO-1', '--json']);
     expect(out).toContain('"before"');
-    expect(page).toMatch(/still open<\/b> in <bdi>5\.csv<\/bdi>.*; before that accepted in <bdi>8\.csv<\/bdi>/);
+    expect(page).toMatch(
+      /still open<\/b> in <bdi>5\.csv<\/bdi>.*; before that accepted in <bdi>8\.csv<\/bdi>/,
+    );
     await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
     await place.run(['start', '--once']);
     expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
@@ -736,7 +905,8 @@ describe('a dead letter', () => {
     const later =
       'purchaseOrderNumber,orderState,articleCode,quantity,status\nPO-1,NEW,A,2,open\nPO-2,NEW,A,1,cancelled\n';
     await place.drop('b.csv', later);
-    const finished = async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length;
+    const finished = async () =>
+      (await place.reportsNow()).filter(({ state }) => state === 'finished').length;
     await until('the second report', async () => (await finished()) === 1);
     await place.setFaults([]);
     await until('both reported', async () => (await finished()) === 2);
@@ -749,7 +919,10 @@ describe('a dead letter', () => {
     expect(written).toContain('your operator can cancel its file as long as it waits');
     // Its report is written again a moment later.
     const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
-    expect(deadLetters.map((one: DeadLetter) => one.purchaseOrderNumber).sort()).toEqual(['PO-1', 'PO-2']);
+    expect(deadLetters.map((one: DeadLetter) => one.purchaseOrderNumber).sort()).toEqual([
+      'PO-1',
+      'PO-2',
+    ]);
   });
 });
 
@@ -767,9 +940,13 @@ it('a conflict whose other order was cancelled before it was sent says that the 
   const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
   const a = batches.find(({ file }: { file: string }) => file === 'a.csv').batch;
   await place.run(['batches', 'cancel', a, '--yes']);
-  const free = 'The other order with this number was cancelled or discarded: po-sync did not send it.';
+  const free =
+    'The other order with this number was cancelled or discarded: po-sync did not send it.';
   const flat = (text: string) => text.replace(/\s+/g, ' ');
-  await until('the report', async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2);
+  await until(
+    'the report',
+    async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2,
+  );
   expect(flat((await place.run(['explain', 'PO-1'])).out)).toContain(
     `${free} If this one is wanted, drop its fix file as it is`,
   );
@@ -791,7 +968,10 @@ it('a conflict whose other order was cancelled before it was sent says that the 
 it('discarded in a file in progress, it is listed with --all as closed, by whom and when, as in JSON', async () => {
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const busy = { kind: 'answer', status: 503, message: 'busy', articles: ['SLOW'] };
-  await using place = await openWorkplace({ faults: { faults: [refused, busy] }, sandbox: { record: true } });
+  await using place = await openWorkplace({
+    faults: { faults: [refused, busy] },
+    sandbox: { record: true },
+  });
   const daemon = place.start(['start']);
   await place.drop('orders.csv', table('REF,NEW,BAD,1', 'WRONG,NEW,A,none', 'LATE,NEW,SLOW,1'));
   const listed = async (...args: string[]): Promise<DeadLetter[]> =>
@@ -803,7 +983,9 @@ it('discarded in a file in progress, it is listed with --all as closed, by whom 
   expect(await listed('--batch', batch)).toEqual([]);
   const closed = { by: 'discarded', who: 'anna', at: expect.any(String) };
   const found = await listed('--all', '--batch', batch);
-  expect(found.toSorted((a, b) => (a.purchaseOrderNumber < b.purchaseOrderNumber ? -1 : 1))).toMatchObject([
+  expect(
+    found.toSorted((a, b) => (a.purchaseOrderNumber < b.purchaseOrderNumber ? -1 : 1)),
+  ).toMatchObject([
     { purchaseOrderNumber: 'REF', kind: 'refused', message: 'unknown article', closed },
     { purchaseOrderNumber: 'WRONG', kind: 'invalid', closed },
   ]);
@@ -830,27 +1012,42 @@ it('of an order that needs a person in several files, list, JSON and explain nam
     const [last] = before.slice(-1);
     const secondOf = (at: string) => at.slice(0, 19);
     // The name of a batch begins with its second.
-    await until('the next second', () => secondOf(new Date().toISOString()) > secondOf(last?.startedAt ?? ''));
+    await until(
+      'the next second',
+      () => secondOf(new Date().toISOString()) > secondOf(last?.startedAt ?? ''),
+    );
     await place.drop(name, text);
     await place.run(['start', '--once', '--max-wait', '2s']);
     return await lastOf(place);
   };
   const rows = ['REF,NEW,BAD,2', 'INV,NEW,,1', 'OK,NEW,A,1'];
   const first = await taken('r.csv', table(...rows));
-  const [second, third] = [await taken('r.csv', table(...rows)), await taken('other.csv', table(...rows.slice(0, 2)))];
+  const [second, third] = [
+    await taken('r.csv', table(...rows)),
+    await taken('other.csv', table(...rows.slice(0, 2))),
+  ];
   expect(third).toMatchObject({ counts: { refused: 1, invalid: 1 }, open: 2 });
   const marks = async () => {
     const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out);
-    return deadLetters.map(({ batch, newerIn }: { batch: string; newerIn?: string }) => [batch, newerIn]);
+    return deadLetters.map(({ batch, newerIn }: { batch: string; newerIn?: string }) => [
+      batch,
+      newerIn,
+    ]);
   };
   const older = (...batches: Report[]) =>
     batches.flatMap(({ batch }) => [
       [batch, third.batch],
       [batch, third.batch],
     ]);
-  expect(await marks()).toEqual([...older(first, second), [third.batch, undefined], [third.batch, undefined]]);
+  expect(await marks()).toEqual([
+    ...older(first, second),
+    [third.batch, undefined],
+    [third.batch, undefined],
+  ]);
   const { out } = await place.run(['dead-letters', 'list']);
-  expect(out.match(new RegExp(`REF +refused, again in ${third.batch.slice(-8)} `, 'g'))).toHaveLength(2);
+  expect(
+    out.match(new RegExp(`REF +refused, again in ${third.batch.slice(-8)} `, 'g')),
+  ).toHaveLength(2);
   expect(out).toContain(`${third.batch}/dead-letters.csv`);
   expect(out).not.toContain(`${first.batch}/dead-letters.csv`);
   for (const number of ['REF', 'INV'])
@@ -861,11 +1058,15 @@ it('of an order that needs a person in several files, list, JSON and explain nam
   // Held, because the API refuses the orders that only it has.
   const refused = Array.from({ length: 12 }, (_, i) => `H-${i},NEW,BAD,1`);
   const held = await taken('held.csv', table('REF,NEW,BAD,2', ...refused));
-  expect((await place.run(['batches', 'show', held.batch])).out).toContain('po-sync batches release');
+  expect((await place.run(['batches', 'show', held.batch])).out).toContain(
+    'po-sync batches release',
+  );
   const whileHeld = await marks();
   expect(whileHeld).toContainEqual([first.batch, held.batch]);
   expect(whileHeld).toContainEqual([third.batch, held.batch]);
-  expect((await place.run(['explain', 'REF'])).out).toContain(`Its fix file is written when batch ${held.batch} is`);
+  expect((await place.run(['explain', 'REF'])).out).toContain(
+    `Its fix file is written when batch ${held.batch} is`,
+  );
   await place.run(['batches', 'cancel', held.batch, '--yes']);
   await place.run(['start', '--once']);
   expect((await place.run(['explain', 'REF'])).out).toContain(
@@ -875,7 +1076,9 @@ it('of an order that needs a person in several files, list, JSON and explain nam
   const fix = await place.read(held, 'dead-letters.csv');
   await taken('fix.csv', fix.replace('REF,NEW,BAD', 'REF,NEW,A'));
   expect(place.stored().get('REF')).toBe(1);
-  const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json', '--order', 'REF'])).out);
+  const { deadLetters } = JSON.parse(
+    (await place.run(['dead-letters', 'list', '--json', '--order', 'REF'])).out,
+  );
   expect(deadLetters).toEqual([]);
 });
 
@@ -883,7 +1086,9 @@ it('of an order that a fix file of another file sent under another number, list,
   const redis = await openDatabase();
   const bad = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, faults: { faults: [bad] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = () => place.run(['start', '--once', '--max-wait', '60s']);
   const taken = async (name: string, text: string): Promise<Report> => {
     await place.drop(name, text);
@@ -907,8 +1112,14 @@ it('of an order that a fix file of another file sent under another number, list,
   expect([...place.stored().keys()].sort()).toEqual(['IN-1-9', 'REF-9']);
 
   const check = async (isLost: boolean) => {
-    const listed = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
-    const sentAs = ({ purchaseOrderNumber: no, batch, sentAs: as }: Record<string, unknown>) => [no, batch, as];
+    const listed = JSON.parse(
+      (await place.run(['dead-letters', 'list', '--json'])).out,
+    ).deadLetters;
+    const sentAs = ({ purchaseOrderNumber: no, batch, sentAs: as }: Record<string, unknown>) => [
+      no,
+      batch,
+      as,
+    ];
     const [asRef, asRow] = ['REF-9', 'IN-1-9'].map((number) => {
       return { number, batch: expect.any(String), file: `${number}.csv` };
     });
@@ -928,12 +1139,24 @@ it('of an order that a fix file of another file sent under another number, list,
     expect(JSON.parse((await place.run(['status', '--json'])).out).deadLetters).toBe(3);
     const only = isLost ? [] : ['send them again unchanged (only 1 of 3 can be)'];
     expect(out.match(/send them again unchanged.*$/gm) ?? []).toEqual(only);
-    const plan = JSON.parse((await place.run(['dead-letters', 'retry', '--dry-run', '--json'])).out).plan;
+    const plan = JSON.parse(
+      (await place.run(['dead-letters', 'retry', '--dry-run', '--json'])).out,
+    ).plan;
     expect(Object.values<number>(plan).reduce((sum, one) => sum + one, 0)).toBe(3);
-    expect(out).toMatch(/REF was already sent as REF-9, from "REF-9\.csv"[\s\S]*dead-letters discard --order REF\n/);
+    expect(out).toMatch(
+      /REF was already sent as REF-9, from "REF-9\.csv"[\s\S]*dead-letters discard --order REF\n/,
+    );
     const ofOne = (await place.run(['dead-letters', 'list', '--order', 'REF'])).out;
     expect(ofOne).not.toMatch(/Correct and drop|dead-letters retry|dead-letters\.csv/);
-    const retried = await place.run(['dead-letters', 'retry', '--order', 'REF', '--order', 'IN-1', '--dry-run']);
+    const retried = await place.run([
+      'dead-letters',
+      'retry',
+      '--order',
+      'REF',
+      '--order',
+      'IN-1',
+      '--dry-run',
+    ]);
     expect(retried.code).toBe(2);
     expect(retried.out).not.toMatch(/Drop the fix file|Correct the fix file/);
     expect(retried.out).toContain(
@@ -972,17 +1195,25 @@ it('the page of a file that was dropped again links the report in which its rows
   const first = await dropOnce('a.csv', table('PO-1,NEW,A,1', ',NEW,B,2'));
   expect(await place.read(first, 'report.html')).not.toContain('read again');
   const second = await dropOnce('b.csv', table('PO-1,NEW,A,1', ',NEW,B,2'));
-  await dropOnce('c.csv', (await place.read(second, 'dead-letters.csv')).replace(/^,NEW,B/m, 'PO-2,NEW,B'));
+  await dropOnce(
+    'c.csv',
+    (await place.read(second, 'dead-letters.csv')).replace(/^,NEW,B/m, 'PO-2,NEW,B'),
+  );
   expect(await openNow(place)).toEqual([1, 0, 0]);
   const [now] = await place.reportsNow();
   expect(now?.repeatedBy).toEqual({ batch: second.batch, file: 'b.csv', at: second.startedAt });
   const link = `<bdi>b.csv</bdi> <small>(batch <a data-in-reports href="../${second.batch}/report.html">`;
-  expect(await place.read(first, 'report.html')).toContain(`<b>The same file was read again:</b> ${link}`);
+  expect(await place.read(first, 'report.html')).toContain(
+    `<b>The same file was read again:</b> ${link}`,
+  );
 });
 
 it('an error that several rows of an order have is said once', async () => {
   await using place = await openWorkplace();
-  await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-1,NEW,B,none', 'PO-1,NEW,C,few', 'PO-2,NEW,A,none'));
+  await place.drop(
+    'a.csv',
+    table('PO-1,NEW,A,none', 'PO-1,NEW,B,none', 'PO-1,NEW,C,few', 'PO-2,NEW,A,none'),
+  );
   await place.run(['start', '--once']);
   const [, one = '', two = ''] = (await place.read(await lastOf(place), 'results.csv')).split('\n');
   expect(one.match(/is not a number/g)).toHaveLength(2);
@@ -1008,15 +1239,22 @@ it('the page of an unreadable file closes when a later file of the same name cou
   await place.run(['start', '--once']);
   const broken = await lastOf(place);
   expect(await place.read(broken, 'report.html')).toContain('<header class="care">');
-  expect(await place.read(broken, 'report.html')).toContain('<code class="line">PO-1,NEW,&quot;A,1</code>');
-  expect((await place.reportsNow())[0]).toMatchObject({ error: { line: 2, text: 'PO-1,NEW,"A,1' } });
+  expect(await place.read(broken, 'report.html')).toContain(
+    '<code class="line">PO-1,NEW,&quot;A,1</code>',
+  );
+  expect((await place.reportsNow())[0]).toMatchObject({
+    error: { line: 2, text: 'PO-1,NEW,"A,1' },
+  });
   await place.drop('b.csv', table('PO-2,NEW,A,1'));
   await place.run(['start', '--once']);
   expect(await place.read(broken, 'report.html')).toContain('What to do next');
   await place.drop('a.csv', table('PO-1,NEW,A,1'));
   await place.run(['start', '--once']);
   const right = await lastOf(place);
-  expect((await place.reportsNow())[0]).toMatchObject({ state: 'unreadable', replacedBy: right.batch });
+  expect((await place.reportsNow())[0]).toMatchObject({
+    state: 'unreadable',
+    replacedBy: right.batch,
+  });
   const failed = path.join(place.folder, 'inbox', 'failed');
   const [day = ''] = await readdir(failed);
   const beside = await readFile(path.join(failed, day, 'a.csv.result.html'), 'utf8');
@@ -1046,7 +1284,10 @@ it('the page of an unreadable file that somebody removed is no longer red, until
   );
   expect(await page()).not.toContain('What to do next');
   const [report] = await place.reportsNow();
-  expect(report).toMatchObject({ state: 'unreadable', removedAt: expect.stringMatching(/^\d{4}-/) });
+  expect(report).toMatchObject({
+    state: 'unreadable',
+    removedAt: expect.stringMatching(/^\d{4}-/),
+  });
 
   await rename(path.join(place.folder, 'a.csv'), file);
   await place.run(['start', '--once']);
@@ -1054,7 +1295,8 @@ it('the page of an unreadable file that somebody removed is no longer red, until
   expect((await place.reportsNow())[0]).not.toHaveProperty('removedAt');
 });
 
-const CONFIRM = 'If it is another order, write confirmed into _error_check in each row of this order';
+const CONFIRM =
+  'If it is another order, write confirmed into _error_check in each row of this order';
 
 it.each([false, true])(
   'of an export that was sent under another number is held where a later version has other items under the old one, until a person confirms it (Redis lost its data: %s)',
@@ -1062,7 +1304,9 @@ it.each([false, true])(
     const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
     const redis = await openDatabase();
     await using place = await openWorkplace({ redis, source: BOTH, faults: { faults: [refused] } });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     const once = () => place.run(['start', '--once', '--max-wait', '60s']);
     const drop = async (name: string, text: string) => {
       await place.drop(name, text);
@@ -1076,7 +1320,9 @@ it.each([false, true])(
     const another = await drop('other.csv', table('PO-4,NEW,BAD,4'));
     const otherFix = await place.read(another, 'dead-letters.csv');
     await drop('other-fix.csv', otherFix.replace('PO-4,NEW,BAD,4', 'PO-7,NEW,A,4'));
-    const rows = first.replace('PO-1,NEW,BAD,1', 'PO-9,NEW,A,1').replace('PO-2,NEW,A,none', 'PO-8,NEW,A,2');
+    const rows = first
+      .replace('PO-1,NEW,BAD,1', 'PO-9,NEW,A,1')
+      .replace('PO-2,NEW,A,none', 'PO-8,NEW,A,2');
     await drop('fix.csv', rows.replace(/^PO-4.*\n/m, ''));
     expect(stored()).toEqual(['PO-3', 'PO-7', 'PO-8', 'PO-9']);
     await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
@@ -1109,7 +1355,9 @@ it.each([false, true])(
       (await place.reportsNow()).find(({ file }) => file === 'unchanged.csv') ?? held,
       'dead-letters.csv',
     );
-    const confirmed = again.replace(/^PO-[24].*\n/gm, '').replace(/^(PO-1,.*),[^,]*$/m, '$1,confirmed');
+    const confirmed = again
+      .replace(/^PO-[24].*\n/gm, '')
+      .replace(/^(PO-1,.*),[^,]*$/m, '$1,confirmed');
     expect(await drop('confirmed.csv', confirmed)).toMatchObject({ counts: { accepted: 1 } });
     expect(place.stored().get('PO-1')).toBe(1);
   },
@@ -1118,26 +1366,36 @@ it.each([false, true])(
 it('the list shows an order of several versions of an export once, and offers a retry only where it would send some', async () => {
   const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
   await using place = await openWorkplace({ source: BOTH, faults: { faults: [refused] } });
-  const list = async (...args: string[]) => (await place.run(['dead-letters', 'list', ...args])).out;
+  const list = async (...args: string[]) =>
+    (await place.run(['dead-letters', 'list', ...args])).out;
   const next = async (...rows: string[]) => {
     const { startedAt = '' } = (await place.reportsNow()).at(-1) ?? {};
     // The name of a batch begins with its second.
-    await until('the next second', () => new Date().toISOString().slice(0, 19) > startedAt.slice(0, 19));
+    await until(
+      'the next second',
+      () => new Date().toISOString().slice(0, 19) > startedAt.slice(0, 19),
+    );
     await show(place, ...rows);
   };
   await next('PO-1,NEW,BAD,1', 'PO-3,NEW,A,3');
   const first = await lastOf(place);
   await next('PO-1,NEW,BAD,1', 'PO-2,NEW,A,none', 'PO-3,NEW,A,3');
-  expect(await list()).toContain('1 older dead letter of these orders, in earlier versions of an export, is not shown');
+  expect(await list()).toContain(
+    '1 older dead letter of these orders, in earlier versions of an export, is not shown',
+  );
   const newest = await lastOf(place);
   await next('PO-1,NEW,BAD,1', 'PO-2,NEW,A,none', 'PO-3,NEW,A,4');
   const out = await list();
   expect(out.match(/^PO-1 .*$/gm)).toEqual([expect.stringContaining(newest.batch.slice(-8))]);
-  expect(out).toContain('1 older dead letter of these orders, in earlier versions of an export, is not shown');
+  expect(out).toContain(
+    '1 older dead letter of these orders, in earlier versions of an export, is not shown',
+  );
   expect(out).not.toMatch(/again in|use --limit/);
   expect(out).toContain('dead-letters retry     send them again unchanged (only 1 of 3 can be)\n');
   expect(await list('--limit', '1')).toContain('… and 2 more dead letters; use --limit');
-  expect(await list('--kind', 'refused')).toMatch(/dead-letters retry {5}send them again unchanged\n/);
+  expect(await list('--kind', 'refused')).toMatch(
+    /dead-letters retry {5}send them again unchanged\n/,
+  );
   expect(await list('--kind', 'conflict')).not.toContain('dead-letters retry');
   expect(await list('--batch', first.batch)).toMatch(/^PO-1 +refused, again in /m);
   const { deadLetters } = JSON.parse(await list('--json', '--order', 'PO-1'));
@@ -1164,14 +1422,21 @@ it('the list shows of two files of one name which batch has no fix file yet', as
   const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
   expect(batches).toHaveLength(2);
   for (const { batch } of batches)
-    expect(out).toContain(`orders.csv (batch ${batch.slice(-8)}) has its fix file after its last order.`);
+    expect(out).toContain(
+      `orders.csv (batch ${batch.slice(-8)}) has its fix file after its last order.`,
+    );
 });
 
 const REFUSED = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
 
 it.each([
   ['the API refused it under the new number first', 'PO-8,NEW,BAD,1', 'PO-8,NEW,A,1', false],
-  ['the API refused it first, and Redis lost its data since', 'PO-8,NEW,BAD,1', 'PO-8,NEW,A,1', true],
+  [
+    'the API refused it first, and Redis lost its data since',
+    'PO-8,NEW,BAD,1',
+    'PO-8,NEW,A,1',
+    true,
+  ],
   ['it got a third number', 'PO-8,NEW,BAD,1', 'PO-9,NEW,A,1', false],
   ['it waited under the new number for another check', 'PO-8,NEW,A,none', 'PO-8,NEW,A,1', false],
 ])(
@@ -1181,7 +1446,10 @@ it.each([
     await using place = await openWorkplace({ redis, source: BOTH, faults: { faults: [REFUSED] } });
     await show(place, 'PO-1,NEW,BAD,1', 'PO-3,NEW,A,3');
     const bring = async (name: string, was: string, now: string) => {
-      await place.drop(name, (await place.read(await lastOf(place), 'dead-letters.csv')).replace(was, now));
+      await place.drop(
+        name,
+        (await place.read(await lastOf(place), 'dead-letters.csv')).replace(was, now),
+      );
       await place.run(['start', '--once']);
     };
     await bring('first.csv', 'PO-1,NEW,BAD,1', first);
@@ -1189,12 +1457,16 @@ it.each([
     const number = second.slice(0, 4);
     expect([...place.stored().keys()]).toEqual(['PO-3', number]);
     if (isLost) {
-      await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+      await using client = Object.assign(new Redis(redis), {
+        [Symbol.asyncDispose]: async () => client.disconnect(),
+      });
       await client.flushdb();
       await place.run(['start', '--once']);
     }
     await show(place, 'PO-1,NEW,A,5', 'PO-3,NEW,A,3');
-    expect(await place.read(await lastOf(place), 'results.csv')).toContain(`PO-1 was already sent as ${number}, from `);
+    expect(await place.read(await lastOf(place), 'results.csv')).toContain(
+      `PO-1 was already sent as ${number}, from `,
+    );
     expect([...place.stored().keys()]).toEqual(['PO-3', number]);
   },
 );
@@ -1213,7 +1485,9 @@ it('of an export that a fix file gave another number is held under the old one w
     });
   await read('PO-8 waits', async () => (await place.run(['explain', 'PO-8'])).code === 0);
   await show(place, 'PO-1,NEW,A,5', 'PO-3,NEW,A,3');
-  await read('PO-1 is held', async () => (await place.reportsNow()).some(({ counts }) => counts.invalid === 1));
+  await read('PO-1 is held', async () =>
+    (await place.reportsNow()).some(({ counts }) => counts.invalid === 1),
+  );
   await place.run(['resume']);
   await place.run(['start', '--once']);
   expect([...place.stored().keys()]).toEqual(['PO-3', 'PO-8']);

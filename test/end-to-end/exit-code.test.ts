@@ -41,7 +41,9 @@ it('status --exit-code ends with 0 during an outage of the API, and with 2 when 
   });
   const daemon = place.start(['start']);
   await place.drop('orders.csv', csvOf(3));
-  await until('the pause', async () => (await place.run(['status'])).out.includes('delivery      paused'));
+  await until('the pause', async () =>
+    (await place.run(['status'])).out.includes('delivery      paused'),
+  );
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
   await place.setFaults([{ kind: 'answer', on: 'create', status: 403 }]);
   await until('the refusal', async () => (await place.run(['status'])).out.includes('(http-403)'));

@@ -12,7 +12,8 @@ import { openWorkplace, type Running, type Workplace } from '../support/workplac
 const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
 const EXPORT = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
 
-const writeExport = (place: Workplace, rows: string) => writeFile(path.join(place.folder, 'erp.csv'), HEAD + rows);
+const writeExport = (place: Workplace, rows: string) =>
+  writeFile(path.join(place.folder, 'erp.csv'), HEAD + rows);
 
 /** The report of a version of an export that has so many orders, when it is finished. */
 const versionOf = (place: Workplace, orders: number) =>
@@ -64,8 +65,17 @@ describe('the list of items', () => {
     server = await openWebServer((_, response) => void response.end(`${HEAD}W-1,NUT,7\n`));
     const web = `- { name: web, type: export, path: 'http://127.0.0.1:${server.port}/web.csv', poll: 200ms }`;
     const inbox = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }';
-    const refusal = { kind: 'answer', status: 400, message: 'NUT is unknown', orders: ['E-2'], attempts: '1' };
-    place = await openWorkplace({ source: [inbox, EXPORT, web].join('\n  '), faults: { faults: [refusal] } });
+    const refusal = {
+      kind: 'answer',
+      status: 400,
+      message: 'NUT is unknown',
+      orders: ['E-2'],
+      attempts: '1',
+    };
+    place = await openWorkplace({
+      source: [inbox, EXPORT, web].join('\n  '),
+      faults: { faults: [refusal] },
+    });
     daemon = place.spawn(['start']);
     await place.drop('orders.csv', `${HEAD}I-1,A,1\n`);
     await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,"=B",2\nE-3,C,none\n');
@@ -86,8 +96,13 @@ describe('the list of items', () => {
   async function correct(): Promise<void> {
     const { call } = await openOperator(place, daemon);
     const id = await until('the dead letter', async () => {
-      const items = ((await call('GET', '/dead-letters')).body['items'] ?? []) as Record<string, string>[];
-      return items.find((one) => one['purchaseOrderNumber'] === 'E-3' && !one['id']?.includes('#'))?.['id'];
+      const items = ((await call('GET', '/dead-letters')).body['items'] ?? []) as Record<
+        string,
+        string
+      >[];
+      return items.find(
+        (one) => one['purchaseOrderNumber'] === 'E-3' && !one['id']?.includes('#'),
+      )?.['id'];
     });
     const at = `/dead-letters/${encodeURIComponent(id)}`;
     const { version } = (await call('GET', `${at}/rows`)).body;
@@ -115,7 +130,9 @@ describe('the list of items', () => {
     await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,"=B",2\nE-3,C,none\nE-4,D,4\n');
     const report = await versionOf(place, 4);
     const kept = JSON.parse(await place.read(report, 'items.json')) as unknown;
-    expect(kept).toEqual([{ purchaseOrderNumber: 'E-4', line: 6, items: [{ articleCode: 'D', quantity: 4 }] }]);
+    expect(kept).toEqual([
+      { purchaseOrderNumber: 'E-4', line: 6, items: [{ articleCode: 'D', quantity: 4 }] },
+    ]);
     expect(await itemsOf(place, daemon, 5)).toEqual([...ITEMS, 'erp.csv E-4 D 4'].sort());
     await writeExport(place, 'E-1,BOLT,5\nE-1,"=B",2\n');
     await expect(place.read(await versionOf(place, 1), 'items.json')).rejects.toThrow('ENOENT');
@@ -124,7 +141,12 @@ describe('the list of items', () => {
   });
 
   it('says that they are missing where the file of the report is gone or says something else', async () => {
-    const file = path.join(place.folder, 'reports', (await versionOf(place, 3)).batch, 'items.json');
+    const file = path.join(
+      place.folder,
+      'reports',
+      (await versionOf(place, 3)).batch,
+      'items.json',
+    );
     await writeFile(file, (await readFile(file, 'utf8')).replace('"quantity":1', '"quantity":9'));
     expect(await itemsOf(place, daemon, 6)).toContain('erp.csv E-2   missing');
     expect(await contentOf(place, 'E-2')).toMatchObject({ status: 'differs' });
@@ -167,7 +189,10 @@ describe('explain', () => {
     await writeExport(place, 'E-1,BOLT,5\n');
     const daemon = place.start(['start']);
     const batch = await until('the batch', async () => (await place.reportsNow())[0]?.batch);
-    await until('its order', async () => (await contentOf(place, 'E-1').catch(() => undefined))?.status === 'ledger');
+    await until(
+      'its order',
+      async () => (await contentOf(place, 'E-1').catch(() => undefined))?.status === 'ledger',
+    );
     await place.run(['batches', 'cancel', batch, '--yes']);
     await versionOf(place, 1);
     daemon.child.kill('SIGTERM');
@@ -185,7 +210,10 @@ it('an export whose daemon is killed with kill -9 before its report keeps the it
   await rm(reports, { recursive: true, force: true });
   await writeFile(reports, 'in the way');
   await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\n');
-  await until('the report that fails', () => place.stored().size === 2 && first.out().includes('"batch-trouble"'));
+  await until(
+    'the report that fails',
+    () => place.stored().size === 2 && first.out().includes('"batch-trouble"'),
+  );
   first.child.kill('SIGKILL');
   await first.ended;
   await rm(reports);

@@ -16,7 +16,10 @@ it('names no inbox for the fix file where none is configured', async () => {
   await using place = await openWorkplace({
     source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
   });
-  await writeFile(path.join(place.folder, 'erp.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n');
+  await writeFile(
+    path.join(place.folder, 'erp.csv'),
+    'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n',
+  );
   await place.run(['start', '--once']);
   const [report] = await place.reportsNow();
   if (report === undefined) throw new Error('no report');
@@ -27,14 +30,17 @@ it('names no inbox for the fix file where none is configured', async () => {
     (await place.run(['dead-letters', 'retry', '--dry-run'])).out,
   ];
   for (const text of texts)
-    expect(text.replace(/\s+/g, ' ')).toContain('none is configured. For your operator: add a source');
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      'none is configured. For your operator: add a source',
+    );
 });
 
 describe('an export', () => {
   it('is only read; what is known costs no call, what is wrong is reported once, what is fixed is sent', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
     const file = path.join(place.folder, 'erp.csv');
     const received = () => place.events.filter(({ type }) => type === 'received').length;
@@ -51,7 +57,10 @@ describe('an export', () => {
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
     expect(received()).toBe(2);
     const [, second] = await place.reportsNow();
-    expect(second).toMatchObject({ open: 0, counts: { orders: 3, accepted: 1, duplicate: 2, invalid: 0 } });
+    expect(second).toMatchObject({
+      open: 0,
+      counts: { orders: 3, accepted: 1, duplicate: 2, invalid: 0 },
+    });
 
     await writeFile(file, `${HEAD}1001;BOLT;6\n1002;NUT;7\n1003;NUT;1\n`);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
@@ -66,7 +75,8 @@ describe('an export', () => {
   it('says which of its orders were not sent because they wait since an earlier version, and which were settled since', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
     const rows = '1001;BOLT;5\n1002;NUT;many\n;NUT;some\n1003;NUT;few\n';
     const version = async (more: string) => {
@@ -84,8 +94,10 @@ describe('an export', () => {
     const first = await version('');
     expect(first.report).toMatchObject({ counts: { invalid: 3 }, warnings: [] });
     const second = await version('1004;NUT;1\n');
-    const waits = '2 orders were not sent: when this file was read, they waited for a person since an earlier export.';
-    const nameless = '1 row without an order number was not sent: it needed a person in an earlier export.';
+    const waits =
+      '2 orders were not sent: when this file was read, they waited for a person since an earlier export.';
+    const nameless =
+      '1 row without an order number was not sent: it needed a person in an earlier export.';
     expect(second.report.counts).toMatchObject({ accepted: 1, duplicate: 4 });
     expect(second.report.warnings).toEqual([expect.stringContaining(waits), nameless]);
     expect(second.page).toMatch(/<header class="neutral">[\s\S]*<h1>Nothing new needs you/);
@@ -100,8 +112,12 @@ describe('an export', () => {
 
     await place.run(['dead-letters', 'discard', '--order', '1003', '--yes']);
     const third = await version('1004;NUT;1\n1005;NUT;1\n');
-    expect(third.report.warnings[0]).toContain('1 order was not sent: when this file was read, it waited');
-    expect(third.results).toMatch(/,1003,duplicate,.*,known-settled,.*needed a person; it was settled since/);
+    expect(third.report.warnings[0]).toContain(
+      '1 order was not sent: when this file was read, it waited',
+    );
+    expect(third.results).toMatch(
+      /,1003,duplicate,.*,known-settled,.*needed a person; it was settled since/,
+    );
     expect(third.results).toMatch(/,1002,duplicate,.*,known-invalid,.*waits for a person/);
 
     await place.run(['dead-letters', 'discard', '--order', '1002', '--yes']);
@@ -113,12 +129,20 @@ describe('an export', () => {
   it('of a pattern with newestOnly is read from the newest file alone, also when that is gone, and after Redis lost its data', async () => {
     const redis = await openDatabase();
     const pattern = "type: export, path: 'erp/PO_*.csv', mapping: erp, stable: 100ms, poll: 200ms";
-    await using place = await openWorkplace({ redis, more: MORE, source: `- { name: erp, ${pattern} }` });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using place = await openWorkplace({
+      redis,
+      more: MORE,
+      source: `- { name: erp, ${pattern} }`,
+    });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     const once = () => place.run(['start', '--once']);
     const warnings = async () => {
       const { findings } = JSON.parse((await place.run(['doctor', '--json'])).out);
-      return findings.filter(({ message }: { message: string }) => message.includes('the oldest first')).length;
+      return findings.filter(({ message }: { message: string }) =>
+        message.includes('the oldest first'),
+      ).length;
     };
     const file = (day: string) => path.join(place.folder, 'erp', `PO_${day}.csv`);
     await mkdir(path.dirname(file('')));
@@ -130,7 +154,11 @@ describe('an export', () => {
     };
     for (const [day, rows] of Object.entries(content)) {
       await writeFile(file(day), HEAD + rows);
-      await utimes(file(day), new Date(`2026-11-${day}T03:00:00Z`), new Date(`2026-11-${day}T03:00:00Z`));
+      await utimes(
+        file(day),
+        new Date(`2026-11-${day}T03:00:00Z`),
+        new Date(`2026-11-${day}T03:00:00Z`),
+      );
     }
     expect(await warnings()).toBe(1);
     const config = await readFile(place.config, 'utf8');
@@ -151,16 +179,21 @@ describe('an export', () => {
     await writeFile(file('20'), `${HEAD}1001;BOLT;6\n1004;NUT;1\n`);
     expect(await once()).toMatchObject({ code: 0 });
     expect([...place.stored().keys()].toSorted()).toEqual(['1001', '1003', '1004']);
-    expect((await place.reportsNow()).map((report) => report.file)).toEqual(['PO_23.csv', 'PO_20.csv']);
+    expect((await place.reportsNow()).map((report) => report.file)).toEqual([
+      'PO_23.csv',
+      'PO_20.csv',
+    ]);
   });
 
   it('that is cut off ends with its next version, and no later version sends a discarded conflict: no text says otherwise', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.json, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.json, mapping: erp, stable: 100ms, poll: 200ms }',
     });
     const file = path.join(place.folder, 'erp.json');
-    const order = (quantity: number) => JSON.stringify([{ PO_NO: '1001', MATNR: 'BOLT', MENGE: quantity }]);
+    const order = (quantity: number) =>
+      JSON.stringify([{ PO_NO: '1001', MATNR: 'BOLT', MENGE: quantity }]);
     await writeFile(file, order(5).slice(0, -2));
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     const [cut] = await place.reportsNow();
@@ -182,19 +215,28 @@ describe('an export', () => {
   it('of one name in several folders is several, each with a batch for each of its versions', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: "- { name: erp, type: export, path: 'plants/*/orders.csv', mapping: erp, stable: 100ms, poll: 200ms }",
+      source:
+        "- { name: erp, type: export, path: 'plants/*/orders.csv', mapping: erp, stable: 100ms, poll: 200ms }",
     });
     for (const [plant, number] of Object.entries({ north: 1001, south: 2001 })) {
       await mkdir(path.join(place.folder, 'plants', plant), { recursive: true });
-      await writeFile(path.join(place.folder, 'plants', plant, 'orders.csv'), `${HEAD}${number};BOLT;5\n`);
+      await writeFile(
+        path.join(place.folder, 'plants', plant, 'orders.csv'),
+        `${HEAD}${number};BOLT;5\n`,
+      );
     }
     await place.run(['start', '--once']);
     await place.run(['start', '--once']);
     expect(Object.fromEntries(place.stored())).toEqual({ 1001: 1, 2001: 1 });
     expect(await place.reportsNow()).toHaveLength(2);
-    await writeFile(path.join(place.folder, 'plants', 'south', 'orders.csv'), `${HEAD}2001;BOLT;5\n2002;BOLT;5\n`);
+    await writeFile(
+      path.join(place.folder, 'plants', 'south', 'orders.csv'),
+      `${HEAD}2001;BOLT;5\n2002;BOLT;5\n`,
+    );
     await place.run(['start', '--once']);
-    expect((await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate])).toEqual([
+    expect(
+      (await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate]),
+    ).toEqual([
       [1, 0],
       [1, 0],
       [1, 1],
@@ -235,9 +277,12 @@ describe('an export', () => {
   it('is read by one of two daemons, each of its versions once', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
-    const daemons = ['0', '1'].map((instance) => place.start(['start'], { PO_SYNC_INSTANCE: instance }));
+    const daemons = ['0', '1'].map((instance) =>
+      place.start(['start'], { PO_SYNC_INSTANCE: instance }),
+    );
     let rows = HEAD;
     for (let version = 1; version <= 4; version += 1) {
       rows += `100${version};BOLT;5\n`;
@@ -246,11 +291,14 @@ describe('an export', () => {
     }
     await until(
       'all reports',
-      async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length >= 4,
+      async () =>
+        (await place.reportsNow()).filter(({ state }) => state === 'finished').length >= 4,
     );
     for (const { child } of daemons) child.kill('SIGTERM');
     await Promise.all(daemons.map(({ ended }) => ended));
-    expect((await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate])).toEqual([
+    expect(
+      (await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate]),
+    ).toEqual([
       [1, 0],
       [1, 1],
       [1, 2],
@@ -261,14 +309,17 @@ describe('an export', () => {
   it('is read again after its mapping was corrected, with the content that was unreadable before', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
     await writeFile(path.join(place.folder, 'erp.csv'), 'PO_NO;MATNR;QTY\n1001;BOLT;5\n');
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
     const [first] = await place.reportsNow();
     if (first?.state !== 'unreadable') throw new Error('it was read');
-    expect(first.error?.remedy).toMatch(/reads the export again when the daemon was restarted with another mapping/);
+    expect(first.error?.remedy).toMatch(
+      /reads the export again when the daemon was restarted with another mapping/,
+    );
     expect(await place.read(first, 'report.html')).not.toMatch(/drop/i);
 
     await writeFile(place.config, (await readFile(place.config, 'utf8')).replace('MENGE', 'QTY'));
@@ -282,7 +333,8 @@ describe('an export', () => {
   it('sends its cancelled orders with its next version, and says so before and after the cancellation', async () => {
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
     const running = place.start(['start']);
     const person = await openOperator(place, running);
@@ -298,7 +350,9 @@ describe('an export', () => {
       'orders that are still in the export are sent as soon as the export or its mapping changes in anything.';
     const pageText = async () => (await person.page(`/batches/${batch}`)).text;
     expect(await pageText()).toContain(`are in no fix file. Cancelled ${truth}`);
-    expect(await pageText()).toContain('Rows that failed a check and orders that the API refused stay open: this page');
+    expect(await pageText()).toContain(
+      'Rows that failed a check and orders that the API refused stay open: this page',
+    );
     const texts = [
       await place.run(['batches', 'cancel', batch, '--dry-run']),
       await place.run(['batches', 'cancel', batch]),

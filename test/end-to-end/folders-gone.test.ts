@@ -22,7 +22,12 @@ it('folders that vanish under a daemon are not created again: everybody says so,
   await until('a word of both', () => events('folder-lost') === 2);
   const status = await until('a heartbeat that says so', async () => {
     const { code, out } = await place.run(['--json', 'status', '--exit-code']);
-    return JSON.parse(out).daemons[0].foldersGone && { code, gone: JSON.parse(out).daemons[0].foldersGone };
+    return (
+      JSON.parse(out).daemons[0].foldersGone && {
+        code,
+        gone: JSON.parse(out).daemons[0].foldersGone,
+      }
+    );
   });
   const gone = [
     { folder: 'reports', path: place.reports },
@@ -55,7 +60,11 @@ it('folders that vanish under a daemon are not created again: everybody says so,
 
   for (const folder of own) await rename(`${folder}-away`, folder);
   await until('both are back', () => events('folder-back') === 2);
-  expect((await report('meanwhile.csv')).counts).toMatchObject({ orders: 5, accepted: 3, duplicate: 2 });
+  expect((await report('meanwhile.csv')).counts).toMatchObject({
+    orders: 5,
+    accepted: 3,
+    duplicate: 2,
+  });
   await until('readiness', async () => (await ready()) === 200);
 });
 
@@ -84,8 +93,14 @@ it('an inbox that vanishes under a daemon needs a person: status, a metric and n
     return found.notTaken && found;
   });
   const reason = `The folder ${place.inbox} does not exist.`;
-  expect(shown).toMatchObject({ code: 2, notTaken: [{ source: 'inbox', reason }], sources: [{ state: 'missing' }] });
-  expect((await place.run(['status'])).out).toContain(`source inbox: ${reason} If it was used before, mount`);
+  expect(shown).toMatchObject({
+    code: 2,
+    notTaken: [{ source: 'inbox', reason }],
+    sources: [{ state: 'missing' }],
+  });
+  expect((await place.run(['status'])).out).toContain(
+    `source inbox: ${reason} If it was used before, mount`,
+  );
   await until('the metric', async () => (await metric()) === '1');
   await until('the notice', async () => (await kinds())?.join() === 'lost');
 

@@ -15,7 +15,9 @@ const table = (...rows: string[]) => [HEAD, ...rows, ''].join('\n');
 /** The same API at another address. */
 async function move(place: Workplace): Promise<void> {
   const config = await readFile(place.config, 'utf8');
-  const [from, to] = config.includes('127.0.0.1:') ? ['127.0.0.1:', 'localhost:'] : ['localhost:', '127.0.0.1:'];
+  const [from, to] = config.includes('127.0.0.1:')
+    ? ['127.0.0.1:', 'localhost:']
+    : ['localhost:', '127.0.0.1:'];
   await writeFile(place.config, config.replaceAll(from, to));
 }
 
@@ -24,7 +26,11 @@ async function json(place: Workplace, ...args: string[]) {
 }
 
 /** The fix file of a report, corrected. */
-async function fixed(place: Workplace, report: Report, ...[from, to]: [RegExp, string]): Promise<string> {
+async function fixed(
+  place: Workplace,
+  report: Report,
+  ...[from, to]: [RegExp, string]
+): Promise<string> {
   return (await place.read(report, 'dead-letters.csv')).replace(from, to);
 }
 
@@ -39,7 +45,9 @@ const CAUSES: [title: string, lose: (place: Workplace, redis: string) => Promise
   [
     'Redis lost its data',
     async (_, redis) => {
-      await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+      await using client = Object.assign(new Redis(redis), {
+        [Symbol.asyncDispose]: async () => client.disconnect(),
+      });
       await client.flushdb();
     },
   ],
@@ -63,10 +71,14 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     expect(await json(place, 'status')).toMatchObject({ deadLetters: 0 });
     const report = await first(place);
     expect(report.open).toBe(0);
-    expect(JSON.parse(await place.read(report, 'dead-letters.json'))).toMatchObject([{ closed: { by: 'accepted' } }]);
+    expect(JSON.parse(await place.read(report, 'dead-letters.json'))).toMatchObject([
+      { closed: { by: 'accepted' } },
+    ]);
     const { settledPath } = await json(place, 'batches', 'show', report.batch);
     expect(settledPath).toMatch(/done\/\S+\/q\.csv$/);
-    expect(await readFile(`${settledPath}.result.html`, 'utf8')).toContain('<h1>Nothing here needs you</h1>');
+    expect(await readFile(`${settledPath}.result.html`, 'utf8')).toContain(
+      '<h1>Nothing here needs you</h1>',
+    );
     expect([...place.stored()].sort(([a], [b]) => a.localeCompare(b))).toEqual([
       ['BAD-1', 1],
       ['GOOD-1', 1],
@@ -102,7 +114,9 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     await lose(place, redis);
     expect((await place.run(['start', '--once'])).code).toBe(0);
     const { batch } = await first(place);
-    expect(await place.run(['dead-letters', 'discard', '--batch', batch, '--yes'])).toMatchObject({ code: 0 });
+    expect(await place.run(['dead-letters', 'discard', '--batch', batch, '--yes'])).toMatchObject({
+      code: 0,
+    });
     expect((await place.run(['start', '--once'])).code).toBe(0);
     expect((await first(place)).open).toBe(0);
     expect(await json(place, 'status')).toMatchObject({ deadLetters: 0 });
@@ -115,7 +129,8 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     expect((await place.run(['start', '--once'])).code).toBe(2);
     const written = await place.read(await first(place), 'dead-letters.csv');
     const [header, row] = written.split(/\r?\n/);
-    const correct = (number: string) => `${header}\n${row?.replace('BAD-1', number).replace('none', '7')}\n`;
+    const correct = (number: string) =>
+      `${header}\n${row?.replace('BAD-1', number).replace('none', '7')}\n`;
     await place.drop('q.csv.fix.csv', correct('NOW-1'));
     await place.run(['start', '--once']);
     expect([...place.stored().keys()]).toEqual(['NOW-1']);
@@ -159,9 +174,13 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     await place.run(['start', '--once']);
     const { batches } = await json(place, 'batches', 'list');
     const again = batches.find(({ file }: { file: string }) => file === 'again.csv');
-    expect(again.warnings).toEqual([expect.stringContaining('The same content was read before, as "q.csv"')]);
+    expect(again.warnings).toEqual([
+      expect.stringContaining('The same content was read before, as "q.csv"'),
+    ]);
     const { unreadable } = await json(place, 'status');
-    expect(unreadable).toMatchObject([{ file: 'broken.csv', settledPath: expect.stringContaining('failed') }]);
+    expect(unreadable).toMatchObject([
+      { file: 'broken.csv', settledPath: expect.stringContaining('failed') },
+    ]);
     expect(path.basename(unreadable[0].settledPath)).toBe('broken.csv');
   });
 
@@ -190,13 +209,22 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     ] as const) {
       const explained = await json(place, 'explain', order);
       expect(explained.accepted).toMatchObject({ batch: report?.batch });
-      expect(Date.parse(explained.accepted.at)).toBeGreaterThanOrEqual(Date.parse(report?.startedAt ?? ''));
-      expect(explained.content).toMatchObject({ status: 'sent', items: [{ articleCode: 'A', quantity }] });
+      expect(Date.parse(explained.accepted.at)).toBeGreaterThanOrEqual(
+        Date.parse(report?.startedAt ?? ''),
+      );
+      expect(explained.content).toMatchObject({
+        status: 'sent',
+        items: [{ articleCode: 'A', quantity }],
+      });
       const { out } = await place.run(['explain', order]);
       expect(out).not.toMatch(/lost its data|already had|no report says|before po-sync/);
     }
-    expect((await place.run(['explain', 'SENT-2'])).out).toMatch(/dead letter was closed: accepted by \S+, batch/);
-    expect((await place.run(['dead-letters', 'list'])).out).toContain("different items, found in the API's list");
+    expect((await place.run(['explain', 'SENT-2'])).out).toMatch(
+      /dead letter was closed: accepted by \S+, batch/,
+    );
+    expect((await place.run(['dead-letters', 'list'])).out).toContain(
+      "different items, found in the API's list",
+    );
   });
 });
 
@@ -223,7 +251,9 @@ it('back at the former address, reconcile --repair keeps what was sent at the ot
 });
 
 it('after the API has another address, the metric of dead letters agrees with status, and their pages open', async () => {
-  await using place = await openWorkplace({ env: { PO_SYNC_ADMIN_PORT: String(await freePort()) } });
+  await using place = await openWorkplace({
+    env: { PO_SYNC_ADMIN_PORT: String(await freePort()) },
+  });
   await place.drop('q.csv', table('BAD-1,NEW,A,none', 'BAD-2,NEW,A,none'));
   expect((await place.run(['start', '--once'])).code).toBe(2);
   await move(place);
@@ -251,7 +281,10 @@ it('a pause of a person lasts at a new address of the API, also without the ledg
   await using place = await openWorkplace();
   const runUntilItWaits = async () => {
     const daemon = place.start(['start']);
-    await until('the order waits', async () => (await json(place, 'status')).queue.unsettledOrders === 1);
+    await until(
+      'the order waits',
+      async () => (await json(place, 'status')).queue.unsettledOrders === 1,
+    );
     daemon.child.kill('SIGTERM');
     await daemon.ended;
   };
@@ -260,10 +293,15 @@ it('a pause of a person lasts at a new address of the API, also without the ledg
   await runUntilItWaits();
   await move(place);
   const { code, err } = await place.run(['start', '--once']);
-  expect([code, err]).toEqual([1, expect.stringContaining('to the address that baseUrl had before')]);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining('to the address that baseUrl had before'),
+  ]);
   await rm(/remove (\S+\.json):/.exec(err.replace(/\s+/g, ' '))?.[1] ?? '');
   await runUntilItWaits();
-  expect((await json(place, 'status')).pauses).toMatchObject([{ reason: expect.stringContaining('do not send') }]);
+  expect((await json(place, 'status')).pauses).toMatchObject([
+    { reason: expect.stringContaining('do not send') },
+  ]);
   expect(place.stored().size).toBe(0);
   await place.run(['resume']);
   expect((await place.run(['start', '--once'])).code).toBe(0);

@@ -12,7 +12,10 @@ const COLUMNS = Array.from({ length: 9_996 }, (_, i) => `c${i}`).join(',');
 /** Each is refused completely, with its line where one can be named. */
 const UNREADABLE: Record<string, [content: string | Buffer, code: string]> = {
   'quote.csv': [`${HEADER}\n1,NEW,"A,1\n`, 'unreadable-quote'],
-  'quote-without-end.csv': [`${HEADER}\n1,NEW,"A,1\n${'2,NEW,B,1\n'.repeat(200_000)}`, 'unreadable-too-large'],
+  'quote-without-end.csv': [
+    `${HEADER}\n1,NEW,"A,1\n${'2,NEW,B,1\n'.repeat(200_000)}`,
+    'unreadable-too-large',
+  ],
   'columns.csv': [`${HEADER},${COLUMNS}\n`, 'unreadable-header'],
   'bomb.csv.gz': [gzipSync(Buffer.alloc(60_000_000, 'x')), 'unreadable-too-large'],
   'deep.json': ['['.repeat(100_000), 'unreadable-json-depth'],
@@ -41,7 +44,8 @@ describe('an inbox full of hostile files', () => {
     for (const [name, [content]] of Object.entries(UNREADABLE)) await place.drop(name, content);
     for (const [name, content] of Object.entries(READABLE)) await place.drop(name, content);
     await place.drop('empty.csv', '');
-    for (let i = 0; i < 5; i++) await promisify(execFile)('mkfifo', [path.join(place.inbox, `pipe${i}.csv`)]);
+    for (let i = 0; i < 5; i++)
+      await promisify(execFile)('mkfifo', [path.join(place.inbox, `pipe${i}.csv`)]);
     await symlink('/etc/passwd', path.join(place.inbox, 'link.csv'));
     await mkdir(path.join(place.inbox, 'folder.csv'));
 
@@ -64,7 +68,9 @@ describe('an inbox full of hostile files', () => {
     ]);
     expect(await readdir(path.join(place.inbox, 'processing'))).toEqual([]);
     const left = (await readdir(place.inbox)).filter((name) => !name.startsWith('.'));
-    expect(left).toEqual(expect.arrayContaining(['folder.csv', 'link.csv', 'pipe0.csv', 'pipe4.csv']));
+    expect(left).toEqual(
+      expect.arrayContaining(['folder.csv', 'link.csv', 'pipe0.csv', 'pipe4.csv']),
+    );
     expect(left).toHaveLength(5 + 2 + 3);
   });
 });

@@ -8,7 +8,8 @@ const MORE = 'mappings: { erp: { lastRow: "^END" } }';
 const ROWS = 'purchaseOrderNumber;articleCode;quantity\nE-1;A;1\nE-2;A;1\n';
 
 it('of an export that is cut off above its last row nothing is sent, and its complete version is', async () => {
-  const source = '- { name: erp, type: export, path: erp.csv, stable: 20ms, poll: 50ms, mapping: erp }';
+  const source =
+    '- { name: erp, type: export, path: erp.csv, stable: 20ms, poll: 50ms, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   const file = path.join(place.folder, 'erp.csv');
   await writeFile(file, ROWS);
@@ -22,7 +23,9 @@ it('of an export that is cut off above its last row nothing is sent, and its com
 
   await place.run(['start', '--once']);
   expect(place.stored().size).toBe(0);
-  expect((await place.reportsNow()).map(({ error }) => error?.code)).toEqual(['unreadable-last-row']);
+  expect((await place.reportsNow()).map(({ error }) => error?.code)).toEqual([
+    'unreadable-last-row',
+  ]);
 
   await writeFile(file, `${ROWS}E-2;B;1\nEND;;\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
@@ -33,13 +36,17 @@ it('of an export that is cut off above its last row nothing is sent, and its com
 });
 
 it('status names an export that is cut off above its last row, until the complete version is there', async () => {
-  const source = '- { name: erp, type: export, path: erp.csv, stable: 10s, poll: 10s, mapping: erp }';
+  const source =
+    '- { name: erp, type: export, path: erp.csv, stable: 10s, poll: 10s, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   const file = path.join(place.folder, 'erp.csv');
   await writeFile(file, ROWS);
-  const waiting = async () => JSON.parse((await place.run(['status', '--json'])).out).sources[0].waitingFiles;
+  const waiting = async () =>
+    JSON.parse((await place.run(['status', '--json'])).out).sources[0].waitingFiles;
   expect(await waiting()).toMatchObject([{ name: 'erp.csv', reason: 'it is still changing' }]);
-  expect((await place.run(['status'])).out).toMatch(/^ {2}erp: erp\.csv, .*changed .* ago: it is still changing$/m);
+  expect((await place.run(['status'])).out).toMatch(
+    /^ {2}erp: erp\.csv, .*changed .* ago: it is still changing$/m,
+  );
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace('stable: 10s', 'stable: 20ms'));
   await until('its patience is over', async () => (await waiting()) === undefined);
@@ -48,13 +55,17 @@ it('status names an export that is cut off above its last row, until the complet
 });
 
 it('a fix file of such a source is taken without the row', async () => {
-  const source = '- { name: erp, type: inbox, path: inbox, stable: 50ms, poll: 50ms, mapping: erp }';
+  const source =
+    '- { name: erp, type: inbox, path: inbox, stable: 50ms, poll: 50ms, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   await place.drop('erp.csv', `${ROWS}E-3;C;none\nEND;;\n`);
   await place.run(['start', '--once']);
   const [report] = await place.reportsNow();
   if (report === undefined) throw new Error('no report');
-  await place.drop('dead-letters.csv', (await place.read(report, 'dead-letters.csv')).replace('none', '3'));
+  await place.drop(
+    'dead-letters.csv',
+    (await place.read(report, 'dead-letters.csv')).replace('none', '3'),
+  );
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   expect([...place.stored().keys()]).toEqual(['E-1', 'E-2', 'E-3']);
   expect((await place.reportsNow())[1]?.warnings).toEqual([]);

@@ -13,7 +13,10 @@ const textOf = (named: string, more = '') =>
 
 it('the report, the batch and the log name an accepted order whose rows skipWhere all leaves out', async () => {
   await using place = await openWorkplace({ more: MORE, source: INBOX });
-  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-1,B,1,10\nB-2,A,1,10\nB-2,B,1,10\nB-3,A,1,10\n`);
+  await place.drop(
+    'first.csv',
+    `${HEAD}B-1,A,1,10\nB-1,B,1,10\nB-2,A,1,10\nB-2,B,1,10\nB-3,A,1,10\n`,
+  );
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
 
   // Of B-2 one row is left, B-3 has another one far below, B-4 was never sent.
@@ -38,20 +41,28 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
     counts: { orders: 5, accepted: 3, duplicate: 1, conflict: 1 },
     leftOut: {
       orders: 1,
-      first: [{ purchaseOrderNumber: 'B-1', line: 2, state: 'accepted', column: 'STATUS', value: '90' }],
+      first: [
+        { purchaseOrderNumber: 'B-1', line: 2, state: 'accepted', column: 'STATUS', value: '90' },
+      ],
     },
   });
-  const text = textOf('1 order that skipWhere or onlyWhere left out was accepted earlier: B-1 (line 2, STATUS "90")');
+  const text = textOf(
+    '1 order that skipWhere or onlyWhere left out was accepted earlier: B-1 (line 2, STATUS "90")',
+  );
   expect(second.warnings.filter((one) => one.includes('left out'))).toEqual([text]);
   expect((await place.read(second, 'report.html')).replaceAll('&quot;', '"')).toContain(text);
   const shown = await place.run(['batches', 'show', second.batch]);
   expect(shown.out.replace(/\s+/g, ' ')).toContain(text);
-  expect(JSON.parse((await place.run(['batches', 'show', second.batch, '--json'])).out)).toMatchObject({
+  expect(
+    JSON.parse((await place.run(['batches', 'show', second.batch, '--json'])).out),
+  ).toMatchObject({
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
   const explained = (await place.run(['explain', 'B-1'])).out.replace(/\s+/g, ' ');
-  expect(explained).toContain(`left out of second.csv (source erp), line 2, by skipWhere or onlyWhere, batch`);
+  expect(explained).toContain(
+    `left out of second.csv (source erp), line 2, by skipWhere or onlyWhere, batch`,
+  );
   expect(explained).toContain(
     'second.csv now leaves it out (skipWhere or onlyWhere). po-sync did not cancel it: inform the supplier if it is not wanted.',
   );
@@ -62,19 +73,28 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
 });
 
 it('the report names an accepted order whose rows onlyWhere all leaves out', async () => {
-  await using place = await openWorkplace({ more: 'mappings: { erp: { onlyWhere: { status: 10 } } }', source: INBOX });
+  await using place = await openWorkplace({
+    more: 'mappings: { erp: { onlyWhere: { status: 10 } } }',
+    source: INBOX,
+  });
   await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,20\n`);
   await place.run(['start', '--once']);
   await place.drop('second.csv', `${HEAD}B-1,A,1,90\nB-2,A,1,90\nB-3,A,1,10\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   const [first, second] = await place.reportsNow();
   expect(first).toMatchObject({ counts: { orders: 1, accepted: 1 } });
-  expect(second).toMatchObject({ counts: { orders: 1, accepted: 1 }, leftOut: { orders: 1, first: [{ line: 2 }] } });
-  expect(second?.warnings.join()).toContain('1 order that skipWhere or onlyWhere left out was accepted earlier: B-1');
+  expect(second).toMatchObject({
+    counts: { orders: 1, accepted: 1 },
+    leftOut: { orders: 1, first: [{ line: 2 }] },
+  });
+  expect(second?.warnings.join()).toContain(
+    '1 order that skipWhere or onlyWhere left out was accepted earlier: B-1',
+  );
 });
 
 it('an accepted order whose status calledOff names is held, and the advice keeps the rules of the mapping', async () => {
-  const rules = '{ skipWhere: { STATUS: "90" }, onlyWhere: { STATUS: OFFEN }, calledOff: { status: storniert } }';
+  const rules =
+    '{ skipWhere: { STATUS: "90" }, onlyWhere: { STATUS: OFFEN }, calledOff: { status: storniert } }';
   await using place = await openWorkplace({ more: `mappings: { erp: ${rules} }`, source: INBOX });
   await place.drop('first.csv', `${HEAD}B-1,A,1,OFFEN\nB-2,A,1,erledigt\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
@@ -83,7 +103,10 @@ it('an accepted order whose status calledOff names is held, and the advice keeps
   const [, second] = await place.reportsNow();
   if (second === undefined) throw new Error('no report');
   const [letter] = JSON.parse(await place.read(second, 'dead-letters.json'));
-  expect(letter.problems.map(({ code }: { code: string }) => code)).toEqual(['called-off', 'number-known']);
+  expect(letter.problems.map(({ code }: { code: string }) => code)).toEqual([
+    'called-off',
+    'number-known',
+  ]);
   const other = path.join(place.folder, 'other.csv');
   await writeFile(other, `${HEAD}B-1,A,1,storniert\n`);
   for (const args of [
@@ -93,7 +116,9 @@ it('an accepted order whose status calledOff names is held, and the advice keeps
     ['rehearse', other],
   ]) {
     const text = (await place.run(args)).out.replaceAll('\\"', '"').replace(/\s+/g, ' ');
-    expect(text).toContain('in the mapping, replace skipWhere by: skipWhere: { "STATUS": ["90", "storniert"] }');
+    expect(text).toContain(
+      'in the mapping, replace skipWhere by: skipWhere: { "STATUS": ["90", "storniert"] }',
+    );
     expect(text).toContain('in the mapping, replace calledOff by: calledOff: { "status": never }');
   }
 });
@@ -102,7 +127,11 @@ it('check --preview names them, also one that only the list of the API has', asy
   await using place = await openWorkplace({ more: MORE, source: INBOX });
   await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,10\n`);
   await place.run(['start', '--once']);
-  const body = { purchaseOrderNumber: 'B-3', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  const body = {
+    purchaseOrderNumber: 'B-3',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A', quantity: 1 }],
+  };
   const headers = bearerHeaders(await place.api.token());
   await place.api.call('POST', '/purchase-orders', { headers, body: JSON.stringify(body) });
   const rows = ['B-1,A,1,90', 'B-2,A,1,10', 'B-2,B,1,90', 'B-3,A,1,90', 'B-4,A,1,90'];
@@ -116,7 +145,8 @@ it('check --preview names them, also one that only the list of the API has', asy
 });
 
 it('of several new versions of an export the older is read first: what the newer has otherwise or leaves out is said', async () => {
-  const source = '- { name: erp, type: export, path: "erp/PO_*.csv", stable: 100ms, poll: 200ms, mapping: erp }';
+  const source =
+    '- { name: erp, type: export, path: "erp/PO_*.csv", stable: 100ms, poll: 200ms, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   await mkdir(path.join(place.folder, 'erp'));
   const write = (name: string, rows: readonly string[]) =>
@@ -128,17 +158,24 @@ it('of several new versions of an export the older is read first: what the newer
   const hourAgo = Date.now() / 1_000 - 3_600;
   await utimes(path.join(place.folder, 'erp', 'PO_30112026.csv'), hourAgo, hourAgo);
   await place.run(['start', '--once']);
-  const [older, newer] = (await place.reportsNow()).toSorted((a, b) => b.file.localeCompare(a.file));
+  const [older, newer] = (await place.reportsNow()).toSorted((a, b) =>
+    b.file.localeCompare(a.file),
+  );
   expect(older).toMatchObject({ file: 'PO_30112026.csv', open: 0 });
   expect(newer).toMatchObject({ counts: { accepted: 0, conflict: 1 }, leftOut: { orders: 1 } });
 });
 
 it('an export names an order that it leaves out once, and again after it was there in between', async () => {
-  const source = '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, mapping: erp }';
+  const source =
+    '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   const version = async (...of: [number: string, status: number][]) => {
     const items = [{ articleCode: 'A', quantity: 1 }];
-    const list = of.map(([purchaseOrderNumber, STATUS]) => ({ purchaseOrderNumber, STATUS, items }));
+    const list = of.map(([purchaseOrderNumber, STATUS]) => ({
+      purchaseOrderNumber,
+      STATUS,
+      items,
+    }));
     await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(list, null, 1)}\n`);
     await place.run(['start', '--once']);
     return (await place.reportsNow()).at(-1)?.leftOut?.first.map((one) => one.purchaseOrderNumber);
@@ -151,8 +188,10 @@ it('an export names an order that it leaves out once, and again after it was the
 });
 
 it('explain names the file that has an order which the mapping leaves out, and the value, also beside a damaged report', async () => {
-  const more = 'mappings: { erp: { onlyWhere: { status: 10 } }, list: { skipWhere: { status: 90 } } }';
-  const list = '- { name: list, type: export, path: list.csv, stable: 100ms, poll: 200ms, mapping: list }';
+  const more =
+    'mappings: { erp: { onlyWhere: { status: 10 } }, list: { skipWhere: { status: 90 } } }';
+  const list =
+    '- { name: list, type: export, path: list.csv, stable: 100ms, poll: 200ms, mapping: list }';
   await using place = await openWorkplace({ more, source: `${INBOX}\n  ${list}` });
   await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,Entwurf\nB-2,B,1,\n`);
   await writeFile(path.join(place.folder, 'list.csv'), `${HEAD}B-3,A,1,90\nB-4,A,1,10\n`);

@@ -8,7 +8,10 @@ import { openWorkplace } from '../support/workplace.ts';
 it('an order that needs a person is named by its file where the report is gone', async () => {
   await using place = await openWorkplace();
   const person = await openOperator(place, place.start(['start']));
-  await place.drop('wrong.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\nPO-2,NEW,,1\n');
+  await place.drop(
+    'wrong.csv',
+    'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\nPO-2,NEW,,1\n',
+  );
   const { batch } = await until('the report', async () =>
     (await place.reportsNow()).find((one) => one.state === 'finished'),
   );

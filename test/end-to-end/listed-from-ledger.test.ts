@@ -5,12 +5,24 @@ import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
-const REFUSED = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '6-30' };
-const SOURCES = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
+const REFUSED = {
+  kind: 'answer',
+  status: 400,
+  message: 'articleCode is invalid',
+  orders: ['PO-*'],
+  calls: '6-30',
+};
+const SOURCES =
+  '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
 
 async function outcomesIn(place: Workplace, file: string): Promise<Map<string, string>> {
-  const rows = (await place.read(await finished(place, file), 'results.csv')).trim().split('\n').slice(1);
-  return new Map(rows.map((row) => row.split(',')).map(([, number = '', outcome = '']) => [number, outcome]));
+  const rows = (await place.read(await finished(place, file), 'results.csv'))
+    .trim()
+    .split('\n')
+    .slice(1);
+  return new Map(
+    rows.map((row) => row.split(',')).map(([, number = '', outcome = '']) => [number, outcome]),
+  );
 }
 
 async function finished(place: Workplace, file: string) {
@@ -28,7 +40,10 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
   });
   await mkdir(path.join(place.folder, 'answers'));
   const person = await openOperator(place, place.start(['start']));
-  await place.drop('known.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-K,NEW,A,1\n');
+  await place.drop(
+    'known.csv',
+    'purchaseOrderNumber,orderState,articleCode,quantity\nPO-K,NEW,A,1\n',
+  );
   await finished(place, 'known.csv');
   await place.drop('wrong.csv', `${csvOf(40)}PO-K,NEW,A,1\n`);
   const { batch } = await until('the hold', async () => {
@@ -37,18 +52,31 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
   });
   await rm(path.join(place.inbox, 'processing', batch, 'wrong.csv'));
   const { out: cancelled } = await place.run(['batches', 'cancel', batch, '--yes']);
-  expect(cancelled).toMatch(/\d+ orders? had been accepted before \(results\.csv of its report lists them\)/);
-  expect(cancelled).toContain(`The report, when the batch is finished: ${path.join(place.reports, batch)}\n`);
+  expect(cancelled).toMatch(
+    /\d+ orders? had been accepted before \(results\.csv of its report lists them\)/,
+  );
+  expect(cancelled).toContain(
+    `The report, when the batch is finished: ${path.join(place.reports, batch)}\n`,
+  );
   const { counts, warnings } = await finished(place, 'wrong.csv');
   expect(counts).toMatchObject({ orders: 41, duplicate: 1 });
-  expect([counts.accepted > 2, counts.refused > 2, counts.cancelled > 10]).toEqual([true, true, true]);
-  expect(warnings).toContainEqual(expect.stringMatching(/^wrong\.csv was missing when this report was written/));
+  expect([counts.accepted > 2, counts.refused > 2, counts.cancelled > 10]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(warnings).toContainEqual(
+    expect.stringMatching(/^wrong\.csv was missing when this report was written/),
+  );
 
   // Only the duplicate is in no list.
   const outcomes = await outcomesIn(place, 'wrong.csv');
   expect(outcomes.size).toBe(40);
-  const numbers = (outcome: string) => [...outcomes].filter(([, one]) => one === outcome).map(([number]) => number);
-  expect(numbers('accepted').sort()).toEqual([...place.stored().keys()].filter((one) => one !== 'PO-K').sort());
+  const numbers = (outcome: string) =>
+    [...outcomes].filter(([, one]) => one === outcome).map(([number]) => number);
+  expect(numbers('accepted').sort()).toEqual(
+    [...place.stored().keys()].filter((one) => one !== 'PO-K').sort(),
+  );
   expect(numbers('refused')).toHaveLength(counts.refused);
   expect(numbers('cancelled')).toHaveLength(counts.cancelled);
   const page = await readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
@@ -57,8 +85,12 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
   const name = await until('the answer', async () =>
     (await readdir(path.join(place.folder, 'answers'))).find((one) => one.startsWith(batch)),
   );
-  const [head, ...answers] = (await readFile(path.join(place.folder, 'answers', name), 'utf8')).trim().split(/\r?\n/);
-  expect(head).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_outcome,_at,_code,_message,_at_api');
+  const [head, ...answers] = (await readFile(path.join(place.folder, 'answers', name), 'utf8'))
+    .trim()
+    .split(/\r?\n/);
+  expect(head).toBe(
+    'purchaseOrderNumber,orderState,articleCode,quantity,_outcome,_at,_code,_message,_at_api',
+  );
   expect(answers).toHaveLength(40);
   for (const line of answers) {
     const [number = '', , , , outcome] = line.split(',');
@@ -95,5 +127,7 @@ it('no list of orders is made from results that have fewer orders than their rep
   });
   const accepted = (await list('?accepted=true')).text.trim().split('\n').slice(1);
   expect(accepted).toHaveLength(3);
-  expect(accepted.every((line) => line.includes(',0,PO-') && line.includes('its report is lost'))).toBe(true);
+  expect(
+    accepted.every((line) => line.includes(',0,PO-') && line.includes('its report is lost')),
+  ).toBe(true);
 });

@@ -42,12 +42,19 @@ it.concurrent('after Redis has lost its data, commands know what the reports kno
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nBAD-1,NEW,A,none\nBAD-2,NEW,A,none\n`);
   expect((await place.run(['start', '--once'])).code).toBe(2);
 
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
   expect(await json('status')).toMatchObject({ deadLetters: 2 });
   expect((await json('batches', 'list', '--open')).batches).toMatchObject([
-    { file: 'first.csv', state: 'finished', open: 2, counts: { orders: 3, accepted: 1, invalid: 2 } },
+    {
+      file: 'first.csv',
+      state: 'finished',
+      open: 2,
+      counts: { orders: 3, accepted: 1, invalid: 2 },
+    },
   ]);
 
   await place.drop('second.csv', `${HEAD}\nGOOD-2,NEW,A,1\n`);
@@ -56,7 +63,10 @@ it.concurrent('after Redis has lost its data, commands know what the reports kno
   const { batch } = (await json('batches', 'list', '--open')).batches[0];
   const explained = await json('explain', 'GOOD-1');
   expect(explained).toMatchObject({ state: 'accepted', accepted: { batch } });
-  expect(explained.content).toMatchObject({ status: 'sent', message: expect.stringContaining('first.csv') });
+  expect(explained.content).toMatchObject({
+    status: 'sent',
+    message: expect.stringContaining('first.csv'),
+  });
   const { out } = await place.run(['explain', 'GOOD-1']);
   expect(out).not.toMatch(/already had it|had not sent it/);
 });
@@ -74,10 +84,14 @@ it.concurrent('after Redis has lost its data, an unreadable file stays dismissed
   await rm(removed.settledPath);
   await rm(unknown.settledPath);
 
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   await place.run(['start', '--once']);
-  expect((await json('status')).unreadable).toMatchObject([{ file: 'kept.csv', settledPath: kept.settledPath }]);
+  expect((await json('status')).unreadable).toMatchObject([
+    { file: 'kept.csv', settledPath: kept.settledPath },
+  ]);
   expect((await place.run(['status'])).out).toContain('remove it from failed/');
   await rm(kept.settledPath);
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
@@ -88,7 +102,9 @@ it.concurrent('after Redis has lost its data, an unreadable file stays dismissed
   const { out } = await place.run(['status']);
   expect(out).not.toContain('remove it from failed/');
   expect(out.replace(/\s+/g, ' ')).toContain(`dismiss it: po-sync batches cancel ${unknown.batch}`);
-  expect(await json('batches', 'cancel', unknown.batch, '--yes')).toMatchObject({ dismissed: true });
+  expect(await json('batches', 'cancel', unknown.batch, '--yes')).toMatchObject({
+    dismissed: true,
+  });
   expect((await json('batches', 'list', '--open')).batches).toEqual([]);
   await place.run(['start', '--once']);
   const report = (await place.reportsNow()).find(({ batch }) => batch === unknown.batch);
@@ -98,7 +114,9 @@ it.concurrent('after Redis has lost its data, an unreadable file stays dismissed
 it.concurrent('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const redisKeys = keysOf('staging', place.api.baseUrl);
   await place.run(['pause', '--reason', 'test']);
   const orders = Array.from({ length: 5 }, (_, i) => `NO-${i},NEW,A,1\n`).join('');
@@ -119,7 +137,10 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
   await putBack(client, copy);
   await place.run(['resume']);
   await place.run(['start', '--once', '--max-wait', '60s']);
-  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 0, cancelled: 5 } });
+  expect((await place.reportsNow())[0]).toMatchObject({
+    state: 'finished',
+    counts: { accepted: 0, cancelled: 5 },
+  });
   expect([...place.stored().keys()]).toEqual([]);
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
@@ -132,7 +153,9 @@ it.concurrent.each([
   async (how, counts) => {
     const redis = await openDatabase();
     await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     const redisKeys = keysOf('staging', place.api.baseUrl);
     const once = () => place.run(['start', '--once', '--max-wait', '60s']);
     await place.run(['pause', '--reason', 'test']);
@@ -145,13 +168,19 @@ it.concurrent.each([
     });
     if (how !== 'was sent') {
       const held = JSON.stringify({ reason: '40 of the last 40', since: 1 });
-      await client.multi().hset(redisKeys.batch(batch), { held }).sadd(redisKeys.held, batch).exec();
+      await client
+        .multi()
+        .hset(redisKeys.batch(batch), { held })
+        .sadd(redisKeys.held, batch)
+        .exec();
     }
     const copy = await copyOf(client);
     if (how !== 'was sent') await place.run(['batches', 'cancel', 'five.csv', '--yes']);
     await place.run(['resume']);
     await once();
-    expect((await place.run(['dead-letters', 'discard', '--order', 'BAD-1', '--yes'])).code).toBe(0);
+    expect((await place.run(['dead-letters', 'discard', '--order', 'BAD-1', '--yes'])).code).toBe(
+      0,
+    );
     const [before] = await place.reportsNow();
     expect(before).toMatchObject({ state: 'finished', open: 0, counts });
 
@@ -180,7 +209,9 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
       faults: { faults: [refused, busy] },
       sandbox: { record: true },
     });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     await place.run(['pause', '--reason', 'test']);
     await place.drop('orders.csv', `${HEAD}\nREF,NEW,BAD,1\nGOOD,NEW,A,1\nLATE,NEW,SLOW,1\n`);
     const admitted = place.start(['start']);
@@ -194,7 +225,8 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
 
     await place.run(['resume']);
     const daemon = place.start(['start']);
-    const letters = async () => JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+    const letters = async () =>
+      JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
     await until('the refusal', async () => (await letters()).length === 1);
     expect((await place.run(['dead-letters', 'discard', '--order', 'REF', '--yes'])).code).toBe(0);
     daemon.child.kill('SIGTERM');
@@ -220,13 +252,17 @@ it.concurrent('after Redis has lost its data, reconcile --repair does not let de
   await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nONE,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   const delivery = place.start(['start', '--role', 'delivery']);
   const paused = async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)');
   await until('the pause', paused);
   const { out } = await place.run(['reconcile', '--repair', '--yes']);
-  expect(out).toContain('Delivery still waits: a daemon that takes files reads from the reports first');
+  expect(out).toContain(
+    'Delivery still waits: a daemon that takes files reads from the reports first',
+  );
   expect(await paused()).toBe(true);
 
   const intake = place.start(['start', '--role', 'intake']);
@@ -243,56 +279,68 @@ it.concurrent.each([
   ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],
   ['cannot be read', { accepted: 0, invalid: 0, cancelled: 0 }],
   ['is an export', { accepted: 4, invalid: 1, cancelled: 0 }],
-])('after Redis came back from before a file was read that %s, its report is kept as it was', async (how, counts) => {
-  const redis = await openDatabase();
-  const isExport = how === 'is an export';
-  const exported = '- { name: inbox, type: export, path: orders.csv, stable: 100ms, poll: 200ms }';
-  const pace = 'settle: 500ms, timeout: 2s';
-  await using place = await openWorkplace({ redis, pace, ...(isExport && { source: exported }) });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
-  const once = () => place.run(['start', '--once', '--max-wait', '30s']);
-  await once();
-  const empty = await copyOf(client);
-  if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
-  const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
-  const isUnreadable = how === 'cannot be read';
-  const text = `${isUnreadable ? '' : HEAD}\n${orders}BAD-5,NEW,A,-1\n`;
-  await (isExport ? writeFile(path.join(place.folder, 'orders.csv'), text) : place.drop('orders.csv', text));
-  await once();
-  if (how === 'was cancelled') {
-    await place.run(['batches', 'cancel', 'orders.csv', '--yes']);
-    await place.run(['resume']);
+])(
+  'after Redis came back from before a file was read that %s, its report is kept as it was',
+  async (how, counts) => {
+    const redis = await openDatabase();
+    const isExport = how === 'is an export';
+    const exported =
+      '- { name: inbox, type: export, path: orders.csv, stable: 100ms, poll: 200ms }';
+    const pace = 'settle: 500ms, timeout: 2s';
+    await using place = await openWorkplace({ redis, pace, ...(isExport && { source: exported }) });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
+    const once = () => place.run(['start', '--once', '--max-wait', '30s']);
     await once();
-  }
-  const [before] = await place.reportsNow();
-  expect(before).toMatchObject({ state: isUnreadable ? 'unreadable' : 'finished', counts });
+    const empty = await copyOf(client);
+    if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
+    const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
+    const isUnreadable = how === 'cannot be read';
+    const text = `${isUnreadable ? '' : HEAD}\n${orders}BAD-5,NEW,A,-1\n`;
+    await (isExport
+      ? writeFile(path.join(place.folder, 'orders.csv'), text)
+      : place.drop('orders.csv', text));
+    await once();
+    if (how === 'was cancelled') {
+      await place.run(['batches', 'cancel', 'orders.csv', '--yes']);
+      await place.run(['resume']);
+      await once();
+    }
+    const [before] = await place.reportsNow();
+    expect(before).toMatchObject({ state: isUnreadable ? 'unreadable' : 'finished', counts });
 
-  // It was claimed, and nothing of it was read.
-  const keys = keysOf('staging', place.api.baseUrl);
-  const batch = before?.batch ?? '';
-  const known = await client.hgetall(keys.batch(batch));
-  await putBack(client, empty);
-  await claimAgain(client, keys, known, { claimedIn: '' });
+    // It was claimed, and nothing of it was read.
+    const keys = keysOf('staging', place.api.baseUrl);
+    const batch = before?.batch ?? '';
+    const known = await client.hgetall(keys.batch(batch));
+    await putBack(client, empty);
+    await claimAgain(client, keys, known, { claimedIn: '' });
 
-  await place.run(['resume']);
-  if (isExport) await rm(path.join(place.folder, 'orders.csv'));
-  const { code, out } = await once();
-  expect([code, out]).toEqual([0, expect.not.stringContaining('Put the file back')]);
-  expect(await place.reportsNow()).toEqual([before]);
-  const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
-  expect(shown).toMatchObject({ state: before?.state, open: before?.open });
-  expect(shown.settledPath).toBe(known['settledPath']);
-  expect(shown.counts).toMatchObject(counts);
-  expect((await place.run(['dead-letters', 'list'])).out.includes('BAD-5')).toBe(!isUnreadable);
-  const { unreadable } = JSON.parse((await place.run(['--json', 'status'])).out);
-  expect(unreadable).toMatchObject(isUnreadable ? [{ batch, settledPath: known['settledPath'] }] : []);
-  expect(place.stored().size).toBe(counts.accepted);
-});
+    await place.run(['resume']);
+    if (isExport) await rm(path.join(place.folder, 'orders.csv'));
+    const { code, out } = await once();
+    expect([code, out]).toEqual([0, expect.not.stringContaining('Put the file back')]);
+    expect(await place.reportsNow()).toEqual([before]);
+    const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
+    expect(shown).toMatchObject({ state: before?.state, open: before?.open });
+    expect(shown.settledPath).toBe(known['settledPath']);
+    expect(shown.counts).toMatchObject(counts);
+    expect((await place.run(['dead-letters', 'list'])).out.includes('BAD-5')).toBe(!isUnreadable);
+    const { unreadable } = JSON.parse((await place.run(['--json', 'status'])).out);
+    expect(unreadable).toMatchObject(
+      isUnreadable ? [{ batch, settledPath: known['settledPath'] }] : [],
+    );
+    expect(place.stored().size).toBe(counts.accepted);
+  },
+);
 
 it.concurrent('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = () => place.run(['start', '--once', '--max-wait', '20s']);
   await once();
   const restore = await snapshotOf(client);
@@ -327,8 +375,25 @@ async function claimAgain(
   known: Record<string, string>,
   more: Record<string, string>,
 ): Promise<void> {
-  const { batch = '', source = '', kind = '', name = '', path: from = '', startedAt = '', no = '' } = known;
-  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
+  const {
+    batch = '',
+    source = '',
+    kind = '',
+    name = '',
+    path: from = '',
+    startedAt = '',
+    no = '',
+  } = known;
+  await client.hset(keys.batch(batch), {
+    batch,
+    source,
+    kind,
+    name,
+    path: from,
+    startedAt,
+    no,
+    lastAt: startedAt,
+  });
   await client.hset(keys.batch(batch), { state: 'reading', ...more });
   await client.hset(keys.batchNames, no, batch);
   await client.zadd(keys.batches, startedAt, batch);
@@ -348,12 +413,17 @@ it.concurrent.each(['before its file was taken', 'from just before it, and nobod
   async (when) => {
     const redis = await openDatabase();
     await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     await place.run(['start', '--once']);
     await place.run(['pause', '--reason', 'test']);
     const early = await snapshotOf(client);
     const keys = keysOf('staging', place.api.baseUrl);
-    await place.drop('wrong.csv', `${HEAD}\n${[1, 2, 3, 4, 5].map((no) => `NO-${no},NEW,A,1\n`).join('')}`);
+    await place.drop(
+      'wrong.csv',
+      `${HEAD}\n${[1, 2, 3, 4, 5].map((no) => `NO-${no},NEW,A,1\n`).join('')}`,
+    );
     await until('all orders', async () => {
       await place.run(['start', '--once']);
       const [batch = ''] = await client.smembers(keys.active);
@@ -366,7 +436,9 @@ it.concurrent.each(['before its file was taken', 'from just before it, and nobod
     await place.run(['start', '--once', '--max-wait', '60s']);
     expect(place.stored().size).toBe(0);
     const who = { who: expect.any(String) };
-    expect(await place.reportsNow()).toMatchObject([{ state: 'finished', cancelledBy: who, counts: { cancelled: 5 } }]);
+    expect(await place.reportsNow()).toMatchObject([
+      { state: 'finished', cancelledBy: who, counts: { cancelled: 5 } },
+    ]);
   },
 );
 
@@ -374,11 +446,21 @@ it.concurrent('an order that was refused and corrected under another number is n
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const pace = 'settle: 500ms, timeout: 2s';
-  await using place = await openWorkplace({ redis, pace, faults: { faults: [refused] }, sandbox: { record: true } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using place = await openWorkplace({
+    redis,
+    pace,
+    faults: { faults: [refused] },
+    sandbox: { record: true },
+  });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await place.run(['start', '--once']);
   await place.run(['pause', '--reason', 'test']);
-  await place.drop('big.csv', `${HEAD}\nGOOD-1,NEW,A,1\nR-1,NEW,BAD,1\nR-2,NEW,BAD,1\nWRONG-1,NEW,A,none\n`);
+  await place.drop(
+    'big.csv',
+    `${HEAD}\nGOOD-1,NEW,A,1\nR-1,NEW,BAD,1\nR-2,NEW,BAD,1\nWRONG-1,NEW,A,none\n`,
+  );
   const keys = keysOf('staging', place.api.baseUrl);
   await until('all orders', async () => {
     await place.run(['start', '--once']);
@@ -405,9 +487,17 @@ it.concurrent('an order that was refused and corrected under another number is n
   expect([...place.stored().keys()].sort()).toEqual(['GOOD-1', 'RN-1']);
   expect((await place.reportsNow())[0]).toMatchObject({ counts: big.counts, open: 2 });
   const { out } = await place.run(['dead-letters', 'list']);
-  expect(['R-1', 'R-2', 'WRONG-1'].map((number) => out.includes(`${number} `))).toEqual([false, true, true]);
-  for (const number of ['R-2', 'WRONG-1']) await place.run(['dead-letters', 'discard', '--order', number, '--yes']);
-  expect(JSON.parse((await place.run(['--json', 'status'])).out)).toMatchObject({ deadLetters: 0, batches: [] });
+  expect(['R-1', 'R-2', 'WRONG-1'].map((number) => out.includes(`${number} `))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  for (const number of ['R-2', 'WRONG-1'])
+    await place.run(['dead-letters', 'discard', '--order', number, '--yes']);
+  expect(JSON.parse((await place.run(['--json', 'status'])).out)).toMatchObject({
+    deadLetters: 0,
+    batches: [],
+  });
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
@@ -416,9 +506,12 @@ it.concurrent('after Redis has lost its data, an order that a second fix file ga
   const refused = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
   const faults = { faults: [refused] };
   await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-  const fixFile = async () => place.read((await place.reportsNow()).at(-1) as Report, 'dead-letters.csv');
+  const fixFile = async () =>
+    place.read((await place.reportsNow()).at(-1) as Report, 'dead-letters.csv');
   const file = `${HEAD}\nOLD-1,NEW,A,1\nOLD-3,NEW,A,1\n`;
   await place.drop('orders.csv', file);
   await once();
@@ -445,7 +538,9 @@ it.concurrent.each(['removed', 'emptied', 'linked to nothing'])(
     const redis = await openDatabase();
     const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
     await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
     await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,1\nGOOD,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\n`);
     await once();
@@ -457,9 +552,15 @@ it.concurrent.each(['removed', 'emptied', 'linked to nothing'])(
     if (how === 'linked to nothing') await symlink('nothing', list);
     await client.flushdb();
     await once();
-    const listed = async () => JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+    const listed = async () =>
+      JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
     expect(await listed()).toMatchObject([
-      { purchaseOrderNumber: 'REF', kind: 'refused', message: 'unknown article', location: { line: 2 } },
+      {
+        purchaseOrderNumber: 'REF',
+        kind: 'refused',
+        message: 'unknown article',
+        location: { line: 2 },
+      },
       { purchaseOrderNumber: 'INV', kind: 'invalid', location: { line: 4 } },
       { purchaseOrderNumber: '', kind: 'invalid', location: { line: 5 } },
     ]);
@@ -481,9 +582,14 @@ it.concurrent('orders that were discarded stay so after Redis has lost its data 
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-  await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,1\nINV,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\nALSO,NEW,BAD,1\n`);
+  await place.drop(
+    'a.csv',
+    `${HEAD}\nREF,NEW,BAD,1\nINV,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\nALSO,NEW,BAD,1\n`,
+  );
   await once();
   const [a] = await place.reportsNow();
   if (a === undefined) throw new Error('no report');
@@ -494,7 +600,10 @@ it.concurrent('orders that were discarded stay so after Redis has lost its data 
   await once();
   const listed = async (...args: string[]) =>
     JSON.parse((await place.run(['--json', 'dead-letters', 'list', ...args])).out).deadLetters;
-  expect(await listed()).toMatchObject([{ purchaseOrderNumber: '' }, { purchaseOrderNumber: 'ALSO' }]);
+  expect(await listed()).toMatchObject([
+    { purchaseOrderNumber: '' },
+    { purchaseOrderNumber: 'ALSO' },
+  ]);
   const closed = { by: 'discarded', who: 'anna', at: expect.any(String) };
   expect(await listed('--all')).toMatchObject([
     { purchaseOrderNumber: 'REF', closed },
@@ -508,7 +617,9 @@ it.concurrent('dead letters that were settled stay so when Redis comes back from
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
   const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
   const rows = 'INV,NEW,,1\nREF,NEW,BAD,2\nDIS,NEW,,4\nSEEN,NEW,A,none\n,NEW,D,7\n';
@@ -529,7 +640,8 @@ it.concurrent('dead letters that were settled stay so when Redis comes back from
   await once();
   const sent = ['INV', 'NEU-1', 'REF-2', 'W-0'];
   expect([...place.stored().keys()].sort()).toEqual(sent);
-  const lettersNow = async () => JSON.parse(await place.read(a, 'dead-letters.json')) as { closed?: object }[];
+  const lettersNow = async () =>
+    JSON.parse(await place.read(a, 'dead-letters.json')) as { closed?: object }[];
   const before = await lettersNow();
   expect(before.map(({ closed }) => closed)).toMatchObject(
     [
@@ -545,7 +657,9 @@ it.concurrent('dead letters that were settled stay so when Redis comes back from
   await goBack();
   await once();
   expect(await lettersNow()).toEqual(before);
-  expect((await place.reportsNow()).find(({ batch }) => batch === a.batch)).toMatchObject({ open: 1 });
+  expect((await place.reportsNow()).find(({ batch }) => batch === a.batch)).toMatchObject({
+    open: 1,
+  });
   expect(await json('status')).toMatchObject({ deadLetters: 1 });
   expect((await json('dead-letters', 'list')).deadLetters).toEqual(listed);
 
@@ -566,9 +680,12 @@ it.concurrent('dead letters that a fix file settled stay so when Redis comes bac
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
-  const rows = 'INV,NEW,,1\nREF,NEW,BAD,2\nKEPT,NEW,BAD,3\nSEEN,NEW,A,none\n,NEW,D,7\nOPEN,NEW,,9\n';
+  const rows =
+    'INV,NEW,,1\nREF,NEW,BAD,2\nKEPT,NEW,BAD,3\nSEEN,NEW,A,none\n,NEW,D,7\nOPEN,NEW,,9\n';
   await place.drop('a.csv', `${HEAD}\nW-0,NEW,A,1\n${rows}`);
   await once();
   const [a] = await place.reportsNow();
@@ -594,7 +711,13 @@ it.concurrent('dead letters that a fix file settled stay so when Redis comes bac
   expect([...place.stored().keys()].sort()).toEqual(sent);
   const closings = async () =>
     (JSON.parse(await place.read(a, 'dead-letters.json')) as DeadLetter[]).map(
-      ({ purchaseOrderNumber: no, closed }) => [no, closed?.by, closed?.number, closed?.end?.by, closed?.waitsIn],
+      ({ purchaseOrderNumber: no, closed }) => [
+        no,
+        closed?.by,
+        closed?.number,
+        closed?.end?.by,
+        closed?.waitsIn,
+      ],
     );
   const settled = await closings();
   const waitsIn = (await place.reportsNow()).find(({ file }) => file === 'fix.csv')?.batch;
@@ -614,10 +737,9 @@ it.concurrent('dead letters that a fix file settled stay so when Redis comes bac
     await once();
     await once();
     expect(await closings()).toEqual(settled);
-    expect((await place.reportsNow()).map(({ file, open }) => `${file} ${open}`).toSorted()).toEqual([
-      'a.csv 1',
-      'fix.csv 1',
-    ]);
+    expect(
+      (await place.reportsNow()).map(({ file, open }) => `${file} ${open}`).toSorted(),
+    ).toEqual(['a.csv 1', 'fix.csv 1']);
   }
   // A second person sends the same rows as other orders.
   await place.drop('second.csv', fix(['REF,NEW,BAD', 'REF,NEW,C'], [',NEW,D', 'W-9,NEW,D']));
@@ -629,7 +751,9 @@ it.concurrent('of two dead letters of an order after a restore, list and explain
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async (name: string, text: string) => {
     await place.drop(name, text);
     await place.run(['start', '--once', '--max-wait', '60s']);
@@ -649,9 +773,14 @@ it.concurrent('of two dead letters of an order after a restore, list and explain
   const alone = await list();
   expect(alone).toContain(`${path.join(place.reports, first)}/dead-letters.csv`);
   expect(alone).not.toContain('dead-letters retry');
-  expect((await place.run(['dead-letters', 'retry', '--order', 'REF', '--yes'])).out).toContain('Drop the fix file');
+  expect((await place.run(['dead-letters', 'retry', '--order', 'REF', '--yes'])).out).toContain(
+    'Drop the fix file',
+  );
 
-  await until('the next second', () => new Date().toISOString().replace(/[-:]/g, '').slice(0, 15) > first.slice(0, 15));
+  await until(
+    'the next second',
+    () => new Date().toISOString().replace(/[-:]/g, '').slice(0, 15) > first.slice(0, 15),
+  );
   await once('a.csv', file);
   const second = (await place.reportsNow()).at(-1);
   if (second === undefined || second.batch === first) throw new Error('no second batch');
@@ -668,16 +797,22 @@ it.concurrent('of two dead letters of an order after a restore, list and explain
     ...Array.from({ length: 3 }, () => undefined),
   ]);
   for (const number of ['REF', 'INV'])
-    expect((await place.run(['explain', number])).out).toContain(path.join(place.reports, second.batch));
+    expect((await place.run(['explain', number])).out).toContain(
+      path.join(place.reports, second.batch),
+    );
 
   const fix = fixOf(await place.read(second, 'dead-letters.csv'));
-  await once('fix.csv', fix(['REF,NEW,BAD', 'REF,NEW,A'], ['INV,NEW,,', 'INV,NEW,A,'], ['REN,NEW,BAD', 'REN-2,NEW,A']));
+  await once(
+    'fix.csv',
+    fix(['REF,NEW,BAD', 'REF,NEW,A'], ['INV,NEW,,', 'INV,NEW,A,'], ['REN,NEW,BAD', 'REN-2,NEW,A']),
+  );
   expect([...place.stored().keys()].sort()).toEqual(['INV', 'REF', 'REN-2', 'W-0']);
   // As the list says: under another number, the older one is to be discarded.
-  expect(JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters).toMatchObject([
-    { purchaseOrderNumber: 'REN', batch: first },
-  ]);
-  const dry = async () => (await place.run(['dead-letters', 'retry', '--order', 'REN', '--dry-run'])).out;
+  expect(
+    JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters,
+  ).toMatchObject([{ purchaseOrderNumber: 'REN', batch: first }]);
+  const dry = async () =>
+    (await place.run(['dead-letters', 'retry', '--order', 'REN', '--dry-run'])).out;
   expect(await dry()).toMatch(
     /^1 order cannot be sent again: a fix file brought the same rows back as another order\.\nREN was already sent as REN-2, from "fix\.csv".*\nIf it is the same order, do not correct it; discard it:\n {2}po-sync dead-letters discard --order REN\n$/,
   );
@@ -693,7 +828,9 @@ it.concurrent('a dead letter that its report has closed stays open when Redis co
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const keys = keysOf('staging', place.api.baseUrl);
   const openNow = async () => {
     const [a] = await place.reportsNow();
@@ -719,11 +856,19 @@ it.concurrent('a dead letter that its report has closed stays open when Redis co
 
 it.concurrent('after Redis has lost its data, an order in doubt is not sent with its file, and is resolved as before', async () => {
   const redis = await openDatabase();
-  const lost = { kind: 'drop', when: 'before', orders: ['D-1', 'D-2'], how: 'reset', attempts: '1' };
+  const lost = {
+    kind: 'drop',
+    when: 'before',
+    orders: ['D-1', 'D-2'],
+    how: 'reset',
+    attempts: '1',
+  };
   const noList = { kind: 'answer', on: 'list', status: 403 };
   const faults = { faults: [lost, noList] };
   await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = () => place.run(['start', '--once', '--max-wait', '30s']);
   await place.drop('orders.csv', `${HEAD}\nD-1,NEW,A,1\nD-2,NEW,A,1\n`);
   await once();
@@ -736,14 +881,20 @@ it.concurrent('after Redis has lost its data, an order in doubt is not sent with
   await once();
   expect([...place.stored().keys()]).toEqual(['GOOD-1']);
   const { out } = await place.run(['explain', 'D-1']);
-  expect(out).toMatch(/in doubt, waits for a person[\s\S]*resolve D-1 --as accepted[\s\S]*retry --order D-1/);
+  expect(out).toMatch(
+    /in doubt, waits for a person[\s\S]*resolve D-1 --as accepted[\s\S]*retry --order D-1/,
+  );
   const retried = await place.run(['dead-letters', 'retry', '--order', 'D-1', '--yes']);
   expect(retried.out).toContain("1 order in doubt: waiting for the API's list");
   await once();
   // What its attempts were answered is not known any more, so a list without it does not send it.
   expect([...place.stored().keys()]).toEqual(['GOOD-1']);
-  expect((await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes'])).code).toBe(0);
-  expect((await place.run(['dead-letters', 'resolve', 'D-2', '--as', 'accepted', '--yes'])).code).toBe(0);
+  expect(
+    (await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes'])).code,
+  ).toBe(0);
+  expect(
+    (await place.run(['dead-letters', 'resolve', 'D-2', '--as', 'accepted', '--yes'])).code,
+  ).toBe(0);
   await once();
   expect([...place.stored().keys()].sort()).toEqual(['D-1', 'GOOD-1']);
   expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
@@ -753,7 +904,9 @@ it.concurrent('after Redis has lost its data, an order in doubt is not sent with
 it.concurrent('after Redis came back from before a file was read, its source had a file then', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const { heard } = keysOf('staging', place.api.baseUrl);
   await place.run(['start', '--once']);
   await client.hset(heard, 'inbox', 1);
@@ -775,11 +928,15 @@ it.concurrent('after Redis has lost its data, the orders of an export that the A
   await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
 
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  expect((await place.reportsNow()).map(({ counts: { accepted, duplicate } }) => [accepted, duplicate])).toEqual([
+  expect(
+    (await place.reportsNow()).map(({ counts: { accepted, duplicate } }) => [accepted, duplicate]),
+  ).toEqual([
     [2, 0],
     [0, 2],
   ]);
@@ -802,11 +959,18 @@ it.concurrent.each([
   async (what, how, pattern, file) => {
     const redis = await openDatabase();
     const source = `- { name: erp, type: export, path: '${pattern}', mapping: erp, stable: 100ms, poll: 200ms }`;
-    const mapping = (more: string) => `mappings:\n  erp: { fields: { articleCode: articleCode${more} } }\n`;
+    const mapping = (more: string) =>
+      `mappings:\n  erp: { fields: { articleCode: articleCode${more} } }\n`;
     const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
     const options = { redis, pace: PACE, source, more: mapping('') };
-    await using place = await openWorkplace({ ...options, faults: { faults: [refused] }, sandbox: { record: true } });
-    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await using place = await openWorkplace({
+      ...options,
+      faults: { faults: [refused] },
+      sandbox: { record: true },
+    });
+    await using client = Object.assign(new Redis(redis), {
+      [Symbol.asyncDispose]: async () => client.disconnect(),
+    });
     const once = () => place.run(['start', '--once', '--max-wait', '60s']);
     const exported = path.join(place.folder, file);
     await mkdir(path.dirname(exported), { recursive: true });
@@ -823,7 +987,10 @@ it.concurrent.each([
       expect((await place.run(['batches', 'cancel', 'erp.csv', '--yes'])).code).toBe(0);
       await place.run(['resume']);
       await once();
-    } else expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
+    } else
+      expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(
+        0,
+      );
     await until('both reports', async () =>
       (await place.reportsNow()).every(({ open, finishedAt }) => open === 0 && finishedAt),
     );
@@ -855,7 +1022,10 @@ it.concurrent.each([
     expect([...place.stored().keys()]).toEqual(['FIRST']);
 
     const config = await readFile(place.config, 'utf8');
-    await writeFile(place.config, config.replace(mapping(''), mapping(', quantity: [quantity, Qty]')));
+    await writeFile(
+      place.config,
+      config.replace(mapping(''), mapping(', quantity: [quantity, Qty]')),
+    );
     expect((await once()).code).toBe(0);
     expect([...place.stored().keys()]).toEqual(['FIRST', 'X-1']);
   },
@@ -866,14 +1036,19 @@ it.concurrent('after Redis has lost its data, a version of an export that only a
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   await using place = await openWorkplace({ redis, pace: PACE, source });
   await using other = await openSandbox({ environment: 'staging' });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = () => place.run(['start', '--once', '--max-wait', '60s']);
   const exported = path.join(place.folder, 'erp.csv');
   await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\n`);
   await once();
   const config = await readFile(place.config, 'utf8');
   const { baseUrl, authUrl } = place.api;
-  await writeFile(place.config, config.replace(baseUrl, other.baseUrl).replace(authUrl, other.authUrl));
+  await writeFile(
+    place.config,
+    config.replace(baseUrl, other.baseUrl).replace(authUrl, other.authUrl),
+  );
   await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\nSECOND,NEW,A,1\n`);
   await once();
   await writeFile(place.config, config);
@@ -899,9 +1074,17 @@ it.concurrent('after the folder data was lost together with Redis, what was disc
   const redis = await openDatabase();
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  const options = {
+    redis,
+    pace: PACE,
+    source,
+    faults: { faults: [refused] },
+    sandbox: { record: true },
+  };
   await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nFIRST,NEW,A,1\nX-1,NEW,BAD,1\n`);
   const once = () => place.run(['start', '--once', '--max-wait', '60s']);
   await once();
@@ -917,9 +1100,17 @@ it.concurrent('after a loss of Redis, an order of an export that waits for a per
   const redis = await openDatabase();
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  const options = {
+    redis,
+    pace: PACE,
+    source,
+    faults: { faults: [refused] },
+    sandbox: { record: true },
+  };
   await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const show = async (...rows: string[]) => {
     await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
     await place.run(['start', '--once', '--max-wait', '60s']);
@@ -935,7 +1126,14 @@ it.concurrent('after a loss of Redis, an order of an export that waits for a per
   await show('FIRST,NEW,A,1', 'X-1,NEW,BAD,1', 'X-2,NEW,BAD,2', 'X-3,NEW,BAD,1', 'Y-1,NEW,BAD,1');
   expect([...place.stored().keys()].sort()).toEqual(['FIRST', 'X-2', 'X-3']);
   await client.flushdb();
-  await show('FIRST,NEW,A,1', 'X-1,NEW,BAD,1', 'X-2,NEW,BAD,2', 'X-3,NEW,BAD,1', 'Y-1,NEW,BAD,1', 'LAST,NEW,A,1');
+  await show(
+    'FIRST,NEW,A,1',
+    'X-1,NEW,BAD,1',
+    'X-2,NEW,BAD,2',
+    'X-3,NEW,BAD,1',
+    'Y-1,NEW,BAD,1',
+    'LAST,NEW,A,1',
+  );
   expect([...place.stored().keys()].sort()).toEqual(['FIRST', 'LAST', 'X-2', 'X-3']);
 });
 
@@ -953,11 +1151,21 @@ it.concurrent('what was discarded in an export from a web address is not sent wh
   // Often, so that it is asked for before the loss is noticed.
   const source = `- { name: erp, type: export, path: 'http://127.0.0.1:${port}/erp.csv', poll: 50ms }`;
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  const options = {
+    redis,
+    pace: PACE,
+    source,
+    faults: { faults: [refused] },
+    sandbox: { record: true },
+  };
   await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const daemon = place.start(['start']);
-  await until('its dead letter', async () => (await place.reportsNow()).some(({ finishedAt }) => finishedAt));
+  await until('its dead letter', async () =>
+    (await place.reportsNow()).some(({ finishedAt }) => finishedAt),
+  );
   expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
   await until('its end', async () => (await place.reportsNow()).every(({ open }) => open === 0));
   await place.setFaults([]);
@@ -978,15 +1186,20 @@ it.concurrent('after Redis has lost its data, explain names the file that sent a
   await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   await place.drop('again.csv', `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  const content = async () => JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out).content;
+  const content = async () =>
+    JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out).content;
   const { message, path: first } = await content();
   expect(message).toMatch(/^As sent: line 2 of .*first\.csv\.$/);
   await rm(first);
-  expect((await content()).message).toMatch(/^As sent from first\.csv, also in line 3 of .*again\.csv\.$/);
+  expect((await content()).message).toMatch(
+    /^As sent from first\.csv, also in line 3 of .*again\.csv\.$/,
+  );
 });
 
 it.concurrent('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
@@ -995,11 +1208,15 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
   const rows = Array.from({ length: 7 }, (_, i) => `GOOD-${i + 1},NEW,A,1\n`);
   await place.drop('first.csv', `${HEAD}\n${rows.join('')}`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   await place.setFaults([{ kind: 'answer', on: 'list', status: 500 }]);
   const daemon = place.start(['start']);
-  await until('the pause', async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)'));
+  await until('the pause', async () =>
+    (await place.run(['status'])).out.includes('(ledger-rolled-back)'),
+  );
   const [pause] = JSON.parse((await place.run(['status', '--json'])).out).pauses;
   expect(pause).toMatchObject({ ends: 'list', nextTryAt: expect.stringMatching(/Z$/) });
   daemon.child.kill('SIGTERM');
@@ -1007,7 +1224,9 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
   await place.setFaults([]);
   const { code, out } = await place.run(['reconcile']);
   expect(code).toBe(2);
-  expect(out).toContain('7 orders are at the API but not in the ledger. Nothing to do: delivery waits until');
+  expect(out).toContain(
+    '7 orders are at the API but not in the ledger. Nothing to do: delivery waits until',
+  );
   expect(out).toContain('… and 2 more; use --limit to see more.');
   expect(out).not.toContain('sends them again');
 
@@ -1021,7 +1240,9 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
 it.concurrent('after a restore of what Redis had before the last short run, no order of that run is created again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const once = async (name: string) => {
     await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
     expect((await place.run(['start', '--once'])).code).toBe(0);
@@ -1050,7 +1271,9 @@ it.concurrent('after a restore of the folder of Redis alone, doctor says before 
   };
   const doctor = async () => {
     const { findings } = JSON.parse((await place.run(['--json', 'doctor'])).out);
-    return (findings as { check: string; state: string; message: string }[]).filter(({ check }) => check === 'ledger');
+    return (findings as { check: string; state: string; message: string }[]).filter(
+      ({ check }) => check === 'ledger',
+    );
   };
   await once('BEFORE');
   await cp(redis, `${redis}.backup`, { recursive: true });
@@ -1062,7 +1285,9 @@ it.concurrent('after a restore of the folder of Redis alone, doctor says before 
   expect(said).toMatchObject({
     state: 'warn',
     remedy: 'Nothing is to be repaired: start the daemon.',
-    message: expect.stringMatching(/^Redis is older than .*\/data\/ledger, .* reads the API's list before it sends/),
+    message: expect.stringMatching(
+      /^Redis is older than .*\/data\/ledger, .* reads the API's list before it sends/,
+    ),
   });
   expect(more).toEqual([]);
   const { code, out, err } = await once('LAST');
@@ -1163,8 +1388,14 @@ it.concurrent('a command ends with 1 and says why when Redis is lost while it ru
 
 it.concurrent('start --once ends when its maximum wait is over, also while Redis is lost', async () => {
   await using redis = await startTestRedis();
-  await using place = await openWorkplace({ redis: redis.url, faults: { faults: [{ kind: 'delay', by: '300ms' }] } });
-  await place.drop('orders.csv', `${HEAD}\n${Array.from({ length: 200 }, (_, i) => `PO-${i},NEW,A,1\n`).join('')}`);
+  await using place = await openWorkplace({
+    redis: redis.url,
+    faults: { faults: [{ kind: 'delay', by: '300ms' }] },
+  });
+  await place.drop(
+    'orders.csv',
+    `${HEAD}\n${Array.from({ length: 200 }, (_, i) => `PO-${i},NEW,A,1\n`).join('')}`,
+  );
   const running = place.start(['start', '--once', '--max-wait', '5s']);
   await until('an order', () => place.stored().size > 0);
   await redis.kill();
@@ -1176,22 +1407,33 @@ it.concurrent('reconcile advises a repair only for differences that it settles, 
   const redis = await openDatabase();
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   const faults = [{ kind: 'drop', when: 'before', orders: ['DOUBT'], attempts: '1' }];
-  await using place = await openWorkplace({ redis, source, faults: { faults }, delivery: ', onDoubt: hold' });
-  const exported = (rows: string[]) => writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
+  await using place = await openWorkplace({
+    redis,
+    source,
+    faults: { faults },
+    delivery: ', onDoubt: hold',
+  });
+  const exported = (rows: string[]) =>
+    writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
   await exported(['GOOD-1,NEW,A,1']);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   await exported(['GOOD-1,NEW,A,2']);
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await client.flushdb();
   expect((await place.run(['start', '--once'])).code).toBe(2);
 
-  const advice = ' Run po-sync dead-letters discard --order GOOD-1 for the order in conflict, or give it';
+  const advice =
+    ' Run po-sync dead-letters discard --order GOOD-1 for the order in conflict, or give it';
   const reconcile = async (...more: string[]) => {
     const { code, out } = await place.run(['reconcile', ...more]);
     expect(code).toBe(2);
     return out;
   };
-  expect(await reconcile()).toContain(`1 order is different at the API, in content or state.${advice}`);
+  expect(await reconcile()).toContain(
+    `1 order is different at the API, in content or state.${advice}`,
+  );
   expect(await reconcile()).not.toContain('--repair');
   // A repair has nothing to ask and nothing to do.
   expect(await reconcile('--repair')).toBe(await reconcile());
@@ -1214,8 +1456,12 @@ it.concurrent('reconcile advises a repair only for differences that it settles, 
     ' Check the order in doubt at the API, and run po-sync dead-letters resolve DOUBT --as accepted',
   );
   expect((await place.run(['dead-letters', 'discard', '--order', 'GOOD-1', '--yes'])).code).toBe(0);
-  expect((await place.run(['dead-letters', 'resolve', 'DOUBT', '--as', 'accepted', '--yes'])).code).toBe(0);
-  expect(await reconcile()).toContain('different at the API, in content or state. Ask the owner of the API.\n');
+  expect(
+    (await place.run(['dead-letters', 'resolve', 'DOUBT', '--as', 'accepted', '--yes'])).code,
+  ).toBe(0);
+  expect(await reconcile()).toContain(
+    'different at the API, in content or state. Ask the owner of the API.\n',
+  );
 });
 
 it.concurrent('the damaged report of a fix file does not keep po-sync from starting, or start --once from its end', async () => {
@@ -1229,7 +1475,10 @@ it.concurrent('the damaged report of a fix file does not keep po-sync from start
   await place.run(['start', '--once']);
   const fixed = (await place.reportsNow()).find(({ file }) => file === 'fix.csv');
   if (fixed === undefined) throw new Error('no report of the fix file');
-  await writeFile(path.join(place.reports, fixed.batch, 'corrections.json'), '[\n{"batch": "cut o\n');
+  await writeFile(
+    path.join(place.reports, fixed.batch, 'corrections.json'),
+    '[\n{"batch": "cut o\n',
+  );
   await place.drop('fix-2.csv', fix(['LATER,NEW,,1', 'LATER,NEW,A,1']));
   const { code, out } = await place.run(['start', '--once', '--max-wait', '60s']);
   expect([code, out]).toEqual([0, expect.stringContaining(fixed.batch)]);
@@ -1239,7 +1488,9 @@ it.concurrent('the damaged report of a fix file does not keep po-sync from start
 it.concurrent('a file that ended and that Redis has again as being read is shown as finished and counted again, never as one that cannot be read', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const keys = keysOf('staging', place.api.baseUrl);
   await place.run(['pause', '--reason', 'test']);
   await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
@@ -1254,7 +1505,10 @@ it.concurrent('a file that ended and that Redis has again as being read is shown
   const goBack = await snapshotOf(client);
   await place.run(['resume']);
   await place.run(['start', '--once']);
-  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 2 } });
+  expect((await place.reportsNow())[0]).toMatchObject({
+    state: 'finished',
+    counts: { accepted: 2 },
+  });
 
   await goBack();
   await place.run(['resume']);
@@ -1263,7 +1517,8 @@ it.concurrent('a file that ended and that Redis has again as being read is shown
   await until('the end', async () => {
     const { batches, pauses } = JSON.parse((await place.run(['status', '--json'])).out);
     const { out } = await place.run(['status']);
-    for (const line of out.match(/^.*orders\.csv.*$|^No report yet.*$/gm) ?? []) shown.add(line.replace(/ +/g, ' '));
+    for (const line of out.match(/^.*orders\.csv.*$|^No report yet.*$/gm) ?? [])
+      shown.add(line.replace(/ +/g, ' '));
     return batches.length === 0 && pauses.length === 0 && shown.size > 0;
   });
   expect([...shown].join('\n')).toMatch(/orders\.csv finished, counted again 2\/2/);
@@ -1277,7 +1532,9 @@ it.concurrent('until a file that ended before Redis lost that is counted again, 
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   const keys = keysOf('staging', place.api.baseUrl);
   const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
   await place.run(['pause', '--reason', 'test']);
@@ -1305,7 +1562,10 @@ it.concurrent('until a file that ended before Redis lost that is counted again, 
   const { out } = await place.run(['status']);
   expect(out).toMatch(/orders\.csv +finished, counted again +3\/3/);
   expect(out).toContain('2 need a person');
-  expect(await json('status')).toMatchObject({ deadLetters: 2, batches: [{ counts, open: 2, cancelled: false }] });
+  expect(await json('status')).toMatchObject({
+    deadLetters: 2,
+    batches: [{ counts, open: 2, cancelled: false }],
+  });
   expect((await place.run(['batches', 'show', batch])).out).not.toMatch(/cancelled/);
   expect((await json('dead-letters', 'list')).deadLetters).toHaveLength(2);
   // What a person discards meanwhile stays discarded.
@@ -1313,9 +1573,13 @@ it.concurrent('until a file that ended before Redis lost that is counted again, 
   await client.del(keys.reportLease(batch));
   await until('the end', async () => (await json('status')).batches.length === 0);
   expect(await json('status')).toMatchObject({ deadLetters: 1 });
-  expect((await json('dead-letters', 'list')).deadLetters).toMatchObject([{ purchaseOrderNumber: 'REF' }]);
+  expect((await json('dead-letters', 'list')).deadLetters).toMatchObject([
+    { purchaseOrderNumber: 'REF' },
+  ]);
   await until('its report', async () => (await place.reportsNow())[0]?.open === 1);
   daemon.child.kill('SIGTERM');
-  const lines = (await daemon.ended).out.split('\n').filter((line) => line.includes('"order-withdrawn"'));
+  const lines = (await daemon.ended).out
+    .split('\n')
+    .filter((line) => line.includes('"order-withdrawn"'));
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ order: 'REF', what: 'ended' }]);
 });

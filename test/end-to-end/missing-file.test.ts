@@ -5,7 +5,13 @@ import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
-const WRONG = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '1-12' };
+const WRONG = {
+  kind: 'answer',
+  status: 400,
+  message: 'articleCode is invalid',
+  orders: ['PO-*'],
+  calls: '1-12',
+};
 
 type Shown = { batch: string; state: string; unsettled?: { reason: string } };
 
@@ -45,7 +51,10 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   const reason = `long.csv is missing from ${path.join(place.inbox, 'processing', batch)}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
   expect((await said(place, 'long.csv is missing')).unsettled?.reason).toBe(reason);
   await place.run(['resume']);
-  await until('what was read', async () => (await json(place, 'status')).queue.unsettledOrders === 0);
+  await until(
+    'what was read',
+    async () => (await json(place, 'status')).queue.unsettledOrders === 0,
+  );
 
   const { queue, waits } = await json(place, 'status');
   expect(queue.unreadOrders).toBe(3000 - place.stored().size);
@@ -63,7 +72,9 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
     message: `long.csv cannot be read: ${reason}`,
     remedy: expect.stringContaining('Remove the cause'),
   });
-  expect((await place.run(['explain', 'PO-2990'])).err).toContain('It may be in long.csv, which cannot be read');
+  expect((await place.run(['explain', 'PO-2990'])).err).toContain(
+    'It may be in long.csv, which cannot be read',
+  );
   const person = await openOperator(place, daemon);
   for (const page of [`/batches/${batch}`, '/batches'])
     expect((await person.page(page)).text).toContain('long.csv is missing');
@@ -75,11 +86,15 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   await stop(daemon);
   const once = await place.run(['start', '--once', '--max-wait', '100ms']);
   expect(once.code).toBe(2);
-  expect(once.err).toBe(`The maximum wait is over. The rest is kept; run po-sync status.\nNot finished: ${reason}.\n`);
+  expect(once.err).toBe(
+    `The maximum wait is over. The rest is kept; run po-sync status.\nNot finished: ${reason}.\n`,
+  );
   place.start(['start']);
 
   await rename(path.join(away, batch), path.join(place.inbox, 'processing', batch));
-  await until('the report', async () => (await place.reportsNow()).find(({ state }) => state === 'finished'));
+  await until('the report', async () =>
+    (await place.reportsNow()).find(({ state }) => state === 'finished'),
+  );
   expect(place.stored().size).toBe(3000);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
   expect((await shown(place))?.unsettled).toBeUndefined();
@@ -123,7 +138,9 @@ it('a held batch whose file is gone ends when it is cancelled, and its report sa
   const { deadLetters } = await json(place, 'dead-letters', 'list');
   expect(deadLetters).toHaveLength(counts.refused);
   expect(await readdir(path.join(place.reports, batch))).not.toContain('dead-letters.csv');
-  expect(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8')).toContain('held.csv was missing');
+  expect(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8')).toContain(
+    'held.csv was missing',
+  );
 });
 
 it('a batch whose file is gone when its orders have their outcomes gets no report until the file is back', async () => {
@@ -135,7 +152,10 @@ it('a batch whose file is gone when its orders have their outcomes gets no repor
     shown(place).then((one) => (one?.state === 'sending' ? one : undefined)),
   );
   await stop(first);
-  const [here, away] = [path.join(place.inbox, 'processing', batch), path.join(place.folder, 'away')];
+  const [here, away] = [
+    path.join(place.inbox, 'processing', batch),
+    path.join(place.folder, 'away'),
+  ];
   await rename(here, away);
   place.start(['start']);
   await place.run(['resume']);
@@ -171,7 +191,10 @@ it('a batch whose file stays away ends when it is cancelled, and its report list
   await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
   await place.run(['resume']);
   // A file that is looked for before its orders are sent is missing, too: cancelling would cancel them.
-  await until('their outcomes', async () => (await json(place, 'status')).queue.unsettledOrders === 0);
+  await until(
+    'their outcomes',
+    async () => (await json(place, 'status')).queue.unsettledOrders === 0,
+  );
   await said(place, 'gone.csv is missing');
   await place.run(['batches', 'cancel', batch, '--yes']);
   const report = await until('the report', async () =>
@@ -180,7 +203,9 @@ it('a batch whose file stays away ends when it is cancelled, and its report list
   expect(report).toMatchObject({
     counts: { accepted: 5 },
     warnings: [
-      expect.stringMatching(/^gone\.csv was missing when this report was written\. Its orders are listed from/),
+      expect.stringMatching(
+        /^gone\.csv was missing when this report was written\. Its orders are listed from/,
+      ),
     ],
   });
   const rows = (await place.read(report, 'results.csv')).trim().split('\n').slice(1);
@@ -188,5 +213,7 @@ it('a batch whose file stays away ends when it is cancelled, and its report list
   expect(rows.map((row) => row.split(',').slice(0, 4).join()).sort()).toEqual(
     stored.map((number) => `0,${number},accepted,1`).sort(),
   );
-  await until('the page', async () => (await person.page(`/batches/${batch}`)).text.includes(`>${stored[0]}</a>`));
+  await until('the page', async () =>
+    (await person.page(`/batches/${batch}`)).text.includes(`>${stored[0]}</a>`),
+  );
 });

@@ -34,7 +34,10 @@ it('after an inbox was moved, settled files are read, shown and updated in the n
   await place.run(['start', '--once']);
   const [, , conflict] = await place.reportsNow();
   expect(conflict).toMatchObject({ file: 'b.csv', counts: { conflict: 1 } });
-  if (conflict) expect(await place.read(conflict, 'report.html')).toContain('<bdi class="item other">A × 1</bdi>');
+  if (conflict)
+    expect(await place.read(conflict, 'report.html')).toContain(
+      '<bdi class="item other">A × 1</bdi>',
+    );
 
   await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
   expect(await readdir(path.dirname(settled))).not.toContain('a.fix.csv');
@@ -48,12 +51,17 @@ it('an unreadable file that was removed before its inbox was moved waits until a
   await place.run(['start', '--once']);
   const { batch, settledPath } = await json(place, 'batches', 'show', 'broken.csv');
   const cancel = ['batches', 'cancel', batch, '--yes'];
-  expect(await place.run(cancel)).toMatchObject({ code: 1, err: expect.stringContaining('To dismiss it, remove ') });
+  expect(await place.run(cancel)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('To dismiss it, remove '),
+  });
   await rm(settledPath);
   await moveInbox(place);
   expect((await json(place, 'status')).unreadable).toMatchObject([{ batch }]);
   const { out } = await place.run(['batches', 'show', batch]);
-  expect(out).toContain(`The file is no longer at ${settledPath}: its inbox was moved, or is not mounted.`);
+  expect(out).toContain(
+    `The file is no longer at ${settledPath}: its inbox was moved, or is not mounted.`,
+  );
   expect(out).toContain(`dismiss it:\n  po-sync batches cancel ${batch}\n`);
 
   const daemon = place.start(['start']);
@@ -67,7 +75,9 @@ it('an unreadable file that was removed before its inbox was moved waits until a
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 
-  expect(await place.run([...cancel, '--dry-run'])).toMatchObject({ out: expect.stringContaining('Would dismiss') });
+  expect(await place.run([...cancel, '--dry-run'])).toMatchObject({
+    out: expect.stringContaining('Would dismiss'),
+  });
   expect(await json(place, ...cancel)).toMatchObject({ batch, dismissed: true, cancelled: 0 });
   expect((await json(place, 'status')).unreadable).toEqual([]);
   expect((await json(place, 'batches', 'list', '--open')).batches).toEqual([]);
@@ -80,14 +90,17 @@ it('an unreadable file that was removed before its inbox was moved waits until a
 it('an unreadable file that was dismissed stays so while its inbox is away, and another one is not called lost', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);
-  const names = async () => (await json(place, 'status')).unreadable.map(({ file }: { file: string }) => file);
+  const names = async () =>
+    (await json(place, 'status')).unreadable.map(({ file }: { file: string }) => file);
   for (const name of ['dismissed.csv', 'waits.csv']) {
     await place.drop(name, `${HEADER}\nPO-9,"A,1\n`);
     await until('the file', async () => (await names()).includes(name));
   }
   const { batch, settledPath } = await json(place, 'batches', 'show', 'dismissed.csv');
   await rm(settledPath);
-  await until('its report', async () => (await place.reportsNow()).some((one) => one.batch === batch && one.removedAt));
+  await until('its report', async () =>
+    (await place.reportsNow()).some((one) => one.batch === batch && one.removedAt),
+  );
   await rename(place.inbox, `${place.inbox}-away`);
   await until('the word of the daemon', () => daemon.out().includes('"source-lost"'));
   expect(await names()).toEqual(['waits.csv']);
@@ -105,6 +118,10 @@ it('a file whose orders waited while its inbox was moved is finished in the new 
   const moved = await moveInbox(place);
   await place.run(['resume']);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  expect(await place.reportsNow()).toMatchObject([{ state: 'finished', counts: { orders: 2, accepted: 2 } }]);
-  expect(await readdir(path.join(moved, 'done'), { recursive: true })).toContainEqual(expect.stringMatching(/a\.csv$/));
+  expect(await place.reportsNow()).toMatchObject([
+    { state: 'finished', counts: { orders: 2, accepted: 2 } },
+  ]);
+  expect(await readdir(path.join(moved, 'done'), { recursive: true })).toContainEqual(
+    expect.stringMatching(/a\.csv$/),
+  );
 });

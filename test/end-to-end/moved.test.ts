@@ -44,10 +44,17 @@ it('an unfinished file is found again after the installation was moved, with its
   there.start();
   await there.run('resume');
   const folder = path.join(there.reports, batch);
-  await until('the end', async () => (await there.json('batches', 'show', batch)).state === 'finished');
+  await until(
+    'the end',
+    async () => (await there.json('batches', 'show', batch)).state === 'finished',
+  );
   expect(place.stored()).toEqual(new Map(['PO-1', 'PO-2', 'PO-3'].map((number) => [number, 1])));
-  expect((await readFile(path.join(folder, 'results.csv'), 'utf8')).trim().split('\n')).toHaveLength(5);
-  expect(await readdir(folder)).toEqual(expect.arrayContaining(['dead-letters.csv', 'dead-letters.xlsx']));
+  expect(
+    (await readFile(path.join(folder, 'results.csv'), 'utf8')).trim().split('\n'),
+  ).toHaveLength(5);
+  expect(await readdir(folder)).toEqual(
+    expect.arrayContaining(['dead-letters.csv', 'dead-letters.xlsx']),
+  );
   expect(await filesIn(there.inbox, 'processing')).toEqual([]);
   expect(await filesIn(there.inbox, 'done')).toEqual([
     'mixed.csv',
@@ -65,9 +72,13 @@ it('settled files are found again after the installation was moved, and their pa
   await place.run(['start', '--once']);
   const there = await moved(place);
   const { batches } = await there.json('batches', 'list');
-  const pathOf = (name: string) => batches.find(({ file }: { file: string }) => file === name).settledPath;
+  const pathOf = (name: string) =>
+    batches.find(({ file }: { file: string }) => file === name).settledPath;
   expect(pathOf('mixed.csv').startsWith(path.join(there.inbox, 'done'))).toBe(true);
-  expect((await there.json('explain', 'PO-2')).content).toMatchObject({ status: 'sent', path: pathOf('mixed.csv') });
+  expect((await there.json('explain', 'PO-2')).content).toMatchObject({
+    status: 'sent',
+    path: pathOf('mixed.csv'),
+  });
   expect(pathOf('broken.csv').startsWith(path.join(there.inbox, 'failed'))).toBe(true);
 
   there.start();

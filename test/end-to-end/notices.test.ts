@@ -46,11 +46,16 @@ it('a run reports what needs a person by webhook and program, tried again, witho
 `,
   });
   await place.drop('orders.csv', `${csvOf(3)}PO-SECRET-77,NEW,ART-XYZ,none\n`);
-  await place.drop('broken.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-9,NEW,"A,1\n');
+  await place.drop(
+    'broken.csv',
+    'purchaseOrderNumber,orderState,articleCode,quantity\nPO-9,NEW,"A,1\n',
+  );
   const ended = await place.run(['start', '--once']);
   expect(ended.code).toBe(2);
   // Nothing about the notices.
-  expect(ended.err).toMatch(/^2 files need a person \(orders\.csv: 1 order, .*broken\.csv: unreadable, .*\): .*\n$/);
+  expect(ended.err).toMatch(
+    /^2 files need a person \(orders\.csv: 1 order, .*broken\.csv: unreadable, .*\): .*\n$/,
+  );
   expect(hook.taken.map(({ kind }) => kind).sort()).toEqual(['finished', 'unreadable']);
   expect(hook.taken.find(({ kind }) => kind === 'finished')).toMatchObject({
     environment: 'staging',
@@ -63,7 +68,8 @@ it('a run reports what needs a person by webhook and program, tried again, witho
   const told = await readFile(`${place.folder}/told.json`, 'utf8');
   expect(told.trimEnd().split('\n')).toHaveLength(2);
   expect(await readdir(place.folder)).not.toContain('never');
-  const everything = told + hook.calls.join('') + (await readFile(`${place.folder}/env.txt`, 'utf8'));
+  const everything =
+    told + hook.calls.join('') + (await readFile(`${place.folder}/env.txt`, 'utf8'));
   for (const content of ['PO-SECRET-77', 'ART-XYZ', CLIENT_SECRET, 'CLIENT_ID']) {
     expect(everything).not.toContain(content);
   }
@@ -77,7 +83,8 @@ it('two daemons report once that a source is silent and active again, and that d
   await using place = await openWorkplace({
     faults: { faults: [closed] },
     sandbox: { record: true },
-    source: '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',
+    source:
+      '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',
     more: `notify: [{ on: [paused, silent], webhook: '${hook.url}' }]\n`,
   });
   const daemons = [place.start(['start']), place.start(['start'])];
@@ -85,7 +92,10 @@ it('two daemons report once that a source is silent and active again, and that d
   await until('the silence is told', () => told('silent').length > 0);
   const status = await place.run(['--json', 'status', '--exit-code']);
   const silent = { since: told('silent')[0]?.since, expectEveryMs: 3_000 };
-  expect([status.code, JSON.parse(status.out).sources]).toMatchObject([2, [{ state: 'ok', silent }]]);
+  expect([status.code, JSON.parse(status.out).sources]).toMatchObject([
+    2,
+    [{ state: 'ok', silent }],
+  ]);
   await place.drop('orders.csv', csvOf(3));
   await until('the file is told', () => told('heard').length > 0);
   await until('the pause is told', () => told('paused').length > 0);
@@ -94,20 +104,29 @@ it('two daemons report once that a source is silent and active again, and that d
   await until('all orders are sent', () => place.stored().size === 3);
   for (const { child } of daemons) child.kill('SIGTERM');
   expect(await Promise.all(daemons.map(async ({ ended }) => (await ended).code))).toEqual([0, 0]);
-  expect(told('heard')).toMatchObject([{ event: 'silent', source: 'inbox', since: told('silent')[0]?.since }]);
-  expect(told('paused')).toMatchObject([{ reason: expect.stringContaining('closed for the night') }]);
+  expect(told('heard')).toMatchObject([
+    { event: 'silent', source: 'inbox', since: told('silent')[0]?.since },
+  ]);
+  expect(told('paused')).toMatchObject([
+    { reason: expect.stringContaining('closed for the night') },
+  ]);
   expect(told('resumed')).toMatchObject([{ event: 'paused', since: told('paused')[0]?.since }]);
   expect(new Set(hook.taken.map((notice) => JSON.stringify(notice))).size).toBe(hook.taken.length);
 });
 
 it('status and doctor say that a webhook refuses notices; pause and resume produce test notices', async () => {
   await using hook = await openHook({ isBroken: true });
-  await using place = await openWorkplace({ more: `notify: [{ on: [paused], webhook: '${hook.url}' }]\n` });
+  await using place = await openWorkplace({
+    more: `notify: [{ on: [paused], webhook: '${hook.url}' }]\n`,
+  });
   const daemon = place.start(['start']);
   await until('the daemon runs', async () => (await statusOf(place)).daemons.length === 1);
   expect((await place.run(['pause', '--reason', 'test of the notices'])).code).toBe(0);
   const { host } = new URL(hook.url);
-  await until('status shows it', async () => (await statusOf(place)).daemons[0]?.notices !== undefined);
+  await until(
+    'status shows it',
+    async () => (await statusOf(place)).daemons[0]?.notices !== undefined,
+  );
   const [trouble] = (await statusOf(place)).daemons[0]?.notices ?? [];
   expect(trouble).toMatchObject({
     receiver: `webhook ${host}`,
@@ -131,7 +150,10 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
   await until('both are taken', () => hook.taken.length === 2);
   expect(hook.taken.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
   expect(hook.taken[0]).toMatchObject({ text: expect.stringContaining('test of the notices') });
-  await until('status is fine', async () => (await statusOf(place)).daemons[0]?.notices === undefined);
+  await until(
+    'status is fine',
+    async () => (await statusOf(place)).daemons[0]?.notices === undefined,
+  );
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
 });
@@ -159,7 +181,8 @@ it('an export with countRewrites that is written again with the same content is 
 });
 
 it('fix files, corrections in the dashboard and unreadable files do not count as files of a silent source', async () => {
-  const source = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 1h }';
+  const source =
+    '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 1h }';
   await using place = await openWorkplace({ source });
   const daemon = place.start(['start']);
   const person = await openOperator(place, daemon);
@@ -171,9 +194,13 @@ it('fix files, corrections in the dashboard and unreadable files do not count as
   const lastFile = async (deadLetters: number) => {
     const metrics = await until(`${deadLetters} dead letters`, async () => {
       const text = await (await fetch(`http://127.0.0.1:${person.port}/metrics`)).text();
-      return new RegExp(`^po_sync_dead_letter_orders.* ${deadLetters}$`, 'm').test(text) ? text : undefined;
+      return new RegExp(`^po_sync_dead_letter_orders.* ${deadLetters}$`, 'm').test(text)
+        ? text
+        : undefined;
     });
-    const at = /^po_sync_source_last_file_timestamp_seconds.*source="inbox".* (\S+)$/m.exec(metrics)?.[1];
+    const at = /^po_sync_source_last_file_timestamp_seconds.*source="inbox".* (\S+)$/m.exec(
+      metrics,
+    )?.[1];
     return { name: (await statusOf(place)).sources[0]?.last?.file, at: Number(at) };
   };
   await place.drop('orders.csv', `${csvOf(1)}PO-A,NEW,ART-1,none\nPO-B,NEW,ART-1,none\n`);
@@ -213,7 +240,10 @@ it('fix files, corrections in the dashboard and unreadable files do not count as
   expect((await daemon.ended).code).toBe(0);
 });
 
-type Status = { daemons: { adminPort?: number; notices?: unknown[] }[]; sources: { last?: { file: string } }[] };
+type Status = {
+  daemons: { adminPort?: number; notices?: unknown[] }[];
+  sources: { last?: { file: string } }[];
+};
 
 async function statusOf(place: { run(args: string[]): Promise<{ out: string }> }): Promise<Status> {
   return JSON.parse((await place.run(['status', '--json'])).out) as Status;

@@ -45,7 +45,12 @@ describe('start --once', () => {
     // In two days when midnight passes.
     const done = await readdir(path.join(place.inbox, 'done'), { recursive: true });
     expect(done.map((name) => path.basename(name))).toEqual(
-      expect.arrayContaining(['orders.csv', 'orders.csv.result.html', 'orders.json', 'orders.json.result.html']),
+      expect.arrayContaining([
+        'orders.csv',
+        'orders.csv.result.html',
+        'orders.json',
+        'orders.json.result.html',
+      ]),
     );
   });
 
@@ -53,7 +58,10 @@ describe('start --once', () => {
     await using place = await openWorkplace();
     const config = await readFile(place.config, 'utf8');
     const port = await freePort();
-    await writeFile(place.config, config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${port}`));
+    await writeFile(
+      place.config,
+      config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${port}`),
+    );
     for (const json of [[], ['--json']]) {
       const { code, err } = await place.run(['start', '--once', ...json]);
       expect(code).toBe(0);
@@ -74,7 +82,9 @@ describe('start --once', () => {
     expect(batch).toMatchObject({ orders: 5, nameless: 2, needPerson: 4 });
     expect(err).toContain('(orders.csv: 2 orders and 2 rows without an order number, batch ');
     const shown = (await place.run(['batches', 'show', batch.batch])).out;
-    expect(shown).toContain('5/5 orders have an outcome; 2 of them are rows without an order number\n');
+    expect(shown).toContain(
+      '5/5 orders have an outcome; 2 of them are rows without an order number\n',
+    );
   });
 
   it('sends nothing when the same file comes again', async () => {
@@ -100,13 +110,23 @@ describe('start --once', () => {
     await appendFile(path.join(place.inbox, settled), 'PO-9,NEW,A-1,1\n');
     await makeChecksDue(url);
     const { code, out } = await place.run(['start', '--once', '--json']);
-    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, batches: [{ file: 'orders.csv', needPerson: 1 }] });
-    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable', counts: { orders: 2, accepted: 2 } }]);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      code: 2,
+      batches: [{ file: 'orders.csv', needPerson: 1 }],
+    });
+    expect(await place.reportsNow()).toMatchObject([
+      { state: 'unreadable', counts: { orders: 2, accepted: 2 } },
+    ]);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   });
 
   it('ends with 2 when rows are wrong, and reports each with its line', async () => {
-    const refuse = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'] };
+    const refuse = {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode X-9 is invalid',
+      orders: ['PO-5'],
+    };
     await using place = await openWorkplace({ faults: { faults: [refuse] } });
     await place.drop(
       'orders.csv',
@@ -193,7 +213,9 @@ describe('start --once', () => {
     expect(fixed).toMatchObject({ counts: { orders: 1, accepted: 1 } });
     expect(closed).toMatchObject({ open: 0, counts: { invalid: 1 } });
     const deadLetters = JSON.parse(await place.read(before, 'dead-letters.json'));
-    expect(deadLetters).toMatchObject([{ purchaseOrderNumber: 'PO-2', closed: { batch: fixed?.batch } }]);
+    expect(deadLetters).toMatchObject([
+      { purchaseOrderNumber: 'PO-2', closed: { batch: fixed?.batch } },
+    ]);
   });
 
   it('puts a file that cannot be read aside and sends nothing of it', async () => {
@@ -245,7 +267,9 @@ describe('start --once', () => {
   });
 
   it('says on standard error why delivery is paused when the maximum wait is over, and how far each file is', async () => {
-    await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', status: 403 }] } });
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'answer', status: 403 }] },
+    });
     await place.drop('orders.csv', csvOf(1));
     const { code, err } = await place.run(['start', '--once', '--max-wait', '5s']);
     expect({ code, err }).toEqual({
@@ -269,7 +293,9 @@ it('says on standard error while a person has paused delivery who, why, since wh
   );
   // A second run finds the batch that the first one began.
   const again = await place.run(['start', '--once']);
-  expect(again.err).toMatch(/\nNot finished: orders\.csv: (?:0 of 1 order finished|it is not read yet)\.\n$/);
+  expect(again.err).toMatch(
+    /\nNot finished: orders\.csv: (?:0 of 1 order finished|it is not read yet)\.\n$/,
+  );
   await place.run(['resume']);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   expect([...place.stored().values()]).toEqual([1]);
@@ -286,7 +312,9 @@ it('a file that a killed run claimed, and that the ledger does not know, is fini
     'purchaseOrderNumber,orderState,articleCode,quantity\nGOOD-1,NEW,A,1\n',
   );
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  expect(await place.reportsNow()).toMatchObject([{ batch, state: 'finished', counts: { accepted: 1 } }]);
+  expect(await place.reportsNow()).toMatchObject([
+    { batch, state: 'finished', counts: { accepted: 1 } },
+  ]);
 });
 
 it('names the files that are still in the inbox when the maximum wait is over, and why', async () => {
@@ -301,26 +329,38 @@ it('names the files that are still in the inbox when the maximum wait is over, a
   expect(notTaken.map(({ file }: { file: string }) => file).sort()).toEqual(left);
   const why =
     'of source inbox: the wait was over before its turn: .* at most 16 files are read at a time.* The next run';
-  for (const name of left) expect(err).toMatch(new RegExp(`^Not taken: ${name} ${why} tries again\\.$`, 'm'));
+  for (const name of left)
+    expect(err).toMatch(new RegExp(`^Not taken: ${name} ${why} tries again\\.$`, 'm'));
 });
 
 it('ends with 2 for a file that it took and another daemon finished', async () => {
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const busy = { kind: 'answer', status: 503, message: 'busy', orders: ['PO-1'] };
-  await using place = await openWorkplace({ faults: { faults: [refused, busy] }, sandbox: { record: true } });
+  await using place = await openWorkplace({
+    faults: { faults: [refused, busy] },
+    sandbox: { record: true },
+  });
   await place.drop('orders.csv', `${csvOf(1)}BAD-1,NEW,BAD,1\n`);
   const run = place.spawn(['--json', 'start', '--once']);
   await until('the refusal', async () => (await place.reportsNow())[0]?.counts.refused === 1);
   run.child.kill('SIGSTOP');
   const daemon = place.start(['start']);
   await place.setFaults([refused]);
-  await until('the report of the daemon', async () => (await place.reportsNow())[0]?.state === 'finished');
+  await until(
+    'the report of the daemon',
+    async () => (await place.reportsNow())[0]?.state === 'finished',
+  );
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   run.child.kill('SIGCONT');
   const { code, out } = await run.ended;
   const [report] = await place.reportsNow();
   const batch = { batch: report?.batch, file: 'orders.csv', orders: 2, needPerson: 1 };
-  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, end: 'done', exitCode: 2, batches: [batch] });
+  expect({ code, ...JSON.parse(out) }).toMatchObject({
+    code: 2,
+    end: 'done',
+    exitCode: 2,
+    batches: [batch],
+  });
   expect([...place.stored()]).toEqual([['PO-1', 1]]);
 });

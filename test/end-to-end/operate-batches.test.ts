@@ -4,9 +4,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
-import { csvOf, type Ended, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+import {
+  csvOf,
+  type Ended,
+  openWorkplace,
+  type Running,
+  type Workplace,
+} from '../support/workplace.ts';
 
-const WRONG = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '1-12' };
+const WRONG = {
+  kind: 'answer',
+  status: 400,
+  message: 'articleCode is invalid',
+  orders: ['PO-*'],
+  calls: '1-12',
+};
 
 type ShownBatch = {
   batch: string;
@@ -82,7 +94,9 @@ describe('batches of a running daemon', () => {
       `held.csv is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it\n`,
     );
     expect(status).toMatch(/^ {4}\d+ of the last \d+ answers are the same refusal: /m);
-    expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch.slice(-8)}\n`);
+    expect((await run('batches', 'show', batch)).out).toContain(
+      `po-sync batches release ${batch.slice(-8)}\n`,
+    );
     expect(await run('batches', 'release', batch)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/[^.]\. Release it\?[\s\S]*--yes/),
@@ -112,7 +126,10 @@ describe('batches of a running daemon', () => {
     // One release is enough, although the API refuses more orders in the same way.
     await run('batches', 'release', batch, '--yes');
     await until('the end', async () => (await batchOf('held.csv')).state === 'finished');
-    await until('the page to go', async () => !(await readdir(processing)).includes('held.csv.result.html'));
+    await until(
+      'the page to go',
+      async () => !(await readdir(processing)).includes('held.csv.result.html'),
+    );
     const { counts } = await reportOf('held.csv');
     expect(counts.refused).toBeGreaterThan(3);
     expect(counts).toMatchObject({ orders: 500, accepted: 500 - counts.refused });
@@ -133,7 +150,9 @@ describe('batches of a running daemon', () => {
     const { batch } = await batchOf('wrong.csv');
     expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/is not held: its orders wait because delivery is paused by anna.*\n.*po-sync resume/),
+      err: expect.stringMatching(
+        /is not held: its orders wait because delivery is paused by anna.*\n.*po-sync resume/,
+      ),
     });
     expect(await run('batches', 'cancel', batch, '--dry-run')).toMatchObject({ code: 0 });
     const { code, out } = await run('batches', 'cancel', batch, '--yes');
@@ -148,9 +167,15 @@ describe('batches of a running daemon', () => {
     // The daemon cancels the rest of the file: the number includes it, or the text says that it is still to come.
     expect(out).toMatch(/^3,000 orders|the rest of the file is cancelled as it is read/);
     const { counts, open } = await reportOf('wrong.csv');
-    expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });
+    expect({ counts, open }).toMatchObject({
+      counts: { orders: 3000, cancelled: 3000, accepted: 0 },
+      open: 0,
+    });
     expect([...place.stored().keys()].filter((number) => number.startsWith('PO-1000'))).toEqual([]);
-    await until('the end of the batch', async () => (await batchOf('wrong.csv')).state === 'finished');
+    await until(
+      'the end of the batch',
+      async () => (await batchOf('wrong.csv')).state === 'finished',
+    );
     expect(await run('batches', 'cancel', batch, '--yes')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/is finished[\s\S]*none of its orders waits/),
@@ -168,13 +193,17 @@ describe('batches of a running daemon', () => {
       expect((await run('explain', String(number))).out).toMatch(/cancelled by anna/);
     }
     await run('resume');
-    expect((await run('batches', 'show', batch)).out).toMatch(/not sent are cancelled, by anna at 20/);
+    expect((await run('batches', 'show', batch)).out).toMatch(
+      /not sent are cancelled, by anna at 20/,
+    );
     // The ledger keeps no action of an order that was never admitted.
     const { out: story } = await run('explain', 'PO-13000');
     expect(story.match(/cancelled by anna/g)).toHaveLength(1);
     // Whoever cancelled it by mistake reads how to send it.
     for (const text of [story, (await run('batches', 'show', batch)).out])
-      expect(text).toContain('To send the cancelled orders after all, drop the complete file again.');
+      expect(text).toContain(
+        'To send the cancelled orders after all, drop the complete file again.',
+      );
   });
 
   it('what operators did by commands is in the list of operator actions', async () => {
@@ -184,13 +213,20 @@ describe('batches of a running daemon', () => {
     const items = (await call('GET', '/actions')).body['items'];
     expect(items).toMatchObject([
       { who: 'anna', what: 'resume', result: 'Delivery is running.' },
-      { who: 'anna', what: 'cancel', on: batch, result: expect.stringMatching(/^[\d,]+ orders of .* cancelled/) },
+      {
+        who: 'anna',
+        what: 'cancel',
+        on: batch,
+        result: expect.stringMatching(/^[\d,]+ orders of .* cancelled/),
+      },
       { who: 'anna', what: 'pause', result: 'Delivery is paused by anna.' },
       { who: 'anna', what: 'release', on: held, result: `Batch ${held} is released.` },
     ]);
     expect((await page('/environment')).text).toMatch(/What operators did[\s\S]*anna[\s\S]*cancel/);
     await until('the page of the batch', async () =>
-      (await page(`/batches/${batch}`)).text.includes('not sent are cancelled, by anna at <time datetime="20'),
+      (await page(`/batches/${batch}`)).text.includes(
+        'not sent are cancelled, by anna at <time datetime="20',
+      ),
     );
   });
 
@@ -198,7 +234,8 @@ describe('batches of a running daemon', () => {
     await place.drop('late.csv', csvOf(3000, 20_001));
     const { batch } = await until('an accepted order', async () => {
       const { out } = await run('--json', 'batches', 'list');
-      const { batches }: { batches: (ShownBatch & { counts: { accepted: number } })[] } = JSON.parse(out);
+      const { batches }: { batches: (ShownBatch & { counts: { accepted: number } })[] } =
+        JSON.parse(out);
       return batches.find(({ file, counts }) => file === 'late.csv' && counts.accepted > 0);
     });
     await run('pause');
@@ -211,14 +248,18 @@ describe('batches of a running daemon', () => {
     if (!told.reading) expect(told.cancelled).toBe(counts.cancelled);
     expect(counts.accepted + counts.cancelled).toBe(3000);
     const person = await openOperator(place, daemon);
-    const said = / orders? of this file (?:was|were) accepted\. po-sync cannot withdraw .*: if the file was wrong,/;
+    const said =
+      / orders? of this file (?:was|were) accepted\. po-sync cannot withdraw .*: if the file was wrong,/;
     const text = await until('the page', async () => {
       const page = await person.page(`/batches/${batch}`);
       return said.test(page.text) && page.text;
     });
-    const [, items = ''] = /<a href="(\/items\.xlsx\?q=[^"]*)">Its accepted orders with articles/.exec(text) ?? [];
+    const [, items = ''] =
+      /<a href="(\/items\.xlsx\?q=[^"]*)">Its accepted orders with articles/.exec(text) ?? [];
     await until('the spreadsheet', async () => {
-      const reply = await fetch(`http://127.0.0.1:${person.port}${items}`, { headers: { cookie: person.cookie } });
+      const reply = await fetch(`http://127.0.0.1:${person.port}${items}`, {
+        headers: { cookie: person.cookie },
+      });
       await reply.arrayBuffer();
       return reply.headers.get('content-type')?.includes('spreadsheetml');
     });
@@ -230,11 +271,15 @@ describe('batches of a running daemon', () => {
     const { batch } = await batchOf('wrong.csv');
     await until('the page of the cancelled file', async () => {
       const page = await readFile(path.join(place.folder, 'reports', batch, 'report.html'), 'utf8');
-      return page.includes('did not send them. 5 were accepted in another file. To send the others,');
+      return page.includes(
+        'did not send them. 5 were accepted in another file. To send the others,',
+      );
     });
     const { page } = await openOperator(place, daemon);
     const history = (await page('/order?number=PO-10001')).text.replace(/<[^>]*>/g, '');
-    expect(history).toMatch(/wrong\.csv, line 2[\s\S]*cancelled by anna[\s\S]*right\.csv, line 2[\s\S]*accepted/);
+    expect(history).toMatch(
+      /wrong\.csv, line 2[\s\S]*cancelled by anna[\s\S]*right\.csv, line 2[\s\S]*accepted/,
+    );
   });
 });
 
@@ -248,11 +293,14 @@ it('a long file is examined while delivery is paused, and read on when it contin
   for (const line of wrong) lines[line - 1] = `${lines[line - 1]}x`;
   await place.drop('long.csv', lines.join('\n'));
   const batch = await until('every wrong order', async () => {
-    const { batches }: { batches: ShownBatch[] } = JSON.parse((await run('--json', 'batches', 'list')).out);
+    const { batches }: { batches: ShownBatch[] } = JSON.parse(
+      (await run('--json', 'batches', 'list')).out,
+    );
     return batches.find(({ counts }) => counts?.invalid === 10);
   });
   const { out } = await run('--json', 'dead-letters', 'list', '--batch', batch.batch);
-  const { deadLetters }: { deadLetters: { location: { line: number }; message: string }[] } = JSON.parse(out);
+  const { deadLetters }: { deadLetters: { location: { line: number }; message: string }[] } =
+    JSON.parse(out);
   expect(deadLetters.map(({ location }) => location.line).sort((a, b) => a - b)).toEqual(wrong);
   expect(deadLetters.every(({ message }) => message.endsWith('enter digits only'))).toBe(true);
   const shown =
@@ -279,7 +327,8 @@ it('a long file is examined while delivery is paused, and read on when it contin
     });
   const waits = `the end of the pause (${unreadText} more are read then)`;
   await shows('/', `>${unreadText}</b> more not read yet (orders)`, waits);
-  const sum = 'Accepted at first, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.';
+  const sum =
+    'Accepted at first, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.';
   await shows('/batches', sum);
   const page = await person.page('/order?number=PO-2500');
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
@@ -293,10 +342,16 @@ it('a long file is examined while delivery is paused, and read on when it contin
     / 0 {2}duplicate[\s\S]* 20 {2}already waiting in long\.csv, and sent from there\nlong\.csv is not read/,
   );
   const { files } = JSON.parse((await run('check', '--preview', '--json', 'again.csv')).out);
-  expect(files[0].preview.underWay).toEqual({ orders: 20, files: ['long.csv'], unread: ['long.csv'] });
+  expect(files[0].preview.underWay).toEqual({
+    orders: 20,
+    files: ['long.csv'],
+    unread: ['long.csv'],
+  });
   const uploaded = await person.upload('source=inbox&name=again.csv', csvOf(20));
   const { text } = await person.page(`/upload/${String(uploaded['id'])}`);
-  expect(text).toMatch(/<b>0<\/b>duplicate: not sent.*<b>20<\/b>already waiting in long\.csv: sent from there/s);
+  expect(text).toMatch(
+    /<b>0<\/b>duplicate: not sent.*<b>20<\/b>already waiting in long\.csv: sent from there/s,
+  );
   await run('resume');
   const { counts } = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state === 'finished'),
@@ -319,7 +374,9 @@ it('explain names release and cancel for an order that is not read because its b
   const daemon = place.start(['start']);
   await place.drop('held.csv', csvOf(500));
   const held = await until('the hold', async () => {
-    const { batches }: { batches: ShownBatch[] } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+    const { batches }: { batches: ShownBatch[] } = JSON.parse(
+      (await place.run(['--json', 'batches', 'list'])).out,
+    );
     return batches.find(({ state }) => state === 'held');
   });
   const err = await until('the reading waits', async () => {
@@ -327,15 +384,21 @@ it('explain names release and cancel for an order that is not read because its b
     return told.includes('is in held.csv, line 501') && told;
   });
   expect(err).toContain(`is not read yet: its batch ${held.batch} is held`);
-  expect(err).toContain(`po-sync batches release ${held.batch}, or po-sync batches cancel ${held.batch}`);
+  expect(err).toContain(
+    `po-sync batches release ${held.batch}, or po-sync batches cancel ${held.batch}`,
+  );
   expect(err).not.toContain('No action needed');
   const person = await openOperator(place, daemon);
-  expect((await person.page('/order?number=PO-500')).text).toContain(`its batch ${held.batch} is held`);
+  expect((await person.page('/order?number=PO-500')).text).toContain(
+    `its batch ${held.batch} is held`,
+  );
 });
 
 it('of a held file that was cancelled, the corrected file settles the refused orders and sends the others', async () => {
   await using place = await openWorkplace({
-    faults: { faults: [{ kind: 'answer', status: 400, message: 'no such article', articles: ['OLD'] }] },
+    faults: {
+      faults: [{ kind: 'answer', status: 400, message: 'no such article', articles: ['OLD'] }],
+    },
     delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
   });
   place.start(['start']);
@@ -343,12 +406,16 @@ it('of a held file that was cancelled, the corrected file settles the refused or
     `${csvOf(2)}${Array.from({ length: 40 }, (_, i) => `OLD-${i},NEW,${article},1\n`).join('')}`;
   await place.drop('held.csv', list('OLD'));
   const held = await until('the hold', async () => {
-    const { batches }: { batches: ShownBatch[] } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+    const { batches }: { batches: ShownBatch[] } = JSON.parse(
+      (await place.run(['--json', 'batches', 'list'])).out,
+    );
     return batches.find(({ state }) => state === 'held');
   });
   await place.run(['batches', 'cancel', held.batch, '--yes']);
   const finished = (file: string) =>
-    until(file, async () => (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'));
+    until(file, async () =>
+      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
+    );
   expect((await finished('held.csv')).open).toBeGreaterThan(0);
   await place.drop('corrected.csv', list('NEW'));
   expect(await finished('corrected.csv')).toMatchObject({ open: 0 });
@@ -393,10 +460,14 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
     `${held.batch} is held: its orders wait until po-sync batches release ${id}.`,
   );
   const { waits: now, sentAgain } = JSON.parse((await place.run(['--json', 'status'])).out);
-  expect(now).toMatchObject([{ for: 'release', orders: wait.orders + refused, unread: wait.unread }]);
+  expect(now).toMatchObject([
+    { for: 'release', orders: wait.orders + refused, unread: wait.unread },
+  ]);
   expect([now.length, sentAgain]).toEqual([1, refused]);
   expect((await place.run(['status'])).out).toMatch(
-    new RegExp(`dead letters  ${refused} sent again, without an outcome yet; run po-sync dead-letters list`),
+    new RegExp(
+      `dead letters  ${refused} sent again, without an outcome yet; run po-sync dead-letters list`,
+    ),
   );
   const { out: released } = await place.run(['batches', 'release', id, '--yes']);
   expect(released.replaceAll(/\s+/g, ' ')).toBe(
@@ -418,8 +489,14 @@ it('a held batch whose refused orders were sent again and accepted ends without 
   await place.run(['batches', 'release', held.batch, '--yes']);
   const { code, out } = await place.run(['start', '--once']);
   const finished = out.split('\n').find((line) => line.includes('"batch-finished"')) ?? '{}';
-  expect({ code, ...JSON.parse(finished) }).toMatchObject({ code: 0, level: 'info', needPerson: 0 });
-  const [{ counts, open, settled }] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+  expect({ code, ...JSON.parse(finished) }).toMatchObject({
+    code: 0,
+    level: 'info',
+    needPerson: 0,
+  });
+  const [{ counts, open, settled }] = JSON.parse(
+    (await place.run(['--json', 'batches', 'list'])).out,
+  ).batches;
   expect([open, settled]).toEqual([0, counts.refused]);
   expect((await place.run(['batches', 'list'])).out).toMatch(
     new RegExp(`open +settled +taken\n.* 30/30 +${30 - settled} +0 +${settled} `),
@@ -433,7 +510,9 @@ it('batches list counts duplicates, which are done although nothing was accepted
   expect((await place.run(['batches', 'list'])).out).not.toMatch(/duplicate|settled/);
   await place.drop('again.csv', csvOf(20));
   await place.run(['start', '--once']);
-  expect((await place.run(['batches', 'list'])).out).toMatch(/again\.csv +finished +20\/20 +0 +20 +0 /);
+  expect((await place.run(['batches', 'list'])).out).toMatch(
+    /again\.csv +finished +20\/20 +0 +20 +0 /,
+  );
 });
 
 it('a batch that was cancelled while no daemon ran stays cancelled when the API has another address', async () => {
@@ -454,13 +533,20 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
   expect((await place.run(['explain', number])).out).toMatch(new RegExp(`^${number}  cancelled\n`));
 
   const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace(/(baseUrl: '?http:\/\/)127\.0\.0\.1/, '$1localhost'));
+  await writeFile(
+    place.config,
+    config.replace(/(baseUrl: '?http:\/\/)127\.0\.0\.1/, '$1localhost'),
+  );
   expect(await readFile(place.config, 'utf8')).not.toBe(config);
   // The pause would last there, too.
   await place.run(['resume']);
   await place.run(['start', '--once', '--max-wait', '20s']);
   const [report] = await place.reportsNow();
-  expect({ state: report?.state, counts: report?.counts, stored: place.stored().size }).toMatchObject({
+  expect({
+    state: report?.state,
+    counts: report?.counts,
+    stored: place.stored().size,
+  }).toMatchObject({
     state: 'finished',
     counts: { cancelled: 30 },
     stored: 0,
@@ -470,12 +556,18 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
 it('an order that was refused before its file was cancelled is sent again when a person wants that, also after the end of the file', async () => {
   const no = { kind: 'answer', status: 400, message: 'no', orders: ['PO-1'] };
   const away = { kind: 'answer', status: 503, orders: ['PO-2', 'PO-3'] };
-  await using place = await openWorkplace({ faults: { faults: [no, away] }, sandbox: { record: true } });
+  await using place = await openWorkplace({
+    faults: { faults: [no, away] },
+    sandbox: { record: true },
+  });
   place.start(['start']);
   await place.drop('r.csv', csvOf(3));
-  const shown = async () => JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches?.[0];
+  const shown = async () =>
+    JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches?.[0];
   await until('the refusal', async () => ((await shown())?.counts?.refused ?? 0) > 0);
-  expect((await place.run(['batches', 'cancel', 'r.csv', '--yes'])).out).toMatch(/^2 orders of \S+ cancelled\./);
+  expect((await place.run(['batches', 'cancel', 'r.csv', '--yes'])).out).toMatch(
+    /^2 orders of \S+ cancelled\./,
+  );
   await until('the end of the file', async () => (await shown())?.state === 'finished');
   await place.setFaults([]);
   expect((await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).code).toBe(0);

@@ -49,7 +49,9 @@ describe('orders in doubt where the API gives no list', () => {
 
   it('dead-letters list says how to resolve them, not to correct them', async () => {
     const { out } = await run('dead-letters', 'list');
-    expect(out).toMatch(/Check whether the API has the orders[\s\S]*dead-letters resolve ORDER --as accepted/);
+    expect(out).toMatch(
+      /Check whether the API has the orders[\s\S]*dead-letters resolve ORDER --as accepted/,
+    );
     expect(out).not.toMatch(/Correct and drop|discard|unchanged/);
   });
 
@@ -63,17 +65,21 @@ describe('orders in doubt where the API gives no list', () => {
 
   it('retry asks the list again and never just sends them', async () => {
     const { out } = await run('dead-letters', 'retry', '--order', 'PO-1', '--yes');
-    expect(out).toMatch(/list could not be read[\s\S]*1 order in doubt: waiting for the API's list/);
+    expect(out).toMatch(
+      /list could not be read[\s\S]*1 order in doubt: waiting for the API's list/,
+    );
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-1')).toBe(1);
     expect(await deadLetters()).toHaveLength(3);
   });
 
   it('resolve --as accepted settles one that is there', async () => {
-    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('PO-1 is settled as accepted'),
-    });
+    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject(
+      {
+        code: 0,
+        out: expect.stringContaining('PO-1 is settled as accepted'),
+      },
+    );
     const [report] = await place.reportsNow();
     if (report === undefined) throw new Error('no report');
     expect(report.open).toBe(2);
@@ -81,16 +87,21 @@ describe('orders in doubt where the API gives no list', () => {
       purchaseOrderNumber: 'PO-1',
       closed: { by: 'confirmed', who: 'anna' },
     });
-    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('is not in doubt: it is already accepted'),
-    });
+    expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject(
+      {
+        code: 1,
+        err: expect.stringContaining('is not in doubt: it is already accepted'),
+      },
+    );
   });
 
   it('resolve --as resend sends one that is not there', async () => {
-    expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend')).toMatchObject({ code: 1 });
+    expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend')).toMatchObject({
+      code: 1,
+    });
     const twice = 'If the API has it, it is created twice.';
-    const planned = (await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--dry-run')).out;
+    const planned = (await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--dry-run'))
+      .out;
     expect(planned).toContain(`PO-3 would be queued to be sent again. ${twice}`);
     const { code, out } = await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--yes');
     expect({ code, out }).toEqual({
@@ -102,7 +113,9 @@ describe('orders in doubt where the API gives no list', () => {
     expect(await deadLetters()).toEqual([['PO-2', 'inDoubt']]);
     expect((await run('explain', 'PO-3')).out).toMatch(/^PO-3 {2}accepted[\s\S]*resent by anna/);
     const { out: all } = await run('--json', 'dead-letters', 'list', '--all', '--order', 'PO-3');
-    expect(JSON.parse(all).deadLetters).toMatchObject([{ closed: { by: 'accepted', who: 'anna' } }]);
+    expect(JSON.parse(all).deadLetters).toMatchObject([
+      { closed: { by: 'accepted', who: 'anna' } },
+    ]);
   });
 
   it('reconcile says that there is no list, doctor what that means', async () => {
@@ -112,7 +125,9 @@ describe('orders in doubt where the API gives no list', () => {
     });
     const { code, out } = await run('doctor');
     expect(code).toBe(0);
-    expect(out).toMatch(/warn +API +.*an order whose answer is lost stays in doubt → Ask the API's owner/);
+    expect(out).toMatch(
+      /warn +API +.*an order whose answer is lost stays in doubt → Ask the API's owner/,
+    );
   });
 
   it('after a rollback delivery waits for a person, who may resume it without the list', async () => {
@@ -139,7 +154,10 @@ describe('orders in doubt where the API gives no list', () => {
       code: 0,
       out: 'Delivery resumes without the list.\n',
     });
-    await until('the orders', () => place.stored().get('PO-11') === 1 && place.stored().get('PO-12') === 1);
+    await until(
+      'the orders',
+      () => place.stored().get('PO-11') === 1 && place.stored().get('PO-12') === 1,
+    );
     daemon.child.kill('SIGTERM');
     await daemon.ended;
   });
@@ -151,7 +169,9 @@ describe('orders in doubt where a person decides and the list can be had', () =>
     await using place = await openWorkplace({ faults: { faults }, delivery: ', onDoubt: hold' });
     await place.drop('orders.csv', csvOf(3));
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-    expect(await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'resend', '--yes'])).toMatchObject({
+    expect(
+      await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'resend', '--yes']),
+    ).toMatchObject({
       code: 1,
       err: expect.stringContaining('sending it again would create it twice'),
     });
@@ -174,7 +194,9 @@ describe('orders in doubt where a person decides and the list can be had', () =>
         '0 orders added to the ledger. 1 order settled as accepted: PO-2. Ledger and API agree.',
       ),
     });
-    expect(await place.reportsNow()).toMatchObject([{ open: 0, counts: { accepted: 1, inDoubt: 2 } }]);
+    expect(await place.reportsNow()).toMatchObject([
+      { open: 0, counts: { accepted: 1, inDoubt: 2 } },
+    ]);
     expect([...place.stored().values()]).toEqual([1, 1, 1]);
   });
 });
@@ -187,7 +209,9 @@ it('explain and the report show the attempt whose lost answer the list settled',
   const { out } = await place.run(['explain', 'PO-1']);
   expect(out).toMatch(/^PO-1 {2}accepted\n[\s\S]*accepted: attempt 1: .+; found in the API's list/);
   const [report] = await place.reportsNow();
-  expect(report && (await place.read(report, 'results.csv'))).toMatch(/PO-1,accepted,1,[^,]+,listed,/);
+  expect(report && (await place.read(report, 'results.csv'))).toMatch(
+    /PO-1,accepted,1,[^,]+,listed,/,
+  );
 });
 
 it('status and explain say that the list cannot be read, since when and why, and the log warns', async () => {
@@ -200,7 +224,9 @@ it('status and explain say that the list cannot be read, since when and why, and
   await place.drop('orders.csv', csvOf(2));
   await until('the failed list', async () => {
     const { out } = await place.run(['status']);
-    return /API's list +could not be read for .*list is broken.*; orders in doubt wait for it/.test(out);
+    return /API's list +could not be read for .*list is broken.*; orders in doubt wait for it/.test(
+      out,
+    );
   });
   expect((await place.run(['explain', 'PO-1'])).out).toMatch(
     /every read of it since 20.* UTC failed: .*list is broken/,
@@ -219,10 +245,14 @@ it('the commands suggested for an order number that begins with a hyphen do what
   await place.drop('orders.csv', csvOf(1).replace('PO-1', '-x'));
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const { out } = await place.run(['explain', '--', '-x']);
-  const suggested = (what: string) => new RegExp(`po-sync (.*${what}.*?)(?: {4,}|\\n)`).exec(out)?.[1] ?? '';
-  const words = (line: string) => execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' });
+  const suggested = (what: string) =>
+    new RegExp(`po-sync (.*${what}.*?)(?: {4,}|\\n)`).exec(out)?.[1] ?? '';
+  const words = (line: string) =>
+    execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' });
   const run = (line: string) => place.run(words(line).trim().split('\n').toSpliced(2, 0, '--yes'));
-  expect((await run(suggested('retry'))).out).toContain("1 order in doubt: waiting for the API's list");
+  expect((await run(suggested('retry'))).out).toContain(
+    "1 order in doubt: waiting for the API's list",
+  );
   await place.run(['start', '--once']);
   expect(await run(suggested('accepted'))).toMatchObject({
     code: 0,

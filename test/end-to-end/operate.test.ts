@@ -20,7 +20,13 @@ const ROWS = [
   'PO-6,NEW,X-9,1',
 ];
 const FAULTS = [
-  { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5'], attempts: '1' },
+  {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X-9 is invalid',
+    orders: ['PO-5'],
+    attempts: '1',
+  },
   { kind: 'answer', status: 400, message: 'articleCode \u001b[31mX-9', orders: ['PO-6'] },
 ];
 
@@ -107,11 +113,18 @@ describe("the operator's commands", () => {
     [['--since', '2099-01-01'], []],
   ])('dead-letters list %j finds %j', async (filters, numbers) => {
     const { document } = await json('dead-letters', 'list', ...filters);
-    expect(document.deadLetters.map((deadLetter) => deadLetter.purchaseOrderNumber)).toEqual(numbers);
+    expect(document.deadLetters.map((deadLetter) => deadLetter.purchaseOrderNumber)).toEqual(
+      numbers,
+    );
   });
 
   it('dead-letters list finds all of a signature, and those of a batch by the end of its name', async () => {
-    const { document: all } = await json('dead-letters', 'list', '--batch', (await report()).batch.slice(-8));
+    const { document: all } = await json(
+      'dead-letters',
+      'list',
+      '--batch',
+      (await report()).batch.slice(-8),
+    );
     expect(all.deadLetters).toHaveLength(6);
     const signature = all.groups[0]?.signature ?? '';
     const { document } = await json('dead-letters', 'list', '--signature', signature);
@@ -122,20 +135,36 @@ describe("the operator's commands", () => {
     ['list', '--order', 'order-unknown', 'Order TYPO not found in staging'],
     ['retry', '--order', 'order-unknown', 'Order TYPO not found in staging'],
     ['discard', '--batch', 'batch-unknown', 'Batch TYPO not found'],
-  ])('dead-letters %s %s with an unknown name is an error', async (command, flag, code, message) => {
-    const yes = command === 'list' ? [] : ['--yes'];
-    const { code: exit, document } = await json('dead-letters', command, flag, 'TYPO', ...yes);
-    expect(exit).toBe(1);
-    expect(document).toMatchObject({ error: { code, message: expect.stringContaining(message), facts: {} } });
-  });
+  ])(
+    'dead-letters %s %s with an unknown name is an error',
+    async (command, flag, code, message) => {
+      const yes = command === 'list' ? [] : ['--yes'];
+      const { code: exit, document } = await json('dead-letters', command, flag, 'TYPO', ...yes);
+      expect(exit).toBe(1);
+      expect(document).toMatchObject({
+        error: { code, message: expect.stringContaining(message), facts: {} },
+      });
+    },
+  );
 
   it('--order can be repeated, and an unknown one among others is an error that names all, and changes nothing', async () => {
     const two = ['--order', 'PO-5', '--order', 'PO-2'];
     const { document } = await json('dead-letters', 'list', ...two);
     expect(document.deadLetters.map((one) => one.purchaseOrderNumber)).toEqual(['PO-2', 'PO-5']);
     const { document: plan } = await json('dead-letters', 'discard', ...two, '--dry-run');
-    expect(plan).toEqual({ dryRun: true, plan: { discarded: 2 }, kinds: { invalid: 1, refused: 1 } });
-    const { out: again } = await run('dead-letters', 'retry', ...two, '--order', 'PO-1', '--dry-run');
+    expect(plan).toEqual({
+      dryRun: true,
+      plan: { discarded: 2 },
+      kinds: { invalid: 1, refused: 1 },
+    });
+    const { out: again } = await run(
+      'dead-letters',
+      'retry',
+      ...two,
+      '--order',
+      'PO-1',
+      '--dry-run',
+    );
     expect(again).toMatch(/^PO-1 is accepted, with no open dead letter that the filters select\./);
     expect(again).toContain('1 order would be sent again.');
 
@@ -169,8 +198,13 @@ describe("the operator's commands", () => {
     expect(out).toBe(
       '5 orders and 1 row without an order number would be discarded: 4 invalid, 2 refused.\nA file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too, or have it taken out of the export.\n',
     );
-    const refused = { error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') } };
-    expect(await json('dead-letters', 'discard', '--yes')).toMatchObject({ code: 1, document: refused });
+    const refused = {
+      error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') },
+    };
+    expect(await json('dead-letters', 'discard', '--yes')).toMatchObject({
+      code: 1,
+      document: refused,
+    });
     expect(await json('dead-letters', 'discard', '--limit', '1', '--yes')).toMatchObject({
       code: 1,
       document: refused,
@@ -191,7 +225,10 @@ describe("the operator's commands", () => {
       const { document } = await json('explain', typed);
       const meant = typed === 'po- 2' ? 'PO-2' : 'PO-5';
       expect(document).toMatchObject({
-        error: { code: 'order-unknown', message: expect.stringContaining(`Did you mean ${meant}?`) },
+        error: {
+          code: 'order-unknown',
+          message: expect.stringContaining(`Did you mean ${meant}?`),
+        },
       });
     }
     expect((await json('explain', 'po-55')).document).toMatchObject({
@@ -208,7 +245,10 @@ describe("the operator's commands", () => {
       error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },
     });
     expect((await json('batches', 'cancel', 'orders.csv', '--yes')).document).toMatchObject({
-      error: { code: 'batch-unknown', message: `orders.csv is the name of a file. Its batch is ${batch}.` },
+      error: {
+        code: 'batch-unknown',
+        message: `orders.csv is the name of a file. Its batch is ${batch}.`,
+      },
     });
     expect((await json('batches', 'show', 'orders.txt')).document).toMatchObject({
       error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },
@@ -236,16 +276,25 @@ describe("the operator's commands", () => {
     const { out: accepted } = await run('explain', 'PO-1');
     expect(accepted).toMatch(/^PO-1 {2}accepted\n/);
     const { document } = await json('explain', 'PO-1');
-    expect(document).toMatchObject({ order: 'PO-1', state: 'accepted', appearances: [{ result: { line: 2 } }] });
+    expect(document).toMatchObject({
+      order: 'PO-1',
+      state: 'accepted',
+      appearances: [{ result: { line: 2 } }],
+    });
   });
 
   it('explain knows nothing of a number that never came', async () => {
     const { code, err } = await run('explain', 'PO-99');
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Order PO-99 not found in staging') });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining('Order PO-99 not found in staging'),
+    });
     expect(err).toContain('No daemon takes files now: run po-sync start.');
     expect(err).not.toContain('in an inbox');
     await writeFile(path.join(place.folder, 'inbox', 'unread.csv'), `${HEAD}\nPO-99,NEW,A,1`);
-    expect((await run('explain', 'PO-99')).err).toContain('1 file in an inbox was not read yet. No daemon takes');
+    expect((await run('explain', 'PO-99')).err).toContain(
+      '1 file in an inbox was not read yet. No daemon takes',
+    );
     await rm(path.join(place.folder, 'inbox', 'unread.csv'));
   });
 
@@ -280,7 +329,15 @@ describe("the operator's commands", () => {
   });
 
   it('retry sends orders again; the accepted ones close their dead letters, the others wait again', async () => {
-    const { code, out } = await run('dead-letters', 'retry', '--kind', 'refused', '--yes', '--rate', '20');
+    const { code, out } = await run(
+      'dead-letters',
+      'retry',
+      '--kind',
+      'refused',
+      '--yes',
+      '--rate',
+      '20',
+    );
     expect({ code, out }).toEqual({
       code: 0,
       out: '2 orders queued to be sent again.\n',
@@ -304,12 +361,16 @@ describe("the operator's commands", () => {
   it('a filter that selects nothing says why', async () => {
     expect(await run('dead-letters', 'discard', '--order', 'PO-1', '--yes')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^No orders match: PO-1 is accepted, with no open dead letter .*explain PO-1/),
+      out: expect.stringMatching(
+        /^No orders match: PO-1 is accepted, with no open dead letter .*explain PO-1/,
+      ),
     });
     for (const command of [['discard', '--yes'], ['retry', '--yes'], ['list']]) {
       expect(await run('dead-letters', ...command, '--signature', '400:zzz')).toMatchObject({
         code: 0,
-        out: expect.stringMatching(/^No orders match: no open dead letter .* has the signature 400:zzz/),
+        out: expect.stringMatching(
+          /^No orders match: no open dead letter .* has the signature 400:zzz/,
+        ),
       });
     }
   });
@@ -329,7 +390,9 @@ describe("the operator's commands", () => {
         closed: { at: expect.any(String), by: 'discarded', who: 'anna' },
       }),
     );
-    expect((await json('dead-letters', 'discard', '--all', '--yes')).document).toEqual({ done: { discarded: 1 } });
+    expect((await json('dead-letters', 'discard', '--all', '--yes')).document).toEqual({
+      done: { discarded: 1 },
+    });
     expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
     // Nothing is left to retry or discard.
     const { out: closed } = await run('dead-letters', 'list', '--all');
@@ -340,7 +403,9 @@ describe("the operator's commands", () => {
       /^PO-6 {2}refused, discarded since\n[\s\S]*To send it after all, drop a file with only this order\. Its first file would also send other/,
     );
     const invalid: { kind: string; purchaseOrderNumber: string }[] = deadLetters;
-    const wrong = invalid.find(({ kind, purchaseOrderNumber: number }) => kind === 'invalid' && number !== '');
+    const wrong = invalid.find(
+      ({ kind, purchaseOrderNumber: number }) => kind === 'invalid' && number !== '',
+    );
     expect((await run('explain', wrong?.purchaseOrderNumber ?? '')).out).toMatch(
       /To send it after all, drop a file with only this order, corrected\. Its first file/,
     );
@@ -363,11 +428,20 @@ describe("the operator's commands", () => {
       out: expect.stringContaining('They agree. No order is listed twice.'),
     });
     const token = await place.api.token();
-    const order = { purchaseOrderNumber: 'BY-HAND', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 3 }] };
+    const order = {
+      purchaseOrderNumber: 'BY-HAND',
+      orderState: 'NEW',
+      items: [{ articleCode: 'A', quantity: 3 }],
+    };
     await place.api.create(order, token);
     const { code, document } = await json('reconcile');
     expect(code).toBe(2);
-    expect(document).toMatchObject({ listed: 3, accepted: 2, unknown: [{ order: 'BY-HAND' }], missing: [] });
+    expect(document).toMatchObject({
+      listed: 3,
+      accepted: 2,
+      unknown: [{ order: 'BY-HAND' }],
+      missing: [],
+    });
     expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 0,
       out: expect.stringContaining('1 order added to the ledger. Ledger and API agree.'),
@@ -376,7 +450,9 @@ describe("the operator's commands", () => {
     await place.drop('again.csv', `${HEAD}\nBY-HAND,NEW,A,3\n`);
     await place.run(['start', '--once']);
     expect(place.stored().size).toBe(calls);
-    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API's list shows it[\s\S]*duplicate/);
+    expect((await run('explain', 'BY-HAND')).out).toMatch(
+      /accepted: the API's list shows it[\s\S]*duplicate/,
+    );
   });
 
   it('pause holds delivery while files are taken; resume continues it', async () => {
@@ -388,7 +464,11 @@ describe("the operator's commands", () => {
     await place.drop('later.csv', `${HEAD}\nPO-100,NEW,A,1\n`);
     const document = await until('an order that waits', async () => {
       const { document: now } = await json('status');
-      return now.queue.unsettledOrders === 1 && now.batches.some(({ state }) => state === 'sending') && now;
+      return (
+        now.queue.unsettledOrders === 1 &&
+        now.batches.some(({ state }) => state === 'sending') &&
+        now
+      );
     });
     expect(document).toMatchObject({
       daemons: [{ pid: daemon.child.pid, version: expect.any(String), host: expect.any(String) }],
@@ -399,7 +479,10 @@ describe("the operator's commands", () => {
     expect((await run('explain', 'PO-100')).out).toMatch(
       /^PO-100 {2}waits to be sent[\s\S]*To resume delivery, run po-sync resume\./,
     );
-    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('is running') });
+    expect(await run('resume')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('is running'),
+    });
     expect((await json('status')).document).toMatchObject({
       endedPauses: [{ code: 'operator', reason: 'paused by anna: stock-taking' }],
     });
@@ -413,7 +496,12 @@ describe("the operator's commands", () => {
     expect(items).toMatchObject([
       { what: 'resume' },
       { what: 'resume' },
-      { what: 'pause', who: 'anna', on: 'staging', result: 'Delivery is paused by anna: stock-taking.' },
+      {
+        what: 'pause',
+        who: 'anna',
+        on: 'staging',
+        result: 'Delivery is paused by anna: stock-taking.',
+      },
       { what: 'reconcile', result: '1 order added to the ledger. Ledger and API agree.' },
       { what: 'discard', result: '1 order discarded.' },
       { what: 'discard', result: '3 orders and 1 row without an order number discarded.' },
@@ -441,10 +529,14 @@ describe("the operator's commands", () => {
         ['daemon', 'warn'],
       ]),
     );
-    const { code: failed, out } = await place.run(['doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
+    const { code: failed, out } = await place.run(['doctor'], {
+      PO_SYNC_STAGING_CLIENT_SECRET: 'wrong',
+    });
     expect(failed).toBe(1);
     expect(out).toMatch(/ok +Redis eviction/);
-    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]* → Check the client ID and the client secret/);
+    expect(out).toMatch(
+      /fail +token +.*refuses the credentials[^\n]* → Check the client ID and the client secret/,
+    );
     expect(out).toMatch(/skipped +API/);
   });
 
@@ -461,10 +553,9 @@ describe("the operator's commands", () => {
 
   it('keeps secrets and tokens out of everything it prints', async () => {
     const told = await Promise.all(
-      [['status'], ['doctor'], ['reconcile'], ['batches', 'list'], ['explain', 'PO-1']].flatMap((args) => [
-        run(...args),
-        run('--json', ...args),
-      ]),
+      [['status'], ['doctor'], ['reconcile'], ['batches', 'list'], ['explain', 'PO-1']].flatMap(
+        (args) => [run(...args), run('--json', ...args)],
+      ),
     );
     for (const { out, err } of told) expect(out + err).not.toContain('secret-of-tests');
   });
@@ -477,9 +568,15 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
     await place.drop(file, `${HEAD}\nPO-1,NEW,A,1\n`);
     await place.run(['start', '--once']);
   }
-  expect(JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out)).toMatchObject({ total: 2 });
-  expect((await place.run(['dead-letters', 'list'])).out).toContain('2 dead letters, grouped by error');
-  expect((await place.run(['status'])).out).toMatch(/dead letters +1 needs a person[\s\S]* 1 +a person/);
+  expect(JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out)).toMatchObject({
+    total: 2,
+  });
+  expect((await place.run(['dead-letters', 'list'])).out).toContain(
+    '2 dead letters, grouped by error',
+  );
+  expect((await place.run(['status'])).out).toMatch(
+    /dead letters +1 needs a person[\s\S]* 1 +a person/,
+  );
   expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--dry-run'])).toMatchObject({
     code: 0,
     out: '1 order would be sent again.\n',
@@ -489,7 +586,9 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
     out: '1 order queued to be sent again.\n',
   });
   await place.run(['start', '--once']);
-  expect(await place.run(['dead-letters', 'list'])).toMatchObject({ out: 'No orders need a person.\n' });
+  expect(await place.run(['dead-letters', 'list'])).toMatchObject({
+    out: 'No orders need a person.\n',
+  });
 });
 
 it('discard counts an order with two dead letters once', async () => {
@@ -499,7 +598,9 @@ it('discard counts an order with two dead letters once', async () => {
     await place.drop(file, `${HEAD}\nPO-1,NEW,A,1\n`);
     await place.run(['start', '--once']);
   }
-  expect(await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--dry-run'])).toMatchObject({
+  expect(
+    await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--dry-run']),
+  ).toMatchObject({
     code: 0,
     out: expect.stringContaining('1 order (2 dead letters) would be discarded: 2 refused.\n'),
   });
@@ -519,7 +620,8 @@ it('an order that is refused again has the time and the attempts of its last ans
   await place.run(['start', '--once']);
   const listed = async (...more: string[]) => {
     const { out } = await place.run(['--json', 'dead-letters', 'list', ...more]);
-    return (JSON.parse(out) as { deadLetters: { lastAt: string; signature: string }[] }).deadLetters;
+    return (JSON.parse(out) as { deadLetters: { lastAt: string; signature: string }[] })
+      .deadLetters;
   };
   const [first] = await listed();
   const [report] = await place.reportsNow();
@@ -538,7 +640,9 @@ it('an order that is refused again has the time and the attempts of its last ans
   expect(written).toMatchObject({ lastAt, message: 'article blocked' });
   await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
   expect(await listed('--since', lastAt)).toEqual([]);
-  expect(await listed('--all', '--since', lastAt)).toMatchObject([{ closed: { by: 'discarded' }, lastAt }]);
+  expect(await listed('--all', '--since', lastAt)).toMatchObject([
+    { closed: { by: 'discarded' }, lastAt },
+  ]);
 });
 
 it('an order that needs a person is listed and retried once while its report is there and its file cannot be moved', async () => {
@@ -547,10 +651,14 @@ it('an order that needs a person is listed and retried once while its report is 
   await writeFile(path.join(place.folder, 'inbox', 'done'), 'not a folder');
   place.start(['start']);
   await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
-  await until('the report', async () => (await place.reportsNow()).some(({ state }) => state === 'finished'));
+  await until('the report', async () =>
+    (await place.reportsNow()).some(({ state }) => state === 'finished'),
+  );
   const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
   expect(deadLetters).toHaveLength(1);
-  const retried = JSON.parse((await place.run(['--json', 'dead-letters', 'retry', '--order', 'PO-1', '--yes'])).out);
+  const retried = JSON.parse(
+    (await place.run(['--json', 'dead-letters', 'retry', '--order', 'PO-1', '--yes'])).out,
+  );
   expect(retried).toMatchObject({ done: { retried: 1 } });
 });
 
@@ -558,7 +666,8 @@ it('while as many files are read as a daemon reads at a time, status and pages s
   await using place = await openWorkplace();
   const person = await openOperator(place, place.start(['start']));
   await place.run(['pause', '--reason', 'stock-taking']);
-  const rows = (file: number) => Array.from({ length: 600 }, (_, i) => `PO-${file}-${i},NEW,A,1\n`).join('');
+  const rows = (file: number) =>
+    Array.from({ length: 600 }, (_, i) => `PO-${file}-${i},NEW,A,1\n`).join('');
   for (let i = 1; i <= 18; i += 1) {
     await place.drop(`${i}.csv`, `purchaseOrderNumber,orderState,articleCode,quantity\n${rows(i)}`);
   }
@@ -566,7 +675,8 @@ it('while as many files are read as a daemon reads at a time, status and pages s
     const { out } = await place.run(['status']);
     return /16 files are being read/.test(out) && out.replace(/\s+/g, ' ');
   });
-  const text = '2 files in an inbox wait: 16 files are being read, and a daemon reads at most 16 at a time';
+  const text =
+    '2 files in an inbox wait: 16 files are being read, and a daemon reads at most 16 at a time';
   expect(shown).toContain(text);
   const status = JSON.parse((await place.run(['status', '--json'])).out);
   expect(status.sources).toMatchObject([{ name: 'inbox', waiting: 2 }]);
@@ -585,7 +695,11 @@ it('status and the page of sources name each file that waits in an inbox, with t
   expect(out).toMatch(/^ {2}inbox: <b>\S*\[2J\.csv, .*changed .* ago: it is still changing$/m);
   expect(out).not.toContain('\u001b[2J');
   const { sources } = JSON.parse((await place.run(['status', '--json'])).out);
-  const file = { name: '<b>\u001b[2J.csv', unchangedMs: expect.any(Number), reason: 'it is still changing' };
+  const file = {
+    name: '<b>\u001b[2J.csv',
+    unchangedMs: expect.any(Number),
+    reason: 'it is still changing',
+  };
   expect(sources).toMatchObject([{ waiting: 1, waitingFiles: [file] }]);
   const { text } = await until('the page shows it', async () => {
     const page = await person.page('/sources');
@@ -617,7 +731,10 @@ it('the history of an order has the answer to each attempt that a person started
   const { operatorActions } = JSON.parse((await place.run(['explain', 'PO-1', '--json'])).out);
   expect(operatorActions).toMatchObject([
     { what: 'retried', after: { attempt: 1, httpStatus: 400 } },
-    { what: 'retried', after: { attempt: 2, at: expect.stringMatching(/Z$/), message: 'articleCode A is blocked' } },
+    {
+      what: 'retried',
+      after: { attempt: 2, at: expect.stringMatching(/Z$/), message: 'articleCode A is blocked' },
+    },
   ]);
   await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
   expect((await place.run(['explain', 'PO-2'])).out).toMatch(
@@ -632,9 +749,16 @@ it('the history of an order has the answer to each attempt that a person started
 
 it('explain does not say of an order that was sent again and accepted that its items were not, when Redis lost its data since', async () => {
   const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'articleCode A is not ready', attempts: '1' };
+  const refused = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode A is not ready',
+    attempts: '1',
+  };
   await using place = await openWorkplace({ redis, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await using client = Object.assign(new Redis(redis), {
+    [Symbol.asyncDispose]: async () => client.disconnect(),
+  });
   await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
   await place.run(['start', '--once']);
   await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes']);

@@ -11,7 +11,8 @@ import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 
 const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
 const MAPPING = 'mappings: { own: { fields: { quantity: quantity } } }\n';
-const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: own, stable: 100ms, poll: 200ms }';
+const SOURCE =
+  '- { name: inbox, type: inbox, path: inbox, mapping: own, stable: 100ms, poll: 200ms }';
 
 /** The items of an order as `explain --json` shows them; asks again where the machine was too slow. */
 async function contentOf(place: Workplace, number: string): Promise<OrderContent> {
@@ -37,12 +38,18 @@ describe('the items of an accepted order', () => {
   beforeAll(async () => {
     place = await openWorkplace({ more: MAPPING, source: SOURCE });
     await place.drop('apart.csv', `${HEAD}C-1,A,1\nC-2,A,5\nC-1,B,2\n`);
-    await place.drop('book.xlsx', await writeWorkbook(textRows([...rowsOf('X-1', 'BOLT', '4'), ['X-2', 'NUT', '3']])));
+    await place.drop(
+      'book.xlsx',
+      await writeWorkbook(textRows([...rowsOf('X-1', 'BOLT', '4'), ['X-2', 'NUT', '3']])),
+    );
     const items = [{ articleCode: 'J', quantity: 2 }];
     await place.drop('list.json', JSON.stringify([{ purchaseOrderNumber: 'J-1', items }]));
     await place.drop('more.csv', 'purchaseOrderNumber,articleCode,quantity,pieces\nM-1,A,1,2\n');
     await place.drop('fix.csv', `${HEAD}F-1,A,none\nF-2,A,1\n`);
-    await place.drop('fix.json', JSON.stringify([{ purchaseOrderNumber: 'G-1', items: [{ articleCode: 'G' }] }]));
+    await place.drop(
+      'fix.json',
+      JSON.stringify([{ purchaseOrderNumber: 'G-1', items: [{ articleCode: 'G' }] }]),
+    );
     await once(place);
   });
   afterAll(() => place[Symbol.asyncDispose]());
@@ -112,7 +119,10 @@ describe('the items of an accepted order', () => {
     await writeFile(place.config, config.replace('quantity: quantity', 'quantity: pieces'));
     try {
       const content = await contentOf(place, 'M-1');
-      expect(content).toMatchObject({ status: 'differs', message: expect.stringContaining('its mapping') });
+      expect(content).toMatchObject({
+        status: 'differs',
+        message: expect.stringContaining('its mapping'),
+      });
       expect(content).not.toHaveProperty('items');
     } finally {
       await writeFile(place.config, config);
@@ -147,24 +157,38 @@ describe('the file of an accepted order', () => {
 
   it('that is gone is named with the place where it was', async () => {
     const content = await replaced(async () => undefined);
-    expect(content).toMatchObject({ status: 'missing', path: file, message: `The file is no longer at ${file}.` });
+    expect(content).toMatchObject({
+      status: 'missing',
+      path: file,
+      message: `The file is no longer at ${file}.`,
+    });
   });
 
   it('that somebody changed does not stand for what was sent', async () => {
     const content = await replaced(() => writeFile(file, original.replace('H-1,A,1', 'H-1,A,9')));
-    expect(content).toMatchObject({ status: 'differs', message: expect.stringContaining('the file was changed') });
+    expect(content).toMatchObject({
+      status: 'differs',
+      message: expect.stringContaining('the file was changed'),
+    });
     expect(content).not.toHaveProperty('items');
   });
 
   it('that was changed elsewhere still proves an order with the digest of what was sent', async () => {
     const content = await replaced(() => writeFile(file, `${HEAD}OTHER,B,1\nH-1,A,1\n`));
-    expect(content).toMatchObject({ status: 'sent', line: 3, items: [{ articleCode: 'A', quantity: 1 }] });
+    expect(content).toMatchObject({
+      status: 'sent',
+      line: 3,
+      items: [{ articleCode: 'A', quantity: 1 }],
+    });
   });
 
   it('is not followed when it is a link, and neither is a folder above it', async () => {
     const secret = path.join(place.folder, 'secret.csv');
     await writeFile(secret, original);
-    expect(await replaced(() => symlink(secret, file))).toMatchObject({ status: 'unreadable', path: file });
+    expect(await replaced(() => symlink(secret, file))).toMatchObject({
+      status: 'unreadable',
+      path: file,
+    });
     const day = path.dirname(file);
     const elsewhere = path.join(place.folder, 'elsewhere');
     await mkdir(elsewhere);
@@ -188,7 +212,10 @@ describe('an order that po-sync did not send', () => {
   it('shows those that a file brought and the API had before, and none without that file', async () => {
     await using place = await openWorkplace();
     const items = [{ articleCode: 'Z', quantity: 3 }];
-    await place.api.create({ purchaseOrderNumber: 'L-1', orderState: 'NEW', items }, await place.api.token());
+    await place.api.create(
+      { purchaseOrderNumber: 'L-1', orderState: 'NEW', items },
+      await place.api.token(),
+    );
     await place.drop('orders.csv', `${HEAD}L-1,Z,3\n`);
     await once(place);
     const message = expect.stringMatching(
@@ -215,7 +242,9 @@ describe('an order that po-sync did not send', () => {
     const [taken] = (JSON.parse(out) as { batches: { batch: string }[] }).batches;
     await place.run(['batches', 'cancel', taken?.batch ?? '', '--yes']);
     expect(await content('unproven')).toMatchObject({ items });
-    const file = await until('the settled file', () => settledFile(place, 'orders.csv').catch(() => undefined));
+    const file = await until('the settled file', () =>
+      settledFile(place, 'orders.csv').catch(() => undefined),
+    );
     await until('its end', async () => (await contentOf(place, 'K-1')).path === file);
     await writeFile(file, `${HEAD}K-1,A,9\n`);
     expect(await contentOf(place, 'K-1')).toMatchObject({ status: 'differs' });
@@ -249,8 +278,13 @@ describe('the order page', () => {
     });
     const report = (await place.reportsNow()).find((one) => one.file === 'orders.csv');
     if (report === undefined) throw new Error('no report');
-    await place.drop('back.csv', (await place.read(report, 'dead-letters.csv')).replace('none', '7'));
-    expect(await shown('P-2', `As sent: line 2 of ${await settled('back.csv')}.`)).toMatch(/ART-9.*7/s);
+    await place.drop(
+      'back.csv',
+      (await place.read(report, 'dead-letters.csv')).replace('none', '7'),
+    );
+    expect(await shown('P-2', `As sent: line 2 of ${await settled('back.csv')}.`)).toMatch(
+      /ART-9.*7/s,
+    );
     await rm(file);
     expect(await shown('P-1', `The file is no longer at ${file}.`)).not.toContain('ART-7');
   });
@@ -259,7 +293,9 @@ describe('the order page', () => {
     await using place = await openWorkplace();
     const person = await openOperator(place, place.start(['start']));
     for (const path of ['/order', '/order?number=ART-7'])
-      expect((await person.page(path)).text).toContain('Only order numbers are searched, not articles.');
+      expect((await person.page(path)).text).toContain(
+        'Only order numbers are searched, not articles.',
+      );
   });
 });
 
@@ -273,7 +309,10 @@ describe('the search for an order in its file', () => {
       reads += 1;
       return never();
     }, 50);
-    expect(await Promise.all([search(wanted), search(wanted)])).toEqual([{ found: 'late' }, { found: 'busy' }]);
+    expect(await Promise.all([search(wanted), search(wanted)])).toEqual([
+      { found: 'late' },
+      { found: 'busy' },
+    ]);
     expect(await search(wanted)).toEqual({ found: 'busy' });
     expect(reads).toBe(1);
   });
@@ -283,7 +322,12 @@ describe('the search for an order in its file', () => {
     const file = path.join(place.folder, 'large.csv');
     // A hundred chunks and more.
     await writeFile(file, `${HEAD}${'B,B,1\n'.repeat(1_000_000)}A,B,1\n`);
-    const config = { environment: 'staging', sources: [], mappings: {}, reports: { path: place.reports } };
+    const config = {
+      environment: 'staging',
+      sources: [],
+      mappings: {},
+      reports: { path: place.reports },
+    };
     const deps = { config: config as never, batches: { find: async () => undefined } };
     const { signal, looks } = abortingAt(3);
     expect(await findInFile({ ...wanted, path: file }, deps, signal)).toEqual({ found: 'late' });

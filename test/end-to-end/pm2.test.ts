@@ -25,7 +25,9 @@ test('pm2 sees the ready signal, a reload finishes the calls in flight, and a st
   expect(stored().sort()).toEqual(numbers.sort());
   // Nothing was cut off: no order needed a second attempt.
   expect(results).toHaveLength(numbers.length);
-  expect(results.filter(({ outcome, attempts }) => outcome !== 'accepted' || attempts !== '1')).toEqual([]);
+  expect(
+    results.filter(({ outcome, attempts }) => outcome !== 'accepted' || attempts !== '1'),
+  ).toEqual([]);
 
   await pm2.run('delete', 'po-sync');
   expect(isAlive(second.pid)).toBe(false);

@@ -18,7 +18,10 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
     orderState: 'NEW',
     items: [{ articleCode: 'A', quantity: 1 }],
   });
-  await place.api.call('POST', '/purchase-orders', { headers: bearerHeaders(await place.api.token()), body });
+  await place.api.call('POST', '/purchase-orders', {
+    headers: bearerHeaders(await place.api.token()),
+    body,
+  });
   const calls = place.events.filter(({ type }) => type === 'received').length;
 
   const rows = ['PO-1,A,1', 'PO-2,A,9', 'PO-3,A,1', 'PO-4,A,1', 'PO-5,A,2', 'PO-6,A,none'];
@@ -38,9 +41,13 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   expect(shown.out).toContain(
     'next.csv: 6 orders, 1 new, 1 duplicate, 2 in conflict, 1 invalid, 1 waiting for a person\n',
   );
-  expect(shown.out).toContain("Compared with the ledger and the API's list:\n        1  new: would be sent\n");
+  expect(shown.out).toContain(
+    "Compared with the ledger and the API's list:\n        1  new: would be sent\n",
+  );
   expect(shown.out).toContain('2  conflict: known with different content: PO-2, PO-5');
-  expect(shown.out).toContain('First order as it would be sent:\n{\n  "purchaseOrderNumber": "PO-3"');
+  expect(shown.out).toContain(
+    'First order as it would be sent:\n{\n  "purchaseOrderNumber": "PO-3"',
+  );
   const all = await place.run(['check', '--preview', '--orders', '--json', 'next.csv']);
   const items = [{ articleCode: 'A', quantity: 1 }];
   const toSend = [{ line: 4, purchaseOrderNumber: 'PO-3', orderState: 'NEW', items }];
@@ -60,7 +67,9 @@ it('an order that a file cancels after it was sent is named by the preview and b
   await writeFile(path.join(place.folder, 'night2.csv'), night2);
   const { out } = await place.run(['check', '--preview', 'night2.csv']);
   expect(out).toContain('2  invalid: failed a check; of these, already sent or in progress: M-1\n');
-  const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'night2.csv'])).out);
+  const { files } = JSON.parse(
+    (await place.run(['check', '--preview', '--json', 'night2.csv'])).out,
+  );
   expect(files[0].preview.invalidKnown).toEqual({ orders: 1, numbers: ['M-1'] });
   await place.drop('night2.csv', night2);
   await place.run(['start', '--once']);
@@ -74,7 +83,9 @@ it('an order that a file cancels after it was sent is named by the preview and b
 });
 
 it('check --preview compares with the ledger only where the API offers no list, and says so', async () => {
-  await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
+  await using place = await openWorkplace({
+    faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] },
+  });
   await writeFile(path.join(place.folder, 'new.csv'), fileOf(['PO-1,A,1']));
   const { code, out, err } = await place.run(['check', '--preview', 'new.csv']);
   expect({ code, out, err }).toEqual({
@@ -109,7 +120,13 @@ it.each([
 
 it('check --preview without a configuration is an error', async () => {
   await using place = await openWorkplace();
-  const { code, err } = await place.run(['--config', 'absent.yaml', 'check', '--preview', 'new.csv']);
+  const { code, err } = await place.run([
+    '--config',
+    'absent.yaml',
+    'check',
+    '--preview',
+    'new.csv',
+  ]);
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('absent.yaml') });
 });
 
@@ -117,8 +134,13 @@ it('check --preview holds a number that another file has in another spelling, an
   await using place = await openWorkplace();
   await place.drop('erp.csv', fileOf(['0088,A,1']));
   await place.run(['start', '--once']);
-  await writeFile(path.join(place.folder, 'list.csv'), fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1', 'Summe,,9']));
-  const [{ preview }] = JSON.parse((await place.run(['check', '--preview', '--json', 'list.csv'])).out).files;
+  await writeFile(
+    path.join(place.folder, 'list.csv'),
+    fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1', 'Summe,,9']),
+  );
+  const [{ preview }] = JSON.parse(
+    (await place.run(['check', '--preview', '--json', 'list.csv'])).out,
+  ).files;
   expect(preview).toMatchObject({ new: 1, invalid: 4, nameless: 2 });
   expect((await place.run(['check', '--preview', 'list.csv'])).out).toContain(
     'order 88 differs from 0088, which is accepted',

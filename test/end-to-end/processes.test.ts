@@ -4,30 +4,41 @@ import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 // The short form of test/process: real processes, killed and stopped, with a private Redis.
 
-const storedBy = (place: Workplace, count: number) => until(`${count} orders`, () => place.stored().size >= count);
+const storedBy = (place: Workplace, count: number) =>
+  until(`${count} orders`, () => place.stored().size >= count);
 
 it('a daemon killed with kill -9 in the middle of a file and started again creates each order once, in one report', async () => {
-  await using place = await openWorkplace({ redis: 'private', faults: { faults: [{ kind: 'delay', by: '20ms' }] } });
+  await using place = await openWorkplace({
+    redis: 'private',
+    faults: { faults: [{ kind: 'delay', by: '20ms' }] },
+  });
   const first = place.spawn(['start']);
   await place.drop('orders.csv', csvOf(400));
   await storedBy(place, 30);
   first.child.kill('SIGKILL');
   await first.ended;
   const { out } = await place.run(['status']);
-  expect(out).toMatch(/delivery +not paused\n +daemons +1 may have ended: \S+ for [^,]*, no heartbeat for/);
+  expect(out).toMatch(
+    /delivery +not paused\n +daemons +1 may have ended: \S+ for [^,]*, no heartbeat for/,
+  );
   expect(out).toContain('a daemon; none sends a heartbeat');
   expect(place.stored().size).toBeLessThan(400);
   const second = place.spawn(['start']);
   await storedBy(place, 400);
   await until('the report', async () => (await place.reportsNow())[0]?.state === 'finished');
   expect(new Set(place.stored().values())).toEqual(new Set([1]));
-  expect(await place.reportsNow()).toMatchObject([{ open: 0, counts: { orders: 400, accepted: 400 } }]);
+  expect(await place.reportsNow()).toMatchObject([
+    { open: 0, counts: { orders: 400, accepted: 400 } },
+  ]);
   second.child.kill('SIGTERM');
   expect(await second.ended).toMatchObject({ code: 0 });
 });
 
 it('a daemon that gets SIGTERM finishes the calls in flight, hands the rest back and ends with 0', async () => {
-  await using place = await openWorkplace({ redis: 'private', faults: { faults: [{ kind: 'delay', by: '50ms' }] } });
+  await using place = await openWorkplace({
+    redis: 'private',
+    faults: { faults: [{ kind: 'delay', by: '50ms' }] },
+  });
   const first = place.spawn(['start']);
   await place.drop('orders.csv', csvOf(200));
   await storedBy(place, 5);

@@ -25,7 +25,8 @@ it('doctor says before the first start what start needs confirmed, and that the 
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
-  const needs = 'start needs it confirmed. To confirm, use --confirm production or PO_SYNC_CONFIRM=production.';
+  const needs =
+    'start needs it confirmed. To confirm, use --confirm production or PO_SYNC_CONFIRM=production.';
   const said = (await place.run(['doctor'])).out.replace(/\s+/g, ' ');
   expect(said).toContain(`confirmation production is a protected environment. ${needs}`);
   expect(said).toContain('Redis ledger none of this environment yet');
@@ -35,8 +36,16 @@ it('doctor says before the first start what start needs confirmed, and that the 
 });
 
 it('on a protected environment, --dry-run needs no confirmation, and the same command without it does', async () => {
-  const refuse = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-2'] };
-  await using place = await openWorkplace({ environment: 'production', faults: { faults: [refuse] } });
+  const refuse = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode is invalid',
+    orders: ['PO-2'],
+  };
+  await using place = await openWorkplace({
+    environment: 'production',
+    faults: { faults: [refuse] },
+  });
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   await place.drop('orders.csv', csvOf(2));
@@ -52,7 +61,15 @@ it('on a protected environment, --dry-run needs no confirmation, and the same co
       err: expect.stringContaining('--confirm production'),
     });
   }
-  const { out } = await place.run(['dead-letters', 'resolve', 'PO-2', '--as', 'accepted', '--dry-run', '--json']);
+  const { out } = await place.run([
+    'dead-letters',
+    'resolve',
+    'PO-2',
+    '--as',
+    'accepted',
+    '--dry-run',
+    '--json',
+  ]);
   expect(out).not.toContain('confirmation-missing');
 });
 
@@ -69,7 +86,9 @@ it('on a protected environment, the commands that the log names can be run as th
   });
   await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
   await until('the line of the log', () => daemon.out().includes('gone.csv is missing from'));
-  expect(daemon.out()).toContain(`(po-sync --confirm production batches cancel ${batch.slice(-8)})`);
+  expect(daemon.out()).toContain(
+    `(po-sync --confirm production batches cancel ${batch.slice(-8)})`,
+  );
 });
 
 it('on a protected environment, the commands that a notice names can be run as they are shown', async () => {
@@ -94,8 +113,13 @@ it('on a protected environment, a line of status is no wider than the terminal',
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
-  const lines = await shownOnTerminal(place, 'status', 80, { ...credentials('PRODUCTION'), NO_COLOR: '1' });
-  expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('start one with po-sync --confirm production start, or');
+  const lines = await shownOnTerminal(place, 'status', 80, {
+    ...credentials('PRODUCTION'),
+    NO_COLOR: '1',
+  });
+  expect(lines.join(' ').replace(/\s+/g, ' ')).toContain(
+    'start one with po-sync --confirm production start, or',
+  );
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
@@ -107,8 +131,12 @@ it('elsewhere they are shown without it', async () => {
 it('the commands that texts name work on the configuration and the environment of the command', async () => {
   await using place = await openWorkplace();
   const config = await readFile(place.config, 'utf8');
-  const second = 'production: { protected: true, baseUrl: http://127.0.0.1:9/api/v1, authUrl: http://127.0.0.1:9 }';
-  await writeFile(place.config, config.replace(/^environments:\n/m, `environments:\n  ${second}\n`));
+  const second =
+    'production: { protected: true, baseUrl: http://127.0.0.1:9/api/v1, authUrl: http://127.0.0.1:9 }';
+  await writeFile(
+    place.config,
+    config.replace(/^environments:\n/m, `environments:\n  ${second}\n`),
+  );
   await place.run(['pause', '--reason', 'stock-taking']);
   const { out } = await place.run(['-e', 'production', 'pause']);
   const named = /run po-sync (.*resume)\./.exec(out)?.[1];

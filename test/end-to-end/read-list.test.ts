@@ -41,7 +41,10 @@ it('a fix file does not send what others created meanwhile, and closes its dead 
   const [report] = await place.reportsNow();
   if (report === undefined) throw new Error('no report');
   await byHand(place, 'PO-2');
-  const fixed = (await place.read(report, 'dead-letters.csv')).replace(/A,none/, row('PO-2').slice('PO-2,NEW,'.length));
+  const fixed = (await place.read(report, 'dead-letters.csv')).replace(
+    /A,none/,
+    row('PO-2').slice('PO-2,NEW,'.length),
+  );
   await place.drop('orders.csv.fix.csv', fixed);
   expect((await once(place)).code).toBe(0);
   expect(await outcomes(place)).toMatchObject({ accepted: 0, duplicate: 1 });
@@ -51,12 +54,18 @@ it('a fix file does not send what others created meanwhile, and closes its dead 
 it('the list for a file closes an order in doubt that it shows; otherwise no list is read for it', async () => {
   const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }];
   const onDoubt = `${delivery}, onDoubt: hold`;
-  await using place = await openWorkplace({ faults: { faults }, delivery: onDoubt, sandbox: { record: true } });
+  await using place = await openWorkplace({
+    faults: { faults },
+    delivery: onDoubt,
+    sandbox: { record: true },
+  });
   await place.drop('first.csv', table(row('PO-1')));
   expect((await once(place)).code).toBe(2);
   expect(await outcomes(place)).toMatchObject({ inDoubt: 1 });
   await once(place);
-  expect((await place.run(['explain', 'PO-1'])).out).toMatch(/^PO-1 {2}in doubt, waits for a person/);
+  expect((await place.run(['explain', 'PO-1'])).out).toMatch(
+    /^PO-1 {2}in doubt, waits for a person/,
+  );
   await place.drop('second.csv', table(row('PO-2')));
   expect((await once(place)).code).toBe(0);
   expect((await place.run(['explain', 'PO-1'])).out).toMatch(/^PO-1 {2}accepted/);
@@ -72,12 +81,21 @@ it('start --once ends after --max-wait while the list fails, says why, and statu
   const { code, err } = await once(place, '--max-wait', '3s');
   expect(code).toBe(2);
   expect(err).toContain('The maximum wait is over. The rest is kept; run po-sync status.');
-  expect(err).toContain("Not finished: second.csv: its orders are sent after the API's list has been read.");
-  expect((await place.run(['explain', 'PO-2'])).err).toMatch(/not read yet: the API's list is\s+read first/);
+  expect(err).toContain(
+    "Not finished: second.csv: its orders are sent after the API's list has been read.",
+  );
+  expect((await place.run(['explain', 'PO-2'])).err).toMatch(
+    /not read yet: the API's list is\s+read first/,
+  );
   const status = JSON.parse((await place.run(['status', '--json'])).out);
-  expect(status).toMatchObject({ queue: { unreadOrders: 2 }, waits: [{ for: 'daemon', unread: 2 }] });
+  expect(status).toMatchObject({
+    queue: { unreadOrders: 2 },
+    waits: [{ for: 'daemon', unread: 2 }],
+  });
   const [{ batch }] = status.batches;
-  expect((await place.run(['batches', 'show', batch])).out).toMatch(/after the API's list has\s+been read/);
+  expect((await place.run(['batches', 'show', batch])).out).toMatch(
+    /after the API's list has\s+been read/,
+  );
   await place.setFaults([]);
   expect((await once(place)).code).toBe(0);
   expect([...place.stored().values()]).toEqual([1, 1, 1]);
@@ -93,12 +111,17 @@ it('explain --list shows the items that the API has beside those of the file, an
     (await place.run(['explain', order, '--list', ...more])).out;
   const [item] = orderOf('PO-1').items;
   const own = `${item?.quantity} × ${item?.articleCode}`;
-  expect(await explained('PO-1')).toContain(`The API's list shows it now, other items than in the file:\n    ${own}\n`);
+  expect(await explained('PO-1')).toContain(
+    `The API's list shows it now, other items than in the file:\n    ${own}\n`,
+  );
   expect(await explained('PO-2')).toContain(
     `The API's list shows it now, the same items as in the file:\n    ${own}\n`,
   );
   expect(await explained('PO-3')).toContain("The API's list does not show this order now.\n");
-  expect(JSON.parse(await explained('PO-1', '--json')).atApi).toEqual({ listed: true, items: orderOf('PO-1').items });
+  expect(JSON.parse(await explained('PO-1', '--json')).atApi).toEqual({
+    listed: true,
+    items: orderOf('PO-1').items,
+  });
   expect((await place.run(['explain', 'PO-2'])).out).not.toContain("API's list");
   expect(place.events.filter(({ type }) => type === 'stored')).toHaveLength(calls);
   await place.api[Symbol.asyncDispose]();

@@ -28,7 +28,9 @@ it('rehearse shows the report of a file and touches neither the Redis nor the AP
   const file = path.join(place.folder, 'orders.csv');
   const text = `${csvOf(30)}PO-31,NEW,A,none\n`;
   await writeFile(file, text);
-  const { code, out } = await place.run(['rehearse', file, '--json'], { PO_SYNC_REDIS_URL: trap.url });
+  const { code, out } = await place.run(['rehearse', file, '--json'], {
+    PO_SYNC_REDIS_URL: trap.url,
+  });
   const { report, folder, page, faults, createdTwice } = JSON.parse(out);
   try {
     expect(code).toBe(2);
@@ -38,7 +40,11 @@ it('rehearse shows the report of a file and touches neither the Redis nor the AP
       counts: { orders: 31, accepted: 30, invalid: 1 },
     });
     expect(createdTwice).toBe(0);
-    expect(faults).toMatchObject({ drop: expect.any(Number), answer: expect.any(Number), revoke: 1 });
+    expect(faults).toMatchObject({
+      drop: expect.any(Number),
+      answer: expect.any(Number),
+      revoke: 1,
+    });
     expect(await readFile(page, 'utf8')).toContain('PO-31');
     // Only the report is left.
     expect(await readdir(path.resolve(folder, '../..'))).toEqual(['reports']);
@@ -56,7 +62,10 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
     source: '- { name: erp, type: inbox, path: inbox, mapping: erp }',
     more: 'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }',
   });
-  await writeFile(path.join(place.folder, 'erp.csv'), 'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\nSumme;;1\n');
+  await writeFile(
+    path.join(place.folder, 'erp.csv'),
+    'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\nSumme;;1\n',
+  );
   const { code, out } = await place.run(['rehearse', 'erp.csv']);
   const folder = /Report: (.*)\/reports\//.exec(out)?.[1] ?? '';
   expect(out).toContain(`When you do not need it any more, remove its folder: ${folder}\n`);
@@ -76,7 +85,8 @@ it('rehearse says for an export who corrects it, and that an order that is held 
       '- { name: erp, type: export, path: erp.csv, mapping: erp }\n  - { name: hand, type: inbox, path: inbox, mapping: erp }',
     more: 'mappings: { erp: { calledOff: { STATUS: "90" } } }',
   });
-  const head = 'purchaseOrderNumber,articleCode,quantity,STATUS\nPO-1,A,1,10\nPO-2,A,1,90\nPO-3,B,1,90\n';
+  const head =
+    'purchaseOrderNumber,articleCode,quantity,STATUS\nPO-1,A,1,10\nPO-2,A,1,90\nPO-3,B,1,90\n';
   const rehearse = async (rows: string, source: string) => {
     await writeFile(path.join(place.folder, 'try.csv'), `${head}${rows}`);
     const { code, out } = await place.run(['rehearse', 'try.csv', '--source', source]);
@@ -91,13 +101,18 @@ it('rehearse says for an export who corrects it, and that an order that is held 
   expect(onlyCalledOff).not.toMatch(/Correct (it|the file)/);
   const both = await rehearse('PO-4,A,none,10\n', 'erp');
   expect(both).toContain(calledOff);
-  expect(both).toContain('Correct it in the program that writes the export, or correct the mapping.');
+  expect(both).toContain(
+    'Correct it in the program that writes the export, or correct the mapping.',
+  );
   expect(await rehearse('PO-4,A,none,10\n', 'hand')).toContain('before you drop it into an inbox.');
 });
 
 it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {
   await using place = await openWorkplace();
-  await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
+  await writeFile(
+    path.join(place.folder, 'broken.csv'),
+    'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n',
+  );
   const { code, out } = await place.run(['rehearse', 'broken.csv']);
   await rm(/Report: (.*)\/reports\//.exec(out)?.[1] ?? '', { recursive: true });
   expect({ code, out }).toEqual({ code: 2, out: expect.stringContaining('unreadable: ') });
@@ -110,13 +125,19 @@ it('rehearse of an unreadable file ends with 2, and of a missing one with 1', as
 it('check, rehearse, the list and the report name the line of an error in JSON, and the operator advice comes once', async () => {
   await using place = await openWorkplace();
   const items = [{ articleCode: 'A', quantity: 1 }];
-  const orders = ['PO-1', 'PO-2'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items, status: 'cancelled' }));
+  const orders = ['PO-1', 'PO-2'].map((purchaseOrderNumber) => ({
+    purchaseOrderNumber,
+    items,
+    status: 'cancelled',
+  }));
   const text = `${JSON.stringify([{ purchaseOrderNumber: 'PO-0', items }, ...orders], null, 1)}\n`;
   const lines = text.split('\n').flatMap((line, i) => (line.includes('cancelled') ? [i + 1] : []));
   await writeFile(path.join(place.folder, 'shop.json'), text);
   const { out: checked } = await place.run(['check', 'shop.json']);
   const { out: rehearsed } = await place.run(['rehearse', 'shop.json']);
-  await rm(path.resolve(/Report: (.*)\/report\.html/.exec(rehearsed)?.[1] ?? '', '../..'), { recursive: true });
+  await rm(path.resolve(/Report: (.*)\/report\.html/.exec(rehearsed)?.[1] ?? '', '../..'), {
+    recursive: true,
+  });
   await place.drop('shop.json', text);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const { out: list } = await place.run(['dead-letters', 'list']);
@@ -129,11 +150,15 @@ it('check, rehearse, the list and the report name the line of an error in JSON, 
     expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
   }
   for (const shown of [checked, rehearsed, list, history])
-    expect(shown.match(/^called-off: .*add to the mapping: calledOff: \{ "status": never \}$/gm)).toHaveLength(1);
+    expect(
+      shown.match(/^called-off: .*add to the mapping: calledOff: \{ "status": never \}$/gm),
+    ).toHaveLength(1);
   const [batch = ''] = await readdir(place.reports);
   const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
   const page = await read('report.html');
   expect(lines.map((line) => page.includes(`>${line}<`))).toEqual([true, true]);
   // A clerk corrects orders, not the mapping.
-  expect(page + (await read('dead-letters.fix.json'))).not.toMatch(/skipWhere|calledOff|For your operator/);
+  expect(page + (await read('dead-letters.fix.json'))).not.toMatch(
+    /skipWhere|calledOff|For your operator/,
+  );
 });

@@ -35,7 +35,9 @@ async function remove(place: Workplace, batch: string, file: string): Promise<()
 }
 
 const missing = (place: Workplace) =>
-  until('the missing file', async () => /is missing from/.test((await shown(place))?.unsettled?.reason ?? ''));
+  until('the missing file', async () =>
+    /is missing from/.test((await shown(place))?.unsettled?.reason ?? ''),
+  );
 
 it('a file that is removed while delivery is paused is missing at once, and no longer when it is back in its folder', async () => {
   await using place = await openWorkplace();
@@ -54,7 +56,9 @@ it('a file that is removed while delivery is paused is missing at once, and no l
   await putBack();
   await until('that it is back', async () => (await shown(place))?.unsettled === undefined);
   await place.run(['resume']);
-  await until('the report', async () => (await place.reportsNow()).some(({ state }) => state === 'finished'));
+  await until('the report', async () =>
+    (await place.reportsNow()).some(({ state }) => state === 'finished'),
+  );
   expect(place.stored().size).toBe(3);
 });
 
@@ -66,11 +70,17 @@ it('the rest of a file that is removed while it is read is not sent until the fi
   await place.run(['resume']);
   await until('what was read', async () => {
     const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
-    return place.stored().size > 0 && queue.unsettledOrders === 0 && queue.unreadOrders === 3000 - place.stored().size;
+    return (
+      place.stored().size > 0 &&
+      queue.unsettledOrders === 0 &&
+      queue.unreadOrders === 3000 - place.stored().size
+    );
   });
   expect(place.stored().size).toBeLessThan(1000);
   await putBack();
-  await until('the report', async () => (await place.reportsNow()).some(({ state }) => state === 'finished'));
+  await until('the report', async () =>
+    (await place.reportsNow()).some(({ state }) => state === 'finished'),
+  );
   expect(place.stored().size).toBe(3000);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
 });
@@ -82,7 +92,9 @@ it('cancel takes the name of a file, and counts the orders that were not read', 
   await missing(place);
   const { out } = await place.run(['batches', 'cancel', 'long.csv', '--dry-run']);
   expect(out).toMatch(
-    new RegExp(`^Would cancel the orders of ${batch} that were not sent: 3,000 orders \\([\\d,]+ of them`),
+    new RegExp(
+      `^Would cancel the orders of ${batch} that were not sent: 3,000 orders \\([\\d,]+ of them`,
+    ),
   );
   await place.run(['resume']);
   await until('what was read', async () => {
@@ -90,8 +102,16 @@ it('cancel takes the name of a file, and counts the orders that were not read', 
     return place.stored().size > 0 && queue.unsettledOrders === 0;
   });
   const sent = place.stored().size;
-  const cancelled = JSON.parse((await place.run(['--json', 'batches', 'cancel', 'long.csv', '--yes'])).out);
-  expect(cancelled).toMatchObject({ batch, cancelled: 0, accepted: sent, underWay: 0, unread: 3000 - sent });
+  const cancelled = JSON.parse(
+    (await place.run(['--json', 'batches', 'cancel', 'long.csv', '--yes'])).out,
+  );
+  expect(cancelled).toMatchObject({
+    batch,
+    cancelled: 0,
+    accepted: sent,
+    underWay: 0,
+    unread: 3000 - sent,
+  });
   const report = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state === 'finished'),
   );

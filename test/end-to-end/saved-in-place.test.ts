@@ -61,7 +61,9 @@ it('a fix file that was corrected in its report and moved from there without a c
   );
   const reported = (file: string, open: number) =>
     until(`${open} open orders of ${file}`, async () =>
-      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished' && one.open === open),
+      (await place.reportsNow()).find(
+        (one) => one.file === file && one.state === 'finished' && one.open === open,
+      ),
     );
   const { batch } = await reported('week.csv', 2);
   const fix = path.join(place.reports, batch, 'dead-letters.csv');
@@ -69,7 +71,9 @@ it('a fix file that was corrected in its report and moved from there without a c
   await writeFile(fix, rows.replace(/^([^,]*,[^,]*),[^,]*/gm, '$1'));
   await rename(fix, path.join(place.inbox, 'back.csv'));
   const back = await reported('back.csv', 1);
-  expect(back.warnings).toEqual([expect.stringContaining('"Status". Their values count as unchanged')]);
+  expect(back.warnings).toEqual([
+    expect.stringContaining('"Status". Their values count as unchanged'),
+  ]);
   expect(await place.read(back, 'dead-letters.json')).toContain('"code":"called-off"');
   expect(place.stored()).toEqual(new Map([['A-1', 1]]));
   daemon.child.kill('SIGTERM');

@@ -6,15 +6,27 @@ import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const SOURCE = `- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }
   - { name: buyers, type: inbox, path: inbox, stable: 100ms, poll: 200ms }`;
-const REFUSED = { kind: 'answer', status: 400, message: 'articleCode X is invalid', articles: ['X'] };
+const REFUSED = {
+  kind: 'answer',
+  status: 400,
+  message: 'articleCode X is invalid',
+  articles: ['X'],
+};
 
 type Place = Workplace & {
   version: (...orders: object[]) => Promise<string[]>;
-  fix: (report: Report | undefined, change: (text: string) => string) => Promise<Report | undefined>;
+  fix: (
+    report: Report | undefined,
+    change: (text: string) => string,
+  ) => Promise<Report | undefined>;
 };
 
 async function open(): Promise<Place> {
-  const place = await openWorkplace({ source: SOURCE, sandbox: { record: true }, faults: { faults: [REFUSED] } });
+  const place = await openWorkplace({
+    source: SOURCE,
+    sandbox: { record: true },
+    faults: { faults: [REFUSED] },
+  });
   const answers = path.join(place.folder, 'answers');
   await mkdir(answers);
 
@@ -24,12 +36,18 @@ async function open(): Promise<Place> {
     await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(orders)}\n`);
     await place.run(['start', '--once']);
     const [name = ''] = (await readdir(answers)).filter((one) => !known.includes(one));
-    const answer = JSON.parse(await readFile(path.join(answers, name), 'utf8')) as Record<string, string>[];
+    const answer = JSON.parse(await readFile(path.join(answers, name), 'utf8')) as Record<
+      string,
+      string
+    >[];
     return answer.map(({ _outcome, _code, _at_api }) => [_outcome, _code, _at_api].join(' '));
   }
 
   /** Drops the fix file of a batch with changes, and returns the report of its batch. */
-  async function fix(report: Report | undefined, change: (text: string) => string): Promise<Report | undefined> {
+  async function fix(
+    report: Report | undefined,
+    change: (text: string) => string,
+  ): Promise<Report | undefined> {
     if (report === undefined) throw new Error('no report');
     await place.drop('fix.json', change(await place.read(report, 'dead-letters.fix.json')));
     await place.run(['start', '--once']);
@@ -39,32 +57,46 @@ async function open(): Promise<Place> {
   return { ...place, version, fix };
 }
 
-const order = (purchaseOrderNumber: string, articleCode: string, quantity: number | string = 1) => ({
+const order = (
+  purchaseOrderNumber: string,
+  articleCode: string,
+  quantity: number | string = 1,
+) => ({
   purchaseOrderNumber,
   items: [{ articleCode, quantity }],
 });
 
 it('an order of an export that the API refused and a person corrected needs nobody while it comes again unchanged', async () => {
   await using place = await open();
-  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5))).toEqual(['refused 400 no', 'refused 400 no']);
+  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5))).toEqual([
+    'refused 400 no',
+    'refused 400 no',
+  ]);
   const [first] = await place.reportsNow();
   const again = await place.fix(first, (text) => text.replace('"X"', '"A"').replace(':5', ':6'));
   expect(again?.counts).toMatchObject({ refused: 1, accepted: 1 });
-  expect((await place.fix(again, (text) => text.replace('"X"', '"A"')))?.counts).toMatchObject({ accepted: 1 });
+  expect((await place.fix(again, (text) => text.replace('"X"', '"A"')))?.counts).toMatchObject({
+    accepted: 1,
+  });
 
   const next = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'A')];
   await writeFile(path.join(place.folder, 'next.json'), JSON.stringify(next));
-  const { code, out } = await place.run(['check', '--preview', '--json', '--source', 'erp', 'next.json']);
+  const { code, out } = await place.run([
+    'check',
+    '--preview',
+    '--json',
+    '--source',
+    'erp',
+    'next.json',
+  ]);
   expect([code, JSON.parse(out).files[0].preview]).toMatchObject([
     0,
     { new: 1, duplicate: 2, conflict: 0, knownBefore: { waiting: 0, settled: 2 } },
   ]);
   const settled = 'duplicate known-settled yes';
-  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'A'))).toEqual([
-    settled,
-    settled,
-    'accepted  yes',
-  ]);
+  expect(
+    await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'A')),
+  ).toEqual([settled, settled, 'accepted  yes']);
   expect((await place.reportsNow()).at(-1)?.open).toBe(0);
   // Any other content was seen by nobody.
   expect(await place.version(order('PO-1', 'X', 2), order('PO-2', 'A', 6))).toEqual([
@@ -75,11 +107,18 @@ it('an order of an export that the API refused and a person corrected needs nobo
 
 it('an order of an export that a person corrected is not sent as it was while the correction waits', async () => {
   await using place = await open();
-  const orders = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'X'), order('PO-4', 'X')];
+  const orders = [
+    order('PO-1', 'X'),
+    order('PO-2', 'X', 5),
+    order('PO-3', 'X'),
+    order('PO-4', 'X'),
+  ];
   expect(await place.version(...orders)).toEqual(Array(4).fill('refused 400 no'));
   const [first] = await place.reportsNow();
   // PO-1 is refused again, PO-2 cannot be read, PO-3 and PO-4 are refused, and PO-3 is discarded.
-  const again = await place.fix(first, (text) => text.replaceAll('"quantity":1', '"quantity":2').replace(':5', ':0'));
+  const again = await place.fix(first, (text) =>
+    text.replaceAll('"quantity":1', '"quantity":2').replace(':5', ':0'),
+  );
   expect(again?.counts).toMatchObject({ refused: 3, invalid: 1 });
   await place.run(['dead-letters', 'discard', '--order', 'PO-3', '--yes']);
   await place.setFaults([]);
@@ -87,21 +126,28 @@ it('an order of an export that a person corrected is not sent as it was while th
   const later = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'), order('PO-4', 'A')];
   await writeFile(path.join(place.folder, 'later.json'), JSON.stringify(later));
   const previewOf = async (source: string) => {
-    const { out } = await place.run(['check', '--preview', '--json', '--source', source, 'later.json']);
+    const { out } = await place.run([
+      'check',
+      '--preview',
+      '--json',
+      '--source',
+      source,
+      'later.json',
+    ]);
     return JSON.parse(out).files[0].preview;
   };
   const knownBefore = { waiting: 2, settled: 0, numbers: ['PO-1', 'PO-2'] };
   expect(await previewOf('erp')).toMatchObject({ new: 2, duplicate: 2, knownBefore });
   expect(await previewOf('buyers')).not.toHaveProperty('knownBefore');
   const waits = 'duplicate known-invalid no';
-  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'))).toEqual([
-    waits,
-    waits,
-    'accepted  yes',
-  ]);
+  expect(
+    await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A')),
+  ).toEqual([waits, waits, 'accepted  yes']);
   const [report] = (await place.reportsNow()).slice(-1);
   if (report === undefined) throw new Error('no report');
-  expect(await place.read(report, 'results.csv')).toContain('unchanged since an earlier export, waits for a person in');
+  expect(await place.read(report, 'results.csv')).toContain(
+    'unchanged since an earlier export, waits for a person in',
+  );
   // Also in the version after it. Other content is sent, and so is an order that nobody wants to correct.
   const changed = await place.version(
     order('PO-1', 'X'),
@@ -119,13 +165,23 @@ it('an order of an export to which a person gave another number is not sent unde
   expect(await place.version(order('PO-1', 'X'))).toEqual(['refused 400 no']);
   const [first] = await place.reportsNow();
   await place.setFaults([]);
-  expect((await place.fix(first, (text) => text.replace('"PO-1"', '"PO-9"')))?.counts).toMatchObject({ accepted: 1 });
+  expect(
+    (await place.fix(first, (text) => text.replace('"PO-1"', '"PO-9"')))?.counts,
+  ).toMatchObject({ accepted: 1 });
 
-  await writeFile(path.join(place.folder, 'erp.json'), JSON.stringify([order('PO-1', 'X'), order('PO-2', 'A')]));
+  await writeFile(
+    path.join(place.folder, 'erp.json'),
+    JSON.stringify([order('PO-1', 'X'), order('PO-2', 'A')]),
+  );
   const preview = await place.run(['check', '--preview', '--source', 'erp', 'erp.json']);
-  expect(preview.out).toMatch(/ 1 {2}new: .*\n +0 {2}duplicate: [\s\S]* 1 {2}duplicate \(known-settled\)/);
+  expect(preview.out).toMatch(
+    / 1 {2}new: .*\n +0 {2}duplicate: [\s\S]* 1 {2}duplicate \(known-settled\)/,
+  );
   const settled = 'duplicate known-settled no';
-  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([settled, 'accepted  yes']);
+  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([
+    settled,
+    'accepted  yes',
+  ]);
   expect(await place.version(order('PO-1', 'X'))).toEqual([settled]);
   expect(await place.version(order('PO-1', 'X', 2))).toEqual(['invalid already-corrected no']);
 });
@@ -140,7 +196,9 @@ it('the answer says of a settled order of an export whether it was corrected, wh
   ]);
   await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
   const [first] = await place.reportsNow();
-  expect((await place.fix(first, (text) => text.replace('"none"', '7')))?.counts).toMatchObject({ accepted: 1 });
+  expect((await place.fix(first, (text) => text.replace('"none"', '7')))?.counts).toMatchObject({
+    accepted: 1,
+  });
   const next = [...orders, order('PO-4', 'A'), order('PO-5', 'A', 'none')];
   await writeFile(path.join(place.folder, 'next.json'), JSON.stringify(next));
   const preview = await place.run(['check', '--preview', '--source', 'erp', 'next.json']);
@@ -155,12 +213,27 @@ it('the answer says of a settled order of an export whether it was corrected, wh
 
 it('an order that was sent and is done in a later version of the export needs nobody, unless its items changed', async () => {
   await using place = await open();
-  const now = (number: string, status: string, quantity = 1) => ({ ...order(number, 'A', quantity), status });
-  expect(await place.version(now('PO-1', 'OPEN'), now('PO-2', 'OPEN'))).toEqual(['accepted  yes', 'accepted  yes']);
-  const later = [now('PO-1', 'Delivered'), now('PO-2', 'erledigt', 2), now('PO-3', 'Closed'), now('PO-4', 'OPEN')];
+  const now = (number: string, status: string, quantity = 1) => ({
+    ...order(number, 'A', quantity),
+    status,
+  });
+  expect(await place.version(now('PO-1', 'OPEN'), now('PO-2', 'OPEN'))).toEqual([
+    'accepted  yes',
+    'accepted  yes',
+  ]);
+  const later = [
+    now('PO-1', 'Delivered'),
+    now('PO-2', 'erledigt', 2),
+    now('PO-3', 'Closed'),
+    now('PO-4', 'OPEN'),
+  ];
   await writeFile(path.join(place.folder, 'later.json'), JSON.stringify(later));
   const checked = await place.run(['check', '--preview', '--json', 'later.json']);
-  expect(JSON.parse(checked.out).files[0].preview).toMatchObject({ new: 1, duplicate: 1, invalid: 2 });
+  expect(JSON.parse(checked.out).files[0].preview).toMatchObject({
+    new: 1,
+    duplicate: 1,
+    invalid: 2,
+  });
   expect(await place.version(...later)).toEqual([
     'duplicate duplicate yes',
     'invalid called-off yes',
@@ -170,7 +243,9 @@ it('an order that was sent and is done in a later version of the export needs no
   const report = (await place.reportsNow()).at(-1);
   if (report === undefined) throw new Error('no report');
   expect(report).toMatchObject({ open: 2, counts: { accepted: 1, duplicate: 1, invalid: 2 } });
-  expect(await place.read(report, 'results.csv')).toMatch(/PO-1,duplicate,.*the file shows it as done now/);
+  expect(await place.read(report, 'results.csv')).toMatch(
+    /PO-1,duplicate,.*the file shows it as done now/,
+  );
   expect(await place.read(report, 'dead-letters.json')).toContain('shows it as done. Compare both');
   const [again] = await place.version(now('PO-1', 'Delivered', 1), now('PO-4', 'archived'));
   expect(again).toBe('duplicate duplicate yes');

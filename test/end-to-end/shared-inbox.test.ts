@@ -15,7 +15,10 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   const marker = path.join(place.inbox, '.po-sync-ledger');
   const text = await readFile(marker, 'utf8');
-  expect(JSON.parse(text)).toMatchObject({ host: hostname(), data: path.join(place.folder, 'data') });
+  expect(JSON.parse(text)).toMatchObject({
+    host: hostname(),
+    data: path.join(place.folder, 'data'),
+  });
 
   const client = await connectRedis(redis);
   await client.flushdb();
@@ -32,7 +35,9 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   });
   expect(await place.run(['doctor'])).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^fail +inbox inbox +.* belongs to the ledger of \/srv\/data on host-b/m),
+    out: expect.stringMatching(
+      /^fail +inbox inbox +.* belongs to the ledger of \/srv\/data on host-b/m,
+    ),
   });
 });
 
@@ -48,7 +53,9 @@ it('an inbox of another environment is named in status, and its files are not co
     state: 'other environment',
     owner: 'production',
   });
-  expect((await place.run(['status'])).out).toContain('other environment; it belongs to production: a daemon does not');
+  expect((await place.run(['status'])).out).toContain(
+    'other environment; it belongs to production: a daemon does not',
+  );
   expect(await place.run(['doctor'])).toMatchObject({
     code: 1,
     out: expect.stringMatching(/^fail +inbox inbox +.* belongs to the environment production/m),
@@ -65,7 +72,9 @@ it('an inbox that lost its marker may be another folder: status says so, and the
   await mkdir(place.inbox);
   const status = await place.run(['--json', 'status']);
   expect(JSON.parse(status.out).sources).toMatchObject([{ name: 'inbox', state: 'no marker' }]);
-  expect((await place.run(['status'])).out).toMatch(/no marker; may be another folder: mount the share/);
+  expect((await place.run(['status'])).out).toMatch(
+    /no marker; may be another folder: mount the share/,
+  );
   const { err } = await place.run(['start', '--once', '--json']);
   expect(err).toContain('"inbox-marked-again"');
   expect((await place.run(['start', '--once', '--json'])).err).not.toContain('inbox-marked-again');
@@ -77,7 +86,10 @@ it('an inbox that is created again while a daemon runs: log, status and doctor s
   await place.drop('orders.csv', csvOf(1));
   const settled = async () => {
     const { out } = await place.run(['--json', 'status']);
-    const { batches, sources } = JSON.parse(out) as { batches: unknown[]; sources: { last?: unknown }[] };
+    const { batches, sources } = JSON.parse(out) as {
+      batches: unknown[];
+      sources: { last?: unknown }[];
+    };
     return batches.length === 0 && sources[0]?.last !== undefined;
   };
   // A batch in progress would need its file.
@@ -85,16 +97,24 @@ it('an inbox that is created again while a daemon runs: log, status and doctor s
   await rename(place.inbox, `${place.inbox}-share`);
   await until('the loss', () => daemon.out().includes('does not exist'));
   await mkdir(place.inbox);
-  await until('the new folder', () => /"source-lost".*no longer has its environment marker/.test(daemon.out()));
+  await until('the new folder', () =>
+    /"source-lost".*no longer has its environment marker/.test(daemon.out()),
+  );
   expect((await place.run(['status'])).out).toMatch(/no marker; may be another folder/);
   const doctor = await place.run(['doctor']);
-  expect(doctor).toMatchObject({ code: 1, out: expect.stringMatching(/^fail +inbox inbox +.* has no marker/m) });
+  expect(doctor).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^fail +inbox inbox +.* has no marker/m),
+  });
   expect(doctor.out).toContain('restart po-sync to use this folder');
 
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   // The next start would use the folder.
-  expect(await place.run(['doctor'])).toMatchObject({ code: 0, out: expect.stringMatching(/^warn +inbox inbox/m) });
+  expect(await place.run(['doctor'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^warn +inbox inbox/m),
+  });
 });
 
 describe('the format of the ledger', () => {
@@ -113,7 +133,10 @@ describe('the format of the ledger', () => {
     await place[Symbol.asyncDispose]();
   });
 
-  const newer = { code: 1, err: expect.stringContaining('A newer version of po-sync writes this ledger') };
+  const newer = {
+    code: 1,
+    err: expect.stringContaining('A newer version of po-sync writes this ledger'),
+  };
 
   it('of a newer version ends the start with 1, before a file is taken', async () => {
     await client.hset(identity, 'format', 2);

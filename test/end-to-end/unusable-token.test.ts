@@ -10,12 +10,17 @@ it('a stored token is not called valid while a new one is needed and none can be
   expect((await place.run(['start', '--once'])).code).toBe(0);
   const config = await readFile(place.config, 'utf8');
   // A token belongs to the address that issued it.
-  await writeFile(place.config, config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${await freePort()}`));
+  await writeFile(
+    place.config,
+    config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${await freePort()}`),
+  );
   place.start(['start']);
   await place.drop('more.csv', csvOf(2).replaceAll('PO-', 'MORE-'));
   const { token } = await until('the pause', async () => {
     const status = JSON.parse((await place.run(['status', '--json'])).out);
-    return status.pauses.some(({ code }: { code: string }) => code === 'token-unavailable') && status;
+    return (
+      status.pauses.some(({ code }: { code: string }) => code === 'token-unavailable') && status
+    );
   });
   expect(token).toEqual({
     present: true,
@@ -48,5 +53,7 @@ it.each([
   });
   expect(token).toEqual({ present: false, unusable: code, reason: expect.any(String) });
   // While an order is tried, a token is stored for a moment.
-  await until('the text', async () => (await place.run(['status'])).out.includes(`token         ${text}`));
+  await until('the text', async () =>
+    (await place.run(['status'])).out.includes(`token         ${text}`),
+  );
 });

@@ -22,10 +22,14 @@ describe('a workbook at a web address', () => {
     const answered: number[] = [];
     await using server = await openWebServer((request, response) => {
       const isKnown = request.headers['if-none-match'] === '"1"';
-      const isAllowed = request.headers.authorization === `Basic ${Buffer.from('erp:pass').toString('base64')}`;
+      const isAllowed =
+        request.headers.authorization === `Basic ${Buffer.from('erp:pass').toString('base64')}`;
       const status = isAllowed ? (isKnown ? 304 : 200) : 401;
       answered.push(status);
-      response.writeHead(status, { etag: '"1"', ...(status === 200 && { 'content-length': book.length }) });
+      response.writeHead(status, {
+        etag: '"1"',
+        ...(status === 200 && { 'content-length': book.length }),
+      });
       response.end(status === 200 ? book : undefined);
     });
     await using place = await openWorkplace({
@@ -35,7 +39,10 @@ describe('a workbook at a web address', () => {
     expect(await place.run(['start', '--once'], env)).toMatchObject({ code: 2 });
     expect([...place.stored()]).toEqual([['00123', 1]]);
     const [report] = await place.reportsNow();
-    expect(report).toMatchObject({ format: { type: 'xlsx' }, counts: { orders: 2, accepted: 1, invalid: 1 } });
+    expect(report).toMatchObject({
+      format: { type: 'xlsx' },
+      counts: { orders: 2, accepted: 1, invalid: 1 },
+    });
     if (report) expect(await place.read(report, 'dead-letters.csv')).toContain('1002,NUT,many');
     await place.run(['start', '--once'], env);
     expect(answered).toEqual([200, 304]);
@@ -47,7 +54,10 @@ describe('a workbook at a web address', () => {
       source: `- { name: erp, type: export, path: 'http://127.0.0.1:1/orders.csv', poll: 200ms }`,
     });
     const { code, err } = await place.run(['start', '--once']);
-    expect([code, err]).toEqual([2, expect.stringMatching(/^Not taken: source erp: .*127\.0\.0\.1:1.*\n$/)]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^Not taken: source erp: .*127\.0\.0\.1:1.*\n$/),
+    ]);
   });
 });
 
@@ -57,12 +67,19 @@ it.skipIf(!HAS_OPENSSL)(
     await using folder = await makeTempFolder();
     const authority = await openAuthority(folder.path);
     const { cert, key } = await authority.issue('server', { names: ['localhost'] });
-    const [ca, own, secret] = await Promise.all([authority.caFile, cert, key].map((file) => readFile(file)));
+    const [ca, own, secret] = await Promise.all(
+      [authority.caFile, cert, key].map((file) => readFile(file)),
+    );
     const callers = new Map<string, string>();
     const strict = { ca, cert: own, key: secret, requestCert: true, rejectUnauthorized: true };
     const server = createServer(strict, (request, response) => {
-      callers.set(request.url ?? '', String((request.socket as TLSSocket).getPeerCertificate().subject.CN));
-      request.resume().on('end', () => response.end('purchaseOrderNumber,articleCode,quantity\n1,A,many\n'));
+      callers.set(
+        request.url ?? '',
+        String((request.socket as TLSSocket).getPeerCertificate().subject.CN),
+      );
+      request
+        .resume()
+        .on('end', () => response.end('purchaseOrderNumber,articleCode,quantity\n1,A,many\n'));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -81,7 +98,10 @@ it.skipIf(!HAS_OPENSSL)(
       await until('both were called', () => callers.size === 2);
       daemon.child.kill('SIGTERM');
       await daemon.ended;
-      expect(Object.fromEntries(callers)).toEqual({ '/orders.csv': 'exporter', '/hook': 'notifier' });
+      expect(Object.fromEntries(callers)).toEqual({
+        '/orders.csv': 'exporter',
+        '/hook': 'notifier',
+      });
     } finally {
       server.closeAllConnections();
       server.close();

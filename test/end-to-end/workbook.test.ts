@@ -37,7 +37,8 @@ describe('a workbook in an inbox', () => {
     ]);
     await using place = await openWorkplace({
       more: MORE,
-      source: '- { name: inbox, type: inbox, path: inbox, mapping: sheet, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: inbox, type: inbox, path: inbox, mapping: sheet, stable: 100ms, poll: 200ms }',
     });
     await place.drop('orders.xlsx', book);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
@@ -64,7 +65,9 @@ describe('a workbook in an inbox', () => {
     );
     const [day = ''] = await readdir(path.join(place.inbox, 'done'));
     const settled = await readdir(path.join(place.inbox, 'done', day));
-    expect(settled).toEqual(expect.arrayContaining(['orders.xlsx', 'orders.xlsx.fix.csv', 'orders.xlsx.result.html']));
+    expect(settled).toEqual(
+      expect.arrayContaining(['orders.xlsx', 'orders.xlsx.fix.csv', 'orders.xlsx.result.html']),
+    );
 
     const fix = await place.read(report, 'dead-letters.csv');
     await place.drop('mended.csv', fix.replace('some', '3'));
@@ -76,10 +79,19 @@ describe('a workbook in an inbox', () => {
   it('whose mapping has the decimal comma gets a fix file that spreadsheets with that sign open in columns', async () => {
     await using place = await openWorkplace({
       more: MORE.replace('sheet: Orders', 'decimal: ","'),
-      source: '- { name: inbox, type: inbox, path: inbox, mapping: sheet, stable: 100ms, poll: 200ms }',
+      source:
+        '- { name: inbox, type: inbox, path: inbox, mapping: sheet, stable: 100ms, poll: 200ms }',
     });
-    const rows = [HEADER, ['123', 'NEW', 'BOLT', 'one'], ['123', 'NEW', 'NUT, M8', '2,0'], ['124', 'NEW', 'NUT', '']];
-    await place.drop('orders.xlsx', await writeWorkbooks([{ sheet: 'Orders', data: textRows(rows) }]));
+    const rows = [
+      HEADER,
+      ['123', 'NEW', 'BOLT', 'one'],
+      ['123', 'NEW', 'NUT, M8', '2,0'],
+      ['124', 'NEW', 'NUT', ''],
+    ];
+    await place.drop(
+      'orders.xlsx',
+      await writeWorkbooks([{ sheet: 'Orders', data: textRows(rows) }]),
+    );
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     const [report] = await place.reportsNow();
     if (report === undefined) throw new Error('no report');
@@ -91,13 +103,20 @@ describe('a workbook in an inbox', () => {
     // The workbook is made of it, and the form of the dashboard reads it.
     const workbook = path.join(place.reports, report.batch, 'dead-letters.xlsx');
     const { files } = JSON.parse((await place.run(['check', workbook, '--json'])).out);
-    expect(files).toMatchObject([{ orders: 2, invalid: 2, format: { type: 'xlsx', decimal: ',' } }]);
+    expect(files).toMatchObject([
+      { orders: 2, invalid: 2, format: { type: 'xlsx', decimal: ',' } },
+    ]);
     const running = place.start(['start']);
     const person = await openOperator(place, running);
     await until('the form', async () => {
-      return (await person.page(`/dead-letters/${report.batch}~line%202`)).text.includes('value="NUT, M8"');
+      return (await person.page(`/dead-letters/${report.batch}~line%202`)).text.includes(
+        'value="NUT, M8"',
+      );
     });
-    await place.drop('fixed.csv', fix.replace('BOLT;one', 'BOLT;3').replace('124;NEW;NUT;', '124;NEW;NUT;4'));
+    await place.drop(
+      'fixed.csv',
+      fix.replace('BOLT;one', 'BOLT;3').replace('124;NEW;NUT;', '124;NEW;NUT;4'),
+    );
     await until('the end', async () => {
       const [first, second] = await place.reportsNow();
       return first?.open === 0 && second?.counts.accepted === 2;
@@ -109,11 +128,17 @@ describe('a workbook in an inbox', () => {
 
   it('that is beyond the limit is put aside and reported, and the others continue', async () => {
     await using place = await openWorkplace();
-    await place.drop('large.xlsx', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(33 * 1024 * 1024)]));
+    await place.drop(
+      'large.xlsx',
+      Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(33 * 1024 * 1024)]),
+    );
     await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n');
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
     expect([...place.stored()]).toEqual([['1', 1]]);
     const unreadable = (await place.reportsNow()).find(({ state }) => state === 'unreadable');
-    expect(unreadable).toMatchObject({ file: 'large.xlsx', error: { code: 'unreadable-too-large' } });
+    expect(unreadable).toMatchObject({
+      file: 'large.xlsx',
+      error: { code: 'unreadable-too-large' },
+    });
   });
 });

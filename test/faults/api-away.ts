@@ -1,5 +1,12 @@
 import type { FaultFileInput } from '../../src/sandbox/faults/fault-file.ts';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { exchange } from '../support/exchange.ts';
 import { settledBatches } from '../support/settled-batches.ts';
@@ -53,7 +60,9 @@ export async function apiAway({
   return {
     ...(await accountOf(place, dropped)),
     awaySeconds: Math.round(span / 1000),
-    paused: lines.flatMap((line) => (line.includes('"event":"delivery-paused"') ? codeIn(line) : [])),
+    paused: lines.flatMap((line) =>
+      line.includes('"event":"delivery-paused"') ? codeIn(line) : [],
+    ),
     resumed: lines.filter((line) => line.includes('"event":"delivery-resumed"')).length,
   };
 }
@@ -97,7 +106,9 @@ export async function listForbidden(
   await dropOrders(place, dropped, orders);
   await allReported(place, dropped, 300_000);
   const [settled] = await settledBatches(place.reports);
-  const struck = place.events.filter((event) => event.type === 'fault' && event.on === 'create').length;
+  const struck = place.events.filter(
+    (event) => event.type === 'fault' && event.on === 'create',
+  ).length;
   const { accepted = 0, inDoubt = 0 } = settled?.report.counts ?? {};
   return { ...(await accountOf(place, dropped)), accepted, inDoubt, struck };
 }

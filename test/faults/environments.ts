@@ -1,5 +1,12 @@
 import type { AnsweredCall } from '../../src/sandbox/sandbox-options.ts';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -33,7 +40,8 @@ export async function environments(orders: number): Promise<Figures[]> {
 
 async function runOne(environment: string, redis: string, orders: number): Promise<Figures> {
   const refused: string[] = [];
-  const onCall = ({ status, reason }: AnsweredCall) => void (status === 401 && refused.push(reason));
+  const onCall = ({ status, reason }: AnsweredCall) =>
+    void (status === 401 && refused.push(reason));
   await using place = await openWorkplace({
     environment,
     redis,

@@ -11,7 +11,9 @@ declare module 'vitest' {
 /** Prints one table of what every test of the suite saw, when the last has ended. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const rows = await openRowFile<FailoverRow>((found) => {
-    found.sort((one, other) => one.way.localeCompare(other.way) || one.loss.localeCompare(other.loss));
+    found.sort(
+      (one, other) => one.way.localeCompare(other.way) || one.loss.localeCompare(other.loss),
+    );
     process.stdout.write(tableOf(found));
   });
   project.provide('failoverRows', rows.file);

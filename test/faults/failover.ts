@@ -3,7 +3,14 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { keysOf } from '../../src/redis/keys.ts';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { openAuthority } from '../support/certificates.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { freePort } from '../support/free-port.ts';
@@ -57,7 +64,10 @@ const PACE =
 export type Failover = Account & { noticed: number; pause: number };
 
 /** A row of the table of the suite. */
-export type FailoverRow = { way: Way; loss: Loss } & Pick<Failover, 'orders' | 'lost' | 'double' | 'noticed' | 'pause'>;
+export type FailoverRow = { way: Way; loss: Loss } & Pick<
+  Failover,
+  'orders' | 'lost' | 'double' | 'noticed' | 'pause'
+>;
 
 /** The primary ends in the middle of the work. `pause`: seconds until the next order was stored. */
 export async function failover(way: Way, loss: Loss, orders: number): Promise<Failover> {
@@ -109,7 +119,11 @@ const SETUPS: Record<Way, () => Promise<Setup>> = {
     const authority = await openAuthority(folder);
     const { cert, key } = await authority.issue('redis', { names: ['127.0.0.1'] });
     const port = await freePort();
-    const files = { 'tls-cert-file': cert, 'tls-key-file': key, 'tls-ca-cert-file': authority.caFile };
+    const files = {
+      'tls-cert-file': cert,
+      'tls-key-file': key,
+      'tls-ca-cert-file': authority.caFile,
+    };
     const settings = { ...files, 'tls-port': String(port), 'tls-auth-clients': 'no' };
     const alone = stack.use(await openAlone(settings, () => `rediss://127.0.0.1:${port}`));
     const kept = stack.move();

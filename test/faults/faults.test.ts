@@ -5,7 +5,13 @@ import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
 import { manyDeadLetters } from './many-dead-letters.ts';
 import { randomFaults } from './random-faults.ts';
-import { flushes, oldFileRestored, privateRedisKills, queueObliterated, redisKills } from './redis-trouble.ts';
+import {
+  flushes,
+  oldFileRestored,
+  privateRedisKills,
+  queueObliterated,
+  redisKills,
+} from './redis-trouble.ts';
 import { longList, smallBehindHuge } from './sizes.ts';
 
 /** Runs one and prints what it measured, for docs/guarantees.md. */
@@ -37,7 +43,10 @@ describe('the API', () => {
   ])(
     'away for ten times what all attempts of an order take (%s, %s) makes no order fail, and pauses delivery once',
     async (how, when, after) => {
-      const figures = await measured(`API away, ${how}, ${when}`, apiAway({ how, after, times: 10, orders: 300 }));
+      const figures = await measured(
+        `API away, ${how}, ${when}`,
+        apiAway({ how, after, times: 10, orders: 300 }),
+      );
       expect(figures).toMatchObject({ ...ALL_THERE, paused: ['api-down'], resumed: 1 });
     },
   );
@@ -69,7 +78,10 @@ describe('kill -9', () => {
   });
 
   it('of Redis, 20 times, loses and doubles nothing', async () => {
-    expect(await measured('Redis killed', redisKills(20))).toMatchObject({ ...ALL_THERE, kills: 20 });
+    expect(await measured('Redis killed', redisKills(20))).toMatchObject({
+      ...ALL_THERE,
+      kills: 20,
+    });
   });
 
   it('of the private Redis, 20 times, and of a daemon with it, loses and doubles nothing', async () => {
@@ -88,7 +100,10 @@ describe('Redis', () => {
   it.each(['lives', 'dead'] as const)(
     'restored from an old file is noticed and doubles nothing (daemon: %s)',
     async (daemon) => {
-      const figures = await measured(`old file restored, daemon ${daemon}`, oldFileRestored(daemon, 900));
+      const figures = await measured(
+        `old file restored, daemon ${daemon}`,
+        oldFileRestored(daemon, 900),
+      );
       expect(figures).toMatchObject({ ...ALL_THERE, noticed: 1 });
     },
   );
@@ -119,7 +134,8 @@ describe('size', () => {
     expect(figures).toMatchObject({ ...DEALT_WITH, invalid: 100_000 });
     expect(figures.refused).toBeGreaterThan(80_000);
     const { list, filter, exported, retry, discard, idle } = figures;
-    for (const { peakMb } of [list, filter, exported, discard]) expect(peakMb - idle.peakMb).toBeLessThan(100);
+    for (const { peakMb } of [list, filter, exported, discard])
+      expect(peakMb - idle.peakMb).toBeLessThan(100);
     // It compares the numbers with the API's list.
     expect(retry.peakMb - idle.peakMb).toBeLessThan(150);
   });

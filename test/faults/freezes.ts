@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -11,7 +18,10 @@ const PAST_EVERY_LOCK = 17_000;
  * One of two daemons is frozen at work (SIGSTOP) and woken (SIGCONT): some times for longer than every lock, and some
  * times only for about as long as an intent stays fresh. `stale`: calls that a woken one did not write any more.
  */
-export async function freezes(long: number, short: number): Promise<Account & { freezes: number; stale: number }> {
+export async function freezes(
+  long: number,
+  short: number,
+): Promise<Account & { freezes: number; stale: number }> {
   await using place = await openWorkplace({
     faults: { faults: [{ kind: 'delay', by: '2ms..40ms' }] },
     pace: 'settle: 1s, timeout: 1s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 100ms, max: 500ms }',

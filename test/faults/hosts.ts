@@ -4,7 +4,14 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 import { keysOf } from '../../src/redis/keys.ts';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
@@ -65,11 +72,15 @@ async function openHost(nth: number): Promise<Host> {
  * some seconds. `pause`: seconds until the next order was stored. `held`: orders that were in the hands of the hosts then;
  * `late`: those of them that were settled more than a minute of ledger time later.
  */
-export async function hosts(orders: number): Promise<Account & { pause: number; held: number; late: number }> {
+export async function hosts(
+  orders: number,
+): Promise<Account & { pause: number; held: number; late: number }> {
   await using stack = new AsyncDisposableStack();
   await ip('addr', 'add', `${SHARED}/32`, 'dev', 'lo');
   stack.defer(async () => void (await ip('addr', 'del', `${SHARED}/32`, 'dev', 'lo')));
-  const redis = stack.use(await startTestRedis({ settings: { bind: '0.0.0.0', 'protected-mode': 'no' } }));
+  const redis = stack.use(
+    await startTestRedis({ settings: { bind: '0.0.0.0', 'protected-mode': 'no' } }),
+  );
   const port = await freePort();
   const place = stack.use(
     await openWorkplace({
@@ -91,14 +102,23 @@ export async function hosts(orders: number): Promise<Account & { pause: number; 
     await writeFile(at('.sh'), `#!/bin/sh\nexec ip netns exec ${host.name} ${LAUNCHER} "$@"\n`);
     await chmod(at('.sh'), 0o755);
     const env = { ...credentials('STAGING'), PO_SYNC_ADMIN_PORT: '0' };
-    const daemon = startProgram(['--config', at('.yaml'), 'start'], { cwd: place.folder, env, launcher: at('.sh') });
+    const daemon = startProgram(['--config', at('.yaml'), 'start'], {
+      cwd: place.folder,
+      env,
+      launcher: at('.sh'),
+    });
     daemons.push(daemon);
     stack.defer(async () => {
       daemon.child.kill('SIGKILL');
       await daemon.ended;
     });
-    const early = daemon.ended.then(({ err }) => Promise.reject(new Error(`host ${nth} ended: ${err}`)));
-    await Promise.race([early, until('ready', () => daemon.out().includes('po-sync is ready'), 60_000)]);
+    const early = daemon.ended.then(({ err }) =>
+      Promise.reject(new Error(`host ${nth} ended: ${err}`)),
+    );
+    await Promise.race([
+      early,
+      until('ready', () => daemon.out().includes('po-sync is ready'), 60_000),
+    ]);
     early.catch(() => undefined);
   }
   const stored = () => countOf(place.events, 'stored');
@@ -135,5 +155,7 @@ export async function hosts(orders: number): Promise<Account & { pause: number; 
 async function ordersInHand(redis: Redis, prefix: string): Promise<Set<string>> {
   const ids = await redis.lrange(`${prefix}:orders:active`, 0, '-1');
   const jobs = await Promise.all(ids.map((id) => redis.hget(`${prefix}:orders:${id}`, 'data')));
-  return new Set(jobs.flatMap((data) => (data === null ? [] : (JSON.parse(data).numbers as string[]))));
+  return new Set(
+    jobs.flatMap((data) => (data === null ? [] : (JSON.parse(data).numbers as string[]))),
+  );
 }

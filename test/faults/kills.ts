@@ -1,10 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Account, accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 /** Two daemons share inbox and private Redis; one of them after the other is killed with kill -9, files coming all the while. */
-export async function kills(times: number): Promise<Account & { kills: number; files: number; peakMb: number }> {
+export async function kills(
+  times: number,
+): Promise<Account & { kills: number; files: number; peakMb: number }> {
   await using place = await openWorkplace({
     faults: {
       faults: [

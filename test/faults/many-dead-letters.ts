@@ -27,7 +27,13 @@ export type ManyDeadFigures = {
 /** Nine of ten orders of a file are refused at their first attempt; the rows of another are wrong. */
 export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> {
   await using redis = await startTestRedis();
-  const refusal = { kind: 'answer', status: 400, message: 'articleCode is unknown', attempts: '1', share: 0.9 };
+  const refusal = {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode is unknown',
+    attempts: '1',
+    share: 0.9,
+  };
   await using place = await openWorkplace({
     redis: redis.url,
     faults: { faults: [refusal] },
@@ -38,7 +44,16 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
   const [refused = 0, invalid = 0] = await open(place);
   const idle = await measured(place, ['batches', 'list']);
   const list = await measured(place, ['dead-letters', 'list', '--limit', '10']);
-  const filter = await measured(place, ['dead-letters', 'list', '--kind', 'refused', '--since', '1h', '--limit', '10']);
+  const filter = await measured(place, [
+    'dead-letters',
+    'list',
+    '--kind',
+    'refused',
+    '--since',
+    '1h',
+    '--limit',
+    '10',
+  ]);
   const exported = await measured(place, ['--json', 'dead-letters', 'list']);
   const retry = await measured(place, ['dead-letters', 'retry', '--kind', 'refused', '--yes']);
   await run(place, 0);
@@ -51,7 +66,10 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
     idle: costOf(idle),
     list: { ...costOf(list), told: countIn(list, /([\d,]+) dead letters, grouped by error/) },
     filter: { ...costOf(filter), told: countIn(filter, /([\d,]+) dead letters, grouped by error/) },
-    exported: { ...costOf(exported), told: (JSON.parse(exported.out) as { deadLetters: object[] }).deadLetters.length },
+    exported: {
+      ...costOf(exported),
+      told: (JSON.parse(exported.out) as { deadLetters: object[] }).deadLetters.length,
+    },
     retry: { ...costOf(retry), queued: countIn(retry, /([\d,]+) orders queued/) },
     discard: { ...costOf(discard), givenUp: countIn(discard, /([\d,]+) orders discarded/) },
     left: await open(place),
@@ -59,7 +77,12 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
   };
 }
 
-async function settle(place: Workplace, name: string, content: string, code: number): Promise<void> {
+async function settle(
+  place: Workplace,
+  name: string,
+  content: string,
+  code: number,
+): Promise<void> {
   await place.drop(name, content);
   await run(place, code);
 }

@@ -1,5 +1,11 @@
 import type { FaultFileInput } from '../../src/sandbox/faults/fault-file.ts';
-import { type Account, accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -29,7 +35,10 @@ const EVERY_KIND: FaultFileInput['faults'] = [
 ];
 
 /** Orders against an API that fails three of ten calls in every way there is. */
-export async function randomFaults(orders: number, seed = 1): Promise<Account & { struck: number; peakMb: number }> {
+export async function randomFaults(
+  orders: number,
+  seed = 1,
+): Promise<Account & { struck: number; peakMb: number }> {
   await using place = await openWorkplace({
     faults: { seed, faults: EVERY_KIND },
     pace: 'settle: 1s, timeout: 1s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 100ms, max: 500ms }, concurrency: 32',
@@ -39,6 +48,8 @@ export async function randomFaults(orders: number, seed = 1): Promise<Account & 
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
   await allReported(place, dropped, 1_200_000);
-  const struck = place.events.filter((event) => event.type === 'fault' && event.on === 'create').length;
+  const struck = place.events.filter(
+    (event) => event.type === 'fault' && event.on === 'create',
+  ).length;
   return { ...(await accountOf(place, dropped)), struck, peakMb: await daemon.peakMb() };
 }

@@ -2,7 +2,14 @@ import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
@@ -14,11 +21,17 @@ const PACE =
 
 /** A workplace on a separate Redis, with a slow API, so that calls are always in flight. */
 async function openPlace(redis: TestRedis): Promise<Workplace> {
-  return openWorkplace({ redis: redis.url, pace: PACE, faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] } });
+  return openWorkplace({
+    redis: redis.url,
+    pace: PACE,
+    faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] },
+  });
 }
 
 /** Redis is killed and started again under two daemons at work. */
-export async function redisKills(times: number): Promise<Account & { kills: number; peakMb: number }> {
+export async function redisKills(
+  times: number,
+): Promise<Account & { kills: number; peakMb: number }> {
   await using redis = await startTestRedis();
   await using place = await openPlace(redis);
   await using first = startDaemon(place);
@@ -38,7 +51,9 @@ export async function redisKills(times: number): Promise<Account & { kills: numb
 }
 
 /** The private Redis is killed, and every other time a daemon with it; the daemons start it again themselves. */
-export async function privateRedisKills(times: number): Promise<Account & { kills: number; daemonsKilled: number }> {
+export async function privateRedisKills(
+  times: number,
+): Promise<Account & { kills: number; daemonsKilled: number }> {
   await using place = await openWorkplace({
     pace: PACE,
     redis: 'private',
@@ -58,11 +73,18 @@ export async function privateRedisKills(times: number): Promise<Account & { kill
     if (n % 2 === 1) await (n % 4 === 1 ? first : second).restart();
   }
   await allReported(place, dropped, 300_000);
-  return { ...(await accountOf(place, dropped)), kills: times, daemonsKilled: Math.floor(times / 2) };
+  return {
+    ...(await accountOf(place, dropped)),
+    kills: times,
+    daemonsKilled: Math.floor(times / 2),
+  };
 }
 
 /** Everything in Redis is deleted in the middle of the work of two daemons, so many times. */
-export async function flushes(times: number, orders: number): Promise<Account & { flushes: number; noticed: number }> {
+export async function flushes(
+  times: number,
+  orders: number,
+): Promise<Account & { flushes: number; noticed: number }> {
   await using redis = await startTestRedis();
   await using place = await openPlace(redis);
   await using first = startDaemon(place);
@@ -78,7 +100,11 @@ export async function flushes(times: number, orders: number): Promise<Account & 
     await hand.redis.flushall();
     await allReported(place, dropped);
   }
-  return { ...(await accountOf(place, dropped)), flushes: times, noticed: noticedIn(first.out() + second.out()) };
+  return {
+    ...(await accountOf(place, dropped)),
+    flushes: times,
+    noticed: noticedIn(first.out() + second.out()),
+  };
 }
 
 /**
@@ -111,7 +137,10 @@ export async function oldFileRestored(
 }
 
 /** All jobs of BullMQ are deleted in the middle of the work, so many times. */
-export async function queueObliterated(times: number, orders: number): Promise<Account & { deleted: number }> {
+export async function queueObliterated(
+  times: number,
+  orders: number,
+): Promise<Account & { deleted: number }> {
   await using redis = await startTestRedis();
   await using place = await openPlace(redis);
   await using one = startDaemon(place);

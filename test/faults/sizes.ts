@@ -1,12 +1,21 @@
 import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
-import { type Account, accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  type Account,
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 /** A small file dropped behind a huge one: how long each takes from the moment when the small one comes. */
-export async function smallBehindHuge(huge: number): Promise<Account & { smallSeconds: number; hugeSeconds: number }> {
+export async function smallBehindHuge(
+  huge: number,
+): Promise<Account & { smallSeconds: number; hugeSeconds: number }> {
   await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '25ms' }] } });
   await using daemon = startDaemon(place);
   await daemon.ready();
@@ -49,7 +58,9 @@ export async function longList(
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
   await allReported(place, dropped, 600_000);
-  const lists = place.events.filter((event) => event.type === 'answered' && event.on === 'list').length;
+  const lists = place.events.filter(
+    (event) => event.type === 'answered' && event.on === 'list',
+  ).length;
   return { ...(await accountOf(place, dropped)), lists, idleMb, peakMb: await daemon.peakMb() };
 }
 
@@ -65,7 +76,8 @@ async function idle(): Promise<number> {
 function fill(folder: string, count: number): void {
   using file = openOrderFile(folder, 'staging');
   const table = createOrderTable(file, false);
-  const items = '[{"articleCode":"ART-1001","quantity":3},{"articleCode":"ART-2002","quantity":12}]';
+  const items =
+    '[{"articleCode":"ART-1001","quantity":3},{"articleCode":"ART-2002","quantity":12}]';
   for (let i = 0; i < count; i += 5_000) {
     const numbers = Array.from({ length: Math.min(5_000, count - i) }, (_, n) => `OLD-${i + n}`);
     table.insert({ numbers, items: numbers.map(() => items) });

@@ -15,7 +15,8 @@ await once(process, 'message');
 for (const name of names.sort(() => Math.random() - 0.5)) {
   // Nobody takes them all before the others have begun.
   await delay(1);
-  if ((await claimFile(path.join(folder, name), inboxSource(folder), new Date())) !== 'taken') mine.push(name);
+  if ((await claimFile(path.join(folder, name), inboxSource(folder), new Date())) !== 'taken')
+    mine.push(name);
 }
 process.send?.(mine);
 process.disconnect();

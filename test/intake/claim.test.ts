@@ -33,7 +33,10 @@ describe('claiming', () => {
 
   test('lists what was claimed in one second by the time of its files, whatever their names', async () => {
     await using folder = await makeTempFolder();
-    const claims = [await claim(folder.path, 'PO_30112026.csv'), await claim(folder.path, 'PO_01122026.csv')];
+    const claims = [
+      await claim(folder.path, 'PO_30112026.csv'),
+      await claim(folder.path, 'PO_01122026.csv'),
+    ];
     for (const [at, { path: file }] of claims.entries()) await utimes(file, 1_000 + at, 1_000 + at);
     expect(await leftClaims(inboxSource(folder.path))).toEqual(claims);
     for (const [at, { path: file }] of claims.entries()) await utimes(file, 1_000 - at, 1_000 - at);
@@ -44,7 +47,9 @@ describe('claiming', () => {
     await using folder = await makeTempFolder();
     for (let round = 0; round < 20; round++) {
       const file = await drop(folder.path, `${round}.csv`);
-      const results = await Promise.all(Array.from({ length: 8 }, () => claimFile(file, inboxSource(folder.path), AT)));
+      const results = await Promise.all(
+        Array.from({ length: 8 }, () => claimFile(file, inboxSource(folder.path), AT)),
+      );
       expect(results.filter((result) => result !== 'taken')).toHaveLength(1);
     }
     expect(await readdir(path.join(folder.path, 'processing'))).toHaveLength(20);
@@ -61,7 +66,9 @@ describe('claiming', () => {
   test('reports a missing inbox and does not create it', async () => {
     await using folder = await makeTempFolder();
     const inbox = path.join(folder.path, 'gone');
-    await expect(claimFile(path.join(inbox, 'a.csv'), inboxSource(inbox), AT)).rejects.toMatchObject({
+    await expect(
+      claimFile(path.join(inbox, 'a.csv'), inboxSource(inbox), AT),
+    ).rejects.toMatchObject({
       code: 'folder-missing',
     });
     expect(await readdir(folder.path)).toEqual([]);
@@ -79,7 +86,9 @@ describe('claims left by a dead daemon', () => {
     await mkdir(path.join(processing, 'young'));
     await mkdir(path.join(processing, 'old'));
     await utimes(path.join(processing, 'old'), 1, 1);
-    expect(await leftClaims(source)).toEqual([first, second].sort((a, b) => (a.batch < b.batch ? -1 : 1)));
+    expect(await leftClaims(source)).toEqual(
+      [first, second].sort((a, b) => (a.batch < b.batch ? -1 : 1)),
+    );
     expect((await readdir(processing)).sort()).toEqual([first.batch, second.batch, 'young'].sort());
   });
 });
@@ -88,7 +97,12 @@ describe('settling a file', () => {
   test('moves the file to the folder of its day and removes the folder of its batch', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
-    const settled = await settleFile(await claim(folder.path, 'orders.csv', 'text'), source, 'failed', AT);
+    const settled = await settleFile(
+      await claim(folder.path, 'orders.csv', 'text'),
+      source,
+      'failed',
+      AT,
+    );
     expect(settled).toBe(path.join(folder.path, 'failed', '2026-11-21', 'orders.csv'));
     expect(await readFile(settled, 'utf8')).toBe('text');
     expect(await readdir(path.join(folder.path, 'processing'))).toEqual([]);
@@ -97,7 +111,12 @@ describe('settling a file', () => {
   test('keeps two files of the same name', async () => {
     await using folder = await makeTempFolder();
     const source = inboxSource(folder.path);
-    const first = await settleFile(await claim(folder.path, 'orders.csv.gz', 'one'), source, 'done', AT);
+    const first = await settleFile(
+      await claim(folder.path, 'orders.csv.gz', 'one'),
+      source,
+      'done',
+      AT,
+    );
     const again = await claim(folder.path, 'orders.csv.gz', 'two');
     const second = await settleFile(again, source, 'done', AT);
     expect(path.basename(second)).toBe(`orders-${again.batch.slice(-8)}.csv.gz`);
@@ -109,7 +128,9 @@ describe('settling a file', () => {
     const source = inboxSource(folder.path);
     const claimed = await claim(folder.path, 'orders.csv');
     const settled = await settleFile(claimed, source, 'done', AT);
-    expect(await settleFile(claimed, source, 'done', new Date('2026-11-22T00:00:01Z'))).toBe(settled);
+    expect(await settleFile(claimed, source, 'done', new Date('2026-11-22T00:00:01Z'))).toBe(
+      settled,
+    );
     await mkdir(path.dirname(claimed.path));
     await rename(settled, claimed.path);
     expect(await settleFile(claimed, source, 'done', AT)).toBe(settled);
@@ -121,7 +142,12 @@ describe('settling a file', () => {
   test('shortens, between characters, a name that leaves no room for a report next to it', async () => {
     await using folder = await makeTempFolder();
     const name = `${'ä'.repeat(125)}.csv`;
-    const settled = await settleFile(await claim(folder.path, name), inboxSource(folder.path), 'done', AT);
+    const settled = await settleFile(
+      await claim(folder.path, name),
+      inboxSource(folder.path),
+      'done',
+      AT,
+    );
     expect(path.basename(settled)).toMatch(/^ä+\.csv$/);
     expect(Buffer.byteLength(`${path.basename(settled)}.result.html`)).toBeLessThanOrEqual(255);
   });

@@ -3,7 +3,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
-import { type CopiedFile, createExportVersions, unreadOf } from '../../src/intake/export-versions.ts';
+import {
+  type CopiedFile,
+  createExportVersions,
+  unreadOf,
+} from '../../src/intake/export-versions.ts';
 import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -29,10 +33,16 @@ async function openVersions() {
     isBehind: async () => isBehind,
   };
   const versions = (menge = 'MENGE', more: Partial<ExportSource> = {}) => {
-    const mappings: Config['mappings'] = { erp: mappingSchema.parse({ fields: { quantity: menge } }) };
+    const mappings: Config['mappings'] = {
+      erp: mappingSchema.parse({ fields: { quantity: menge } }),
+    };
     const config = { sources: [exportSource('/erp.csv', { mapping: 'erp', ...more })], mappings };
-    const validatorsOf = (source: ExportSource) => storedValidators(source, { config, redis, keys });
-    return { ...createExportVersions({ config, redis, keys, batches, time: { now: () => now } }), validatorsOf };
+    const validatorsOf = (source: ExportSource) =>
+      storedValidators(source, { config, redis, keys });
+    return {
+      ...createExportVersions({ config, redis, keys, batches, time: { now: () => now } }),
+      validatorsOf,
+    };
   };
   const copy = (batch: string, content = 'a'): CopiedFile => ({
     batch,
@@ -77,9 +87,11 @@ describe('a version of an export', () => {
     await using it = await openVersions();
     const daemon = it.versions();
     const named = (name: string) => ({ ...it.copy(name), name });
-    for (const name of ['erp', 'erp#claim', 'erp#mapping']) expect(await daemon.claim(named(name))).toBe('new');
+    for (const name of ['erp', 'erp#claim', 'erp#mapping'])
+      expect(await daemon.claim(named(name))).toBe('new');
     for (const name of ['erp#claim', 'erp#mapping', 'erp']) await daemon.wasRead(named(name), 'a');
-    for (const name of ['erp', 'erp#claim', 'erp#mapping']) expect(await daemon.claim(named(name))).toBe('unchanged');
+    for (const name of ['erp', 'erp#claim', 'erp#mapping'])
+      expect(await daemon.claim(named(name))).toBe('unchanged');
   });
 
   test('is given to one of several daemons, and is unchanged for all of them once it was read', async () => {
@@ -164,7 +176,8 @@ describe('a version of a source with newestOnly', () => {
       name,
       mtimeNs: BigInt(minute * MINUTE) * 1_000_000n,
     });
-    const daemon = (menge = 'MENGE', more: Partial<ExportSource> = {}) => it.versions(menge, { ...ERP, ...more });
+    const daemon = (menge = 'MENGE', more: Partial<ExportSource> = {}) =>
+      it.versions(menge, { ...ERP, ...more });
     it.pass(1_000 * MINUTE);
     return { ...it, of, daemon };
   }
@@ -190,7 +203,9 @@ describe('a version of a source with newestOnly', () => {
     const first = it.of('PO_1.csv', 10);
     expect(await it.daemon().claim(first)).toBe('new');
     await it.daemon().wasRead(first, first.sha256);
-    expect(await it.daemon().claim({ ...first, mtimeNs: it.of('', 20).mtimeNs ?? 0n })).toBe('unchanged');
+    expect(await it.daemon().claim({ ...first, mtimeNs: it.of('', 20).mtimeNs ?? 0n })).toBe(
+      'unchanged',
+    );
     expect(await it.daemon().claim(it.of('PO_2.csv', 15))).toBe('older');
   });
 
@@ -207,7 +222,9 @@ describe('a version of a source with newestOnly', () => {
 
   test('is compared with files of the same pattern only', async () => {
     await using it = await openNewest();
-    expect(await it.daemon('MENGE', { path: '/first/three_*.csv' }).claim(it.of('three_1.csv', 20))).toBe('new');
+    expect(
+      await it.daemon('MENGE', { path: '/first/three_*.csv' }).claim(it.of('three_1.csv', 20)),
+    ).toBe('new');
     expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('new');
   });
 

@@ -17,7 +17,13 @@ import { describe, expect, test } from 'vitest';
 import type { ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 
-import { copyExport, createExport, handOver, leftCopies, stateOfPath } from '../../src/intake/export.ts';
+import {
+  copyExport,
+  createExport,
+  handOver,
+  leftCopies,
+  stateOfPath,
+} from '../../src/intake/export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { exportSource } from '../support/inbox-source.ts';
@@ -56,7 +62,10 @@ async function openTestExport(pattern: string, more: Partial<ExportSource> = {})
           known.set(copy.origin ?? copy.name, sha256);
         },
       },
-      { onRewrite: (at) => void rewrites.push(at), unread: async (files) => files.filter((file) => !known.has(file)) },
+      {
+        onRewrite: (at) => void rewrites.push(at),
+        unread: async (files) => files.filter((file) => !known.has(file)),
+      },
     );
   return {
     path: folder.path,
@@ -94,7 +103,10 @@ describe('an export', () => {
     expect(it.copies[0]).toMatchObject({ kind: 'export', name: 'orders.csv', source: 'erp' });
     await appendFile(path.join(it.path, 'orders.csv'), '2,B,1\n');
     await watch.settleOnce();
-    expect(await Promise.all(it.copies.map((copy) => readFile(copy.path, 'utf8')))).toEqual([ROWS, `${ROWS}2,B,1\n`]);
+    expect(await Promise.all(it.copies.map((copy) => readFile(copy.path, 'utf8')))).toEqual([
+      ROWS,
+      `${ROWS}2,B,1\n`,
+    ]);
     expect(await readFile(path.join(it.path, 'orders.csv'), 'utf8')).toBe(`${ROWS}2,B,1\n`);
   });
 
@@ -177,7 +189,8 @@ describe('an export', () => {
   test('can be a pattern', async () => {
     await using it = await openTestExport('*-orders.{csv,json}');
     await using watch = it.open();
-    for (const name of ['a-orders.csv', 'b-orders.json', 'c-orders.txt', '.d-orders.csv']) await it.write(name);
+    for (const name of ['a-orders.csv', 'b-orders.json', 'c-orders.txt', '.d-orders.csv'])
+      await it.write(name);
     await symlink('/etc/passwd', path.join(it.path, 'e-orders.csv'));
     await watch.settleOnce();
     expect(it.copies.map(({ name }) => name).sort()).toEqual(['a-orders.csv', 'b-orders.json']);
@@ -230,7 +243,10 @@ describe('an export', () => {
 
 async function isBeingCopied(spool: string): Promise<boolean> {
   const [batch] = await readdir(spool).catch(() => []);
-  const draft = batch === undefined ? undefined : await stat(path.join(spool, batch, '.part')).catch(() => undefined);
+  const draft =
+    batch === undefined
+      ? undefined
+      : await stat(path.join(spool, batch, '.part')).catch(() => undefined);
   return draft !== undefined && draft.size > 0;
 }
 
@@ -246,7 +262,14 @@ test('the status of a source says whether its file, or the folder of its pattern
     path.join(folder.path, 'missing.csv'),
     'https://erp.example.com/orders.csv',
   ].map(async (source) => (await stateOfPath(source)).state);
-  expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
+  expect(await Promise.all(states)).toEqual([
+    'ok',
+    'ok',
+    'no match',
+    'missing',
+    'missing',
+    'not checked',
+  ]);
 });
 
 describe('of a pattern with newestOnly', () => {

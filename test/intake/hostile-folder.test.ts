@@ -1,6 +1,16 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -53,7 +63,9 @@ describe.runIf(isRoot)('files of another user', () => {
     await drop(path.join(folder.path, 'orders.csv'));
     const { taken, healthy } = await takeAs(DAEMON, folder.path, 2);
     expect(taken).toHaveLength(2);
-    expect(taken).toEqual(expect.arrayContaining([expect.stringMatching(/^[0-9a-f]{6}-M%fc\.csv$/), 'orders.csv']));
+    expect(taken).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^[0-9a-f]{6}-M%fc\.csv$/), 'orders.csv']),
+    );
     expect(healthy).toBe(true);
   });
 
@@ -66,9 +78,14 @@ describe.runIf(isRoot)('files of another user', () => {
     const { taken, lines, healthy } = await takeAs(DAEMON, folder.path, 2);
     expect(taken).toEqual(['orders.csv']);
     expect(healthy).toBe(true);
-    expect(lines.filter(({ msg }) => msg.startsWith('file name is not UTF-8'))).toMatchObject([{ file: 'M%fc.csv' }]);
+    expect(lines.filter(({ msg }) => msg.startsWith('file name is not UTF-8'))).toMatchObject([
+      { file: 'M%fc.csv' },
+    ]);
     const left = await readdir(folder.path, { encoding: 'buffer' });
-    expect(left.map((name) => name.toString('latin1')).sort()).toEqual(['M\u00fc.csv', 'processing']);
+    expect(left.map((name) => name.toString('latin1')).sort()).toEqual([
+      'M\u00fc.csv',
+      'processing',
+    ]);
   });
 
   test('one without read permission is reported once and left, and the others are taken', async () => {
@@ -84,13 +101,19 @@ describe.runIf(isRoot)('files of another user', () => {
 });
 
 describe('an environment marker that po-sync did not write', () => {
-  const refused = { code: 'environment-marker-invalid', remedy: expect.stringContaining('remove it') };
+  const refused = {
+    code: 'environment-marker-invalid',
+    remedy: expect.stringContaining('remove it'),
+  };
 
-  test.each(['/dev/zero', '/etc/hostname', 'missing'])('a link to %s is refused and not read', async (target) => {
-    await using folder = await makeTempFolder();
-    await symlink(target, path.join(folder.path, '.po-sync-environment'));
-    await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject(refused);
-  });
+  test.each(['/dev/zero', '/etc/hostname', 'missing'])(
+    'a link to %s is refused and not read',
+    async (target) => {
+      await using folder = await makeTempFolder();
+      await symlink(target, path.join(folder.path, '.po-sync-environment'));
+      await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject(refused);
+    },
+  );
 
   test('a pipe is refused and does not block', async () => {
     await using folder = await makeTempFolder();
@@ -110,12 +133,17 @@ describe('an environment marker that po-sync did not write', () => {
 });
 
 describe('a link instead of a folder of ours', () => {
-  test.each(['processing', 'done', 'failed'])('an inbox whose %s is a link is refused', async (name) => {
-    await using folder = await makeTempFolder();
-    await using elsewhere = await makeTempFolder();
-    await symlink(elsewhere.path, path.join(folder.path, name));
-    await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject({ code: 'folder-is-link' });
-  });
+  test.each(['processing', 'done', 'failed'])(
+    'an inbox whose %s is a link is refused',
+    async (name) => {
+      await using folder = await makeTempFolder();
+      await using elsewhere = await makeTempFolder();
+      await symlink(elsewhere.path, path.join(folder.path, name));
+      await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject({
+        code: 'folder-is-link',
+      });
+    },
+  );
 
   test('nothing is claimed or swept through a link', async () => {
     await using folder = await makeTempFolder();
@@ -126,23 +154,30 @@ describe('a link instead of a folder of ours', () => {
     await utimes(foreign, 1, 1);
     await symlink(elsewhere.path, path.join(folder.path, 'processing'));
     await expect(claimIn(folder.path)).rejects.toMatchObject({ code: 'folder-is-link' });
-    await expect(leftClaims(inboxSource(folder.path))).rejects.toMatchObject({ code: 'folder-is-link' });
+    await expect(leftClaims(inboxSource(folder.path))).rejects.toMatchObject({
+      code: 'folder-is-link',
+    });
     expect(await readdir(foreign)).toEqual(['.hidden']);
   });
 
-  test.each(['done', 'done/2026-11-21'])('no file is settled through %s as a link', async (name) => {
-    await using folder = await makeTempFolder();
-    await using elsewhere = await makeTempFolder();
-    const claimed = await claimIn(folder.path);
-    if (name.includes('/')) await mkdir(path.join(folder.path, 'done'));
-    await symlink(elsewhere.path, path.join(folder.path, name));
-    await expect(settleFile(claimed, inboxSource(folder.path), 'done', AT)).rejects.toMatchObject({
-      code: 'folder-is-link',
-      message: expect.stringContaining(path.join(folder.path, name)),
-    });
-    expect(await readdir(elsewhere.path)).toEqual([]);
-    expect(await readFile(claimed.path, 'utf8')).toBe(ROWS);
-  });
+  test.each(['done', 'done/2026-11-21'])(
+    'no file is settled through %s as a link',
+    async (name) => {
+      await using folder = await makeTempFolder();
+      await using elsewhere = await makeTempFolder();
+      const claimed = await claimIn(folder.path);
+      if (name.includes('/')) await mkdir(path.join(folder.path, 'done'));
+      await symlink(elsewhere.path, path.join(folder.path, name));
+      await expect(settleFile(claimed, inboxSource(folder.path), 'done', AT)).rejects.toMatchObject(
+        {
+          code: 'folder-is-link',
+          message: expect.stringContaining(path.join(folder.path, name)),
+        },
+      );
+      expect(await readdir(elsewhere.path)).toEqual([]);
+      expect(await readFile(claimed.path, 'utf8')).toBe(ROWS);
+    },
+  );
 
   test('no file is settled from a folder that replaces the one of its claim', async () => {
     await using folder = await makeTempFolder();

@@ -58,15 +58,18 @@ describe('an inbox', () => {
   test.each([
     ['has no marker', undefined, 'folder-missing'],
     ['is marked for another environment', 'production', 'inbox-of-another-environment'],
-  ])('takes nothing when its folder was replaced before the first look by one that %s', async (_, owner, code) => {
-    await using it = await openTestInbox({}, undefined, undefined, 'staging');
-    if (owner !== undefined) await markInbox(it.path, owner);
-    await it.drop('orders.csv');
-    await expect(it.inbox.settleOnce()).rejects.toMatchObject({ code });
-    await it.inbox.tick();
-    expect(it.inbox.healthy()).toBe(false);
-    expect(it.offered).toEqual([]);
-  });
+  ])(
+    'takes nothing when its folder was replaced before the first look by one that %s',
+    async (_, owner, code) => {
+      await using it = await openTestInbox({}, undefined, undefined, 'staging');
+      if (owner !== undefined) await markInbox(it.path, owner);
+      await it.drop('orders.csv');
+      await expect(it.inbox.settleOnce()).rejects.toMatchObject({ code });
+      await it.inbox.tick();
+      expect(it.inbox.healthy()).toBe(false);
+      expect(it.offered).toEqual([]);
+    },
+  );
 
   test('offers present and new files once they are stable, each once', async () => {
     await using it = await openTestInbox({ poll: 3_600_000 });
@@ -124,8 +127,16 @@ describe('an inbox', () => {
     ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
     ['no line end after its last row', ROWS.trimEnd(), 'its last line has no line end'],
     ['JSON without end', '[{"a":1},', 'its JSON does not end with the bracket that closes it'],
-    ['JSON that is cut behind an object', LONG_JSON.slice(0, -7), 'its JSON has brackets that are not closed'],
-    ['XML without end', '<?xml version="1.0"?>\n<a><b/><b>1</b>\n', 'it does not end with the tag that closes it'],
+    [
+      'JSON that is cut behind an object',
+      LONG_JSON.slice(0, -7),
+      'its JSON has brackets that are not closed',
+    ],
+    [
+      'XML without end',
+      '<?xml version="1.0"?>\n<a><b/><b>1</b>\n',
+      'it does not end with the tag that closes it',
+    ],
     ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
     ['nothing in it', '', 'it is empty'],
   ])('waits longer for a file with %s, then takes it as it is', async (_, text, reason) => {
@@ -135,7 +146,10 @@ describe('an inbox', () => {
     await it.inbox.settleOnce();
     expect(performance.now() - started).toBeGreaterThan(390);
     expect(it.offered).toEqual(['half.csv']);
-    expect(it.lines.find(({ file }) => file === 'half.csv')).toMatchObject({ reason, source: 'inbox' });
+    expect(it.lines.find(({ file }) => file === 'half.csv')).toMatchObject({
+      reason,
+      source: 'inbox',
+    });
   });
 
   test('takes a file without a final line end at once where the mapping says that it is optional', async () => {
@@ -152,7 +166,16 @@ describe('an inbox', () => {
 
   test('ignores unfinished and hidden names until the files get their final names', async () => {
     await using it = await openTestInbox();
-    const names = ['a.csv.tmp', 'b.part', 'c.PARTIAL', 'd.filepart', 'e.crdownload', '.f.csv', '~g.csv', 'Thumbs.db'];
+    const names = [
+      'a.csv.tmp',
+      'b.part',
+      'c.PARTIAL',
+      'd.filepart',
+      'e.crdownload',
+      '.f.csv',
+      '~g.csv',
+      'Thumbs.db',
+    ];
     for (const name of names) await it.drop(name);
     await it.inbox.settleOnce();
     expect(it.offered).toEqual([]);
@@ -193,7 +216,10 @@ describe('an inbox', () => {
     await using it = await openTestInbox();
     const names = ['a\nb.csv', '..csv', 'x'.repeat(255), 'ü\u202e.csv', '-rf', 'no ending'];
     for (const name of names.filter((one) => one !== '..csv')) await it.drop(name);
-    await writeFile(Buffer.concat([Buffer.from(`${it.path}/b`), Buffer.from([0xff]), Buffer.from('.csv')]), ROWS);
+    await writeFile(
+      Buffer.concat([Buffer.from(`${it.path}/b`), Buffer.from([0xff]), Buffer.from('.csv')]),
+      ROWS,
+    );
     await it.inbox.settleOnce();
     await it.inbox.settleOnce();
     expect(it.offered).toHaveLength(6);
@@ -231,7 +257,9 @@ describe('an inbox', () => {
 
   test('retries a file that it cannot take for some seconds, then names it with the remedy and takes the others', async () => {
     const remedy = 'Give the user that runs po-sync read permission.';
-    const refusal = new PoSyncError('file-not-readable', 'No permission to read the file.', { remedy });
+    const refusal = new PoSyncError('file-not-readable', 'No permission to read the file.', {
+      remedy,
+    });
     await using it = await openTestInbox({}, (file) =>
       file.endsWith('orders.csv') ? Promise.reject(refusal) : rm(file),
     );
@@ -239,7 +267,9 @@ describe('an inbox', () => {
     await it.drop('other.csv');
     const left = await it.inbox.settleOnce();
     expect(it.offered).toEqual(['other.csv']);
-    expect(left).toEqual([{ source: 'inbox', file: 'orders.csv', reason: refusal.message, remedy }]);
+    expect(left).toEqual([
+      { source: 'inbox', file: 'orders.csv', reason: refusal.message, remedy },
+    ]);
     expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(1);
     expect(it.inbox.notTaken()).toEqual(left);
     await rm(path.join(it.path, 'orders.csv'));

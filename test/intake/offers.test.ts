@@ -31,5 +31,7 @@ test('a file that could not be taken is offered at once after it changed, for in
   await offers.offer({ ...ready, version: 'mode 0644' });
   await offers.offer({ ...ready, version: 'mode 0644' });
   expect(tries).toBe(7);
-  expect(offers.refused([ready.file])).toMatchObject([{ file: 'a.csv', reason: expect.stringMatching(/^try 7/) }]);
+  expect(offers.refused([ready.file])).toMatchObject([
+    { file: 'a.csv', reason: expect.stringMatching(/^try 7/) },
+  ]);
 });

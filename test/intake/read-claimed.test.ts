@@ -23,7 +23,8 @@ async function openReader() {
   } as Clock;
   const { log, lines } = capturedLog();
   const batches = {
-    find: async (batch: string) => (states.has(batch) ? { batch, ...states.get(batch) } : undefined),
+    find: async (batch: string) =>
+      states.has(batch) ? { batch, ...states.get(batch) } : undefined,
     isHeld: async (batch: string) => held.has(batch),
     epoch: () => 'one',
   };

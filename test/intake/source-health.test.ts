@@ -19,7 +19,8 @@ it('a source logs each reason why it is unreachable, at growing intervals', () =
   failAt(2_000, 'no marker');
   expect(reasons()).toEqual(['missing', 'no marker']);
   // Flapping is not logged each time, and what lasts is logged at last.
-  for (let at = 2_500; at < 1_000_000; at += 500) failAt(at, at % 1_000 === 0 ? 'missing' : 'no marker');
+  for (let at = 2_500; at < 1_000_000; at += 500)
+    failAt(at, at % 1_000 === 0 ? 'missing' : 'no marker');
   failAt(2_000_000, 'missing');
   expect(reasons().length).toBeLessThan(15);
   expect(reasons().at(-1)).toBe('missing');

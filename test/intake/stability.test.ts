@@ -49,10 +49,26 @@ it('a file that looks incomplete is ready after ten times the time, with the rea
 
 it.each([
   ['a table without a final line end', COMPLETE.trimEnd(), 'its last line has no line end'],
-  ['a table that ends within a row', COMPLETE.slice(0, -4), 'its last row is shorter than its header'],
-  ['a gzip that is cut off', gzipSync(COMPLETE.repeat(50)).subarray(0, -3), 'its gzip data is cut off'],
-  ['JSON with an open bracket', '[{"a":1}', 'its JSON does not end with the bracket that closes it'],
-  ['XML that ends within a tag', '<orders><order/></ord', 'it does not end with the tag that closes it'],
+  [
+    'a table that ends within a row',
+    COMPLETE.slice(0, -4),
+    'its last row is shorter than its header',
+  ],
+  [
+    'a gzip that is cut off',
+    gzipSync(COMPLETE.repeat(50)).subarray(0, -3),
+    'its gzip data is cut off',
+  ],
+  [
+    'JSON with an open bracket',
+    '[{"a":1}',
+    'its JSON does not end with the bracket that closes it',
+  ],
+  [
+    'XML that ends within a tag',
+    '<orders><order/></ord',
+    'it does not end with the tag that closes it',
+  ],
   ['a workbook without an end', 'PK\u0003\u0004', 'its zip archive is cut off'],
   ['an empty file', '', 'it is empty'],
 ])('%s looks incomplete', async (_, content, reason) => {
@@ -76,7 +92,9 @@ it('a table without a final line end looks complete where the mapping says that 
   await writeFile(file, COMPLETE.trimEnd());
   expect(await whyIncomplete(file, { finalNewline: 'optional' })).toBeUndefined();
   await writeFile(file, COMPLETE.slice(0, -4));
-  expect(await whyIncomplete(file, { finalNewline: 'optional' })).toBe('its last row is shorter than its header');
+  expect(await whyIncomplete(file, { finalNewline: 'optional' })).toBe(
+    'its last row is shorter than its header',
+  );
 });
 
 it.each([
@@ -84,7 +102,10 @@ it.each([
   ['cut off within that row', 'a;b\n1;2\nEN', 'its last row is not the one that lastRow names'],
   ['with that row', 'a;b\n1;2\n"END" ;', undefined],
   ['a fix file, which has none', 'a;b;_error_line\n1;2;2\n', undefined],
-])('a table looks complete only with the row that lastRow names: %s', async (_, content, reason) => {
-  await writeFile(file, content);
-  expect(await whyIncomplete(file, { lastRow: '^END$' })).toBe(reason);
-});
+])(
+  'a table looks complete only with the row that lastRow names: %s',
+  async (_, content, reason) => {
+    await writeFile(file, content);
+    expect(await whyIncomplete(file, { lastRow: '^END$' })).toBe(reason);
+  },
+);

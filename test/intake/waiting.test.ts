@@ -1,7 +1,13 @@
 import { stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { leftAloneIn, leftAloneText, namesToTake, unfinishedExport, waitingFiles } from '../../src/intake/waiting.ts';
+import {
+  leftAloneIn,
+  leftAloneText,
+  namesToTake,
+  unfinishedExport,
+  waitingFiles,
+} from '../../src/intake/waiting.ts';
 import { exportSource } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -44,11 +50,16 @@ it('an export is named while it is written or looks incomplete, and not once it 
   const { ctimeMs } = await stat(file);
   const reasonAfter = async (ms: number) => {
     const facts = { now: ctimeMs + ms, tableEnd: { lastRow: '^END' } };
-    const { waitingFiles: found } = await unfinishedExport(exportSource(file, { stable: STABLE }), facts);
+    const { waitingFiles: found } = await unfinishedExport(
+      exportSource(file, { stable: STABLE }),
+      facts,
+    );
     return found?.map(({ name, reason }) => `${name}: ${reason}`);
   };
   expect(await reasonAfter(STABLE - 1)).toEqual(['erp.csv: it is still changing']);
-  expect(await reasonAfter(STABLE + 1)).toEqual([expect.stringMatching(/^erp\.csv: .*without a change for 20 s/)]);
+  expect(await reasonAfter(STABLE + 1)).toEqual([
+    expect.stringMatching(/^erp\.csv: .*without a change for 20 s/),
+  ]);
   expect(await reasonAfter(10 * STABLE)).toBeUndefined();
   const none = exportSource(path.join(folder.path, '*.csv'), { stable: STABLE });
   expect(await unfinishedExport(none, { now: ctimeMs })).toEqual({});
@@ -56,18 +67,23 @@ it('an export is named while it is written or looks incomplete, and not once it 
 
 it('of a pattern with newestOnly, the newest file is named while it waits for its done file, until it is claimed', async () => {
   await using folder = await makeTempFolder();
-  const source = exportSource(path.join(folder.path, 'PO_*.csv'), { stable: STABLE, newestOnly: true, doneFile: true });
+  const source = exportSource(path.join(folder.path, 'PO_*.csv'), {
+    stable: STABLE,
+    newestOnly: true,
+    doneFile: true,
+  });
   const files = ['PO_2.csv', 'PO_1.csv'].map((name) => path.join(folder.path, name));
   for (const file of files) await writeFile(file, COMPLETE);
   await utimes(files[0] ?? '', new Date(0), new Date(0));
   const { ctimeMs, mtimeNs } = await stat(files[1] ?? '', { bigint: true });
   const seen = async (newest?: string) =>
-    (await unfinishedExport(source, { now: Number(ctimeMs) + 20 * STABLE, newest: newest ?? null })).waitingFiles?.map(
-      ({ name, reason }) => `${name}: ${reason}`,
-    );
+    (
+      await unfinishedExport(source, { now: Number(ctimeMs) + 20 * STABLE, newest: newest ?? null })
+    ).waitingFiles?.map(({ name, reason }) => `${name}: ${reason}`);
   const waits = ['PO_1.csv: it waits for PO_1.csv.done'];
   expect(await seen()).toEqual(waits);
-  const claimed = (at: bigint, file = 'PO_1.csv') => JSON.stringify({ path: source.path, file, mtimeNs: String(at) });
+  const claimed = (at: bigint, file = 'PO_1.csv') =>
+    JSON.stringify({ path: source.path, file, mtimeNs: String(at) });
   expect(await seen(claimed(mtimeNs - 1n, 'PO_2.csv'))).toEqual(waits);
   expect(await seen(claimed(mtimeNs))).toBeUndefined();
   await writeFile(`${files[1]}.done`, '');
@@ -108,5 +124,7 @@ it('a file whose name says that it is not complete is named after ten minutes, w
   expect(first && leftAloneText({ total: 1, files: [first] })).toBe(
     '1 file is left alone because of its name: half.csv.part (2 h)',
   );
-  expect(first && leftAloneText({ total: 3, files: [first] })).toMatch(/^3 files are left .*names: .* and 2 more$/);
+  expect(first && leftAloneText({ total: 3, files: [first] })).toMatch(
+    /^3 files are left .*names: .* and 2 more$/,
+  );
 });

@@ -45,7 +45,10 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
     openWebExport({
       source: exportSource(`http://127.0.0.1:${server.port}/${step}`, more),
       spool,
-      access: { authorization: new Secret('Bearer let-me-in'), ...(most !== undefined && { most }) },
+      access: {
+        authorization: new Secret('Bearer let-me-in'),
+        ...(most !== undefined && { most }),
+      },
       clock: systemClock,
       log,
       claim: async ({ name, sha256 }) =>
@@ -112,7 +115,9 @@ describe('an export of a web address', () => {
       await using watch = it.open();
       await watch.settleOnce();
     }
-    expect(it.requests.map(({ headers }) => [headers['if-none-match'], headers['if-modified-since']])).toEqual([
+    expect(
+      it.requests.map(({ headers }) => [headers['if-none-match'], headers['if-modified-since']]),
+    ).toEqual([
       [undefined, undefined],
       [undefined, undefined],
     ]);
@@ -231,7 +236,11 @@ describe('an export of a web address', () => {
       },
       'export-cut-off',
     ],
-    ['elsewhere', (_, response) => void response.writeHead(302, { location: '/other' }).end(), 'export-refused'],
+    [
+      'elsewhere',
+      (_, response) => void response.writeHead(302, { location: '/other' }).end(),
+      'export-refused',
+    ],
     ['denied', (_, response) => void response.writeHead(401).end(ROWS), 'export-refused'],
     ['in trouble', (_, response) => void response.writeHead(500).end(ROWS), 'export-refused'],
     ['part of it', (_, response) => void response.writeHead(206).end(ROWS), 'export-refused'],
@@ -246,7 +255,11 @@ describe('an export of a web address', () => {
 
   test.each<[string, Partial<ExportSource>, Answer]>([
     ['before the first byte', { idle: 800 }, () => undefined],
-    ['half way', { idle: 800 }, (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write(ROWS)],
+    [
+      'half way',
+      { idle: 800 },
+      (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write(ROWS),
+    ],
     ['byte by byte, for ever', { timeout: 1_000, idle: 800 }, dripping],
   ])('that stalls %s is aborted in time and requested again', async (_, limits, answer) => {
     await using it = await openTestExport(answer, limits);
@@ -270,7 +283,10 @@ describe('an export of a web address', () => {
   test('that is too large is never taken, with or without an announced length', async () => {
     await using it = await openTestExport(send(ROWS.repeat(50_000)), { most: 1_000_000 });
     await using watch = it.open();
-    await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-too-large', facts: { limit: 1_000_000 } });
+    await expect(watch.settleOnce()).rejects.toMatchObject({
+      code: 'export-too-large',
+      facts: { limit: 1_000_000 },
+    });
     it.listen((_, response) => void response.writeHead(200).end(Buffer.alloc(2_000_000)));
     await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-too-large' });
     expect([it.copies, await it.spooled()]).toEqual([[], []]);

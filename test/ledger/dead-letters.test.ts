@@ -9,7 +9,12 @@ import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
-const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+const FILE = {
+  source: 'inbox',
+  kind: 'inbox',
+  name: 'orders.csv',
+  path: '/tmp/orders.csv',
+} as const;
 const ACTION: OperatorAction = { at: 5000, who: 'anna', what: 'discarded' };
 const NO = { code: '400', message: 'no such article', httpStatus: 400 };
 
@@ -37,8 +42,17 @@ describe('closing a dead letter', () => {
     const { no } = await batches.begin({ ...FILE, batch }, 1000);
     const entry = entryOf({ batch, batchNo: no, ordinal, order: orderOf('4711') });
     await ledger.enter(entry, undefined, 5000);
-    const begun = await go(entry, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
-    return go(begun, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'refused', answer: NO } });
+    const begun = await go(entry, {
+      kind: 'begin',
+      at: store.time.now(),
+      deadline: store.time.now() + 32_000,
+    });
+    return go(begun, {
+      kind: 'answered',
+      at: 2000,
+      attempt: 1,
+      verdict: { kind: 'refused', answer: NO },
+    });
   }
 
   async function go(entry: Entry, event: LedgerEvent): Promise<Entry> {
@@ -51,7 +65,9 @@ describe('closing a dead letter', () => {
 
   it('closes it, frees the number and records who did it', async () => {
     const entry = await refused();
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION })).toEqual({
+    expect(
+      await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION }),
+    ).toEqual({
       closed: 1,
     });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
@@ -68,14 +84,18 @@ describe('closing a dead letter', () => {
   it('closes it once', async () => {
     const entry = await refused();
     await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: ACTION })).toEqual({ closed: 0 });
+    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: ACTION })).toEqual({
+      closed: 0,
+    });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: ACTION })).toBe('late');
+    expect(
+      await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: ACTION }),
+    ).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
@@ -85,15 +105,27 @@ describe('closing a dead letter', () => {
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
     const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'x', message: 'x' } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const request = { batch: 'b2', deadLetter: { number: '4711', kind: 'invalid' }, fields: ['3'], by: ACTION };
-    for (const seen of [0, version - 1]) expect(await letters.close({ ...request, seen })).toBe('late');
+    const request = {
+      batch: 'b2',
+      deadLetter: { number: '4711', kind: 'invalid' },
+      fields: ['3'],
+      by: ACTION,
+    };
+    for (const seen of [0, version - 1])
+      expect(await letters.close({ ...request, seen })).toBe('late');
     expect(await letters.close({ ...request, seen: version })).toEqual({ closed: 1 });
   });
 
   it("leaves the number's other dead letters open", async () => {
     await refused();
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
-    const result = { outcome: 'conflict', attempts: 0, at: 1, code: 'other-content', message: 'x' } as const;
+    const result = {
+      outcome: 'conflict',
+      attempts: 0,
+      at: 1,
+      code: 'other-content',
+      message: 'x',
+    } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
     const closed = await letters.close({
       batch: 'b2',
@@ -103,7 +135,9 @@ describe('closing a dead letter', () => {
     });
     expect(closed).toEqual({ closed: 1 });
     expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
-    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open', entry: { state: 'refused' } }]);
+    expect(await ledger.lookup(['4711'])).toMatchObject([
+      { kind: 'open', entry: { state: 'refused' } },
+    ]);
   });
 
   it('finds no fields of a dead letter that is closed, while one of another kind with the same number is open', async () => {
@@ -114,9 +148,18 @@ describe('closing a dead letter', () => {
       { ordinal: 6, number: '4711', result: { ...words, outcome: 'conflict' } },
     ]);
     const of = (kind: 'inDoubt' | 'conflict') =>
-      letters.fieldsOf('b1', { purchaseOrderNumber: '4711', kind, location: { line: 2 } } as DeadLetter, batches);
+      letters.fieldsOf(
+        'b1',
+        { purchaseOrderNumber: '4711', kind, location: { line: 2 } } as DeadLetter,
+        batches,
+      );
     expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], ['6']]);
-    await letters.close({ batch: 'b1', deadLetter: { number: '4711', kind: 'conflict' }, fields: ['6'], by: ACTION });
+    await letters.close({
+      batch: 'b1',
+      deadLetter: { number: '4711', kind: 'conflict' },
+      fields: ['6'],
+      by: ACTION,
+    });
     expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], []]);
   });
 
@@ -130,11 +173,17 @@ describe('closing a dead letter', () => {
       entry: conflict,
       by: ACTION,
     });
-    expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } }]);
+    expect(await ledger.lookup(['4711'])).toMatchObject([
+      { kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } },
+    ]);
   });
 
   it('remembers which content the API has, where the list showed it', async () => {
-    const entry: Entry = { ...(await refused()), state: 'conflict', known: { digest: 'content-at-api--' } };
+    const entry: Entry = {
+      ...(await refused()),
+      state: 'conflict',
+      known: { digest: 'content-at-api--' },
+    };
     await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
     expect(await ledger.lookup(['4711'])).toMatchObject([
       { kind: 'accepted', compact: { digest: 'content-at-api--', batchNo: 0 } },
@@ -147,9 +196,17 @@ describe('closing a dead letter', () => {
     await batches.done('b1');
     const again: Entry = { ...entry, version: entry.version + 1, state: 'queued' };
     await ledger.take(entry, { kind: 'move', entry: again, due: 9000 });
-    const sending = await go(again, { kind: 'begin', at: store.time.now(), deadline: store.time.now() + 32_000 });
+    const sending = await go(again, {
+      kind: 'begin',
+      at: store.time.now(),
+      deadline: store.time.now() + 32_000,
+    });
     await go(sending, { kind: 'answered', at: 7000, attempt: 2, verdict: { kind: 'accepted' } });
-    expect(await batches.find('b1')).toMatchObject({ open: 0, state: 'done', counts: { refused: 1, accepted: 0 } });
+    expect(await batches.find('b1')).toMatchObject({
+      open: 0,
+      state: 'done',
+      counts: { refused: 1, accepted: 0 },
+    });
     expect(await batches.finished()).toEqual([]);
   });
 });

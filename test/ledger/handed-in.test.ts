@@ -24,7 +24,10 @@ it.each([
   if (how === 'form') await batches.handedIn(batch, 'anna', { form: true });
   if (how === 'upload') await batches.handedIn(batch, 'anna');
   if (how === 'earlier') await redis.hset(keys.batch(batch), { by: 'anna' });
-  const found = await batches.begin({ batch, source: 'inbox', kind: 'inbox', name, path: '/none' }, 1);
+  const found = await batches.begin(
+    { batch, source: 'inbox', kind: 'inbox', name, path: '/none' },
+    1,
+  );
   expect(found.isForm).toBe(isForm);
   expect(found.by).toBe(how === 'drop' ? undefined : 'anna');
 });

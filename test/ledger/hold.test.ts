@@ -15,7 +15,8 @@ describe('a hold and a release of a batch at the same time', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  const file = (batch: string) => ({ batch, source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/none' }) as const;
+  const file = (batch: string) =>
+    ({ batch, source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/none' }) as const;
   const refused = (alike: string) => ({ reason: `refused: ${alike}`, alike });
   const batchesOf = (redis: Redis) => createBatches({ redis, keys: store.keys, owner: 'me' });
 
@@ -26,19 +27,27 @@ describe('a hold and a release of a batch at the same time', () => {
     return [found?.held !== undefined, held.includes(batch)];
   }
 
-  it.each(['a release', 'its end'])('%s leaves a batch held in both places, or in none', async (what) => {
-    const [one, two] = [batchesOf(store.redis), batchesOf(other)];
-    for (let round = 0; round < 150; round += 1) {
-      const batch = `${what}-${round}`;
-      await one.begin(file(batch), 1);
-      if (round % 2 === 0) await one.hold(batch, refused('first'), 1);
-      const end = async () => (what === 'a release' ? await two.release(batch) : await two.done(batch));
-      await Promise.all([one.hold(batch, refused('second'), 2), end(), one.hold(batch, refused('third'), 3)]);
-      const [inBatch, inSet] = await places(batch);
-      expect([round, inSet]).toEqual([round, inBatch]);
-      if (what === 'its end') expect([round, inSet]).toEqual([round, false]);
-    }
-  });
+  it.each(['a release', 'its end'])(
+    '%s leaves a batch held in both places, or in none',
+    async (what) => {
+      const [one, two] = [batchesOf(store.redis), batchesOf(other)];
+      for (let round = 0; round < 150; round += 1) {
+        const batch = `${what}-${round}`;
+        await one.begin(file(batch), 1);
+        if (round % 2 === 0) await one.hold(batch, refused('first'), 1);
+        const end = async () =>
+          what === 'a release' ? await two.release(batch) : await two.done(batch);
+        await Promise.all([
+          one.hold(batch, refused('second'), 2),
+          end(),
+          one.hold(batch, refused('third'), 3),
+        ]);
+        const [inBatch, inSet] = await places(batch);
+        expect([round, inSet]).toEqual([round, inBatch]);
+        if (what === 'its end') expect([round, inSet]).toEqual([round, false]);
+      }
+    },
+  );
 
   it('a release by a person counts for the hold that it ends', async () => {
     const batches = batchesOf(store.redis);

@@ -59,7 +59,11 @@ describe('identity', () => {
     await ledger.enter(entryOf({ order: orderOf('B') }), undefined, 1000);
     await redis.hset(keys.identity, before);
     await redis.set(own, count ?? '');
-    await createLedger({ redis, keys, identity: two }).enter(entryOf({ order: orderOf('C') }), undefined, 1000);
+    await createLedger({ redis, keys, identity: two }).enter(
+      entryOf({ order: orderOf('C') }),
+      undefined,
+      1000,
+    );
     // What is no new attempt is still recorded, and hides nothing.
     await ledger.enter(entryOf({ order: orderOf('D') }), undefined, 1000);
     const at = place.store.time.now();
@@ -73,24 +77,40 @@ describe('identity', () => {
   it.each([
     ['and nobody else made a change since', false],
     ['also when others made as many changes since', true],
-  ])('notices at the end of a file that Redis lost only what the file counted, %s', async (_, others) => {
-    const identity = daemon();
-    await identity.establish();
-    const ledger = createLedger({ ...place.store, identity });
-    const batches = createBatches({ ...place.store, owner: 'me', identity });
-    const since = batches.epoch();
-    const { keys, redis } = place.store;
-    await batches.begin({ batch: 'b1', source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' }, 1);
-    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'invalid', message: '' } as const;
-    const before = await Promise.all([redis.hgetall(keys.identity), redis.get(keys.own(identity.own().daemon))]);
-    await ledger.count('b1', 1, [{ ordinal: 0, number: 'A', result }]);
-    // What a failover to a replica a moment behind leaves.
-    if (!others) await redis.hset(keys.identity, { ...before[0], sequence: before[0]['sequence'] ?? 0 });
-    await redis.set(keys.own(identity.own().daemon), before[1] ?? 0);
-    await redis.del(keys.counted('b1'));
-    expect(await batches.admitted('b1', 1, since)).toBe(false);
-    expect(await batches.find('b1')).toMatchObject({ state: 'reading' });
-  });
+  ])(
+    'notices at the end of a file that Redis lost only what the file counted, %s',
+    async (_, others) => {
+      const identity = daemon();
+      await identity.establish();
+      const ledger = createLedger({ ...place.store, identity });
+      const batches = createBatches({ ...place.store, owner: 'me', identity });
+      const since = batches.epoch();
+      const { keys, redis } = place.store;
+      await batches.begin(
+        { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' },
+        1,
+      );
+      const result = {
+        outcome: 'invalid',
+        attempts: 0,
+        at: 1,
+        code: 'invalid',
+        message: '',
+      } as const;
+      const before = await Promise.all([
+        redis.hgetall(keys.identity),
+        redis.get(keys.own(identity.own().daemon)),
+      ]);
+      await ledger.count('b1', 1, [{ ordinal: 0, number: 'A', result }]);
+      // What a failover to a replica a moment behind leaves.
+      if (!others)
+        await redis.hset(keys.identity, { ...before[0], sequence: before[0]['sequence'] ?? 0 });
+      await redis.set(keys.own(identity.own().daemon), before[1] ?? 0);
+      await redis.del(keys.counted('b1'));
+      expect(await batches.admitted('b1', 1, since)).toBe(false);
+      expect(await batches.find('b1')).toMatchObject({ state: 'reading' });
+    },
+  );
 
   it('notices that Redis lost only what the list of the API had shown', async () => {
     const identity = daemon();
@@ -98,7 +118,10 @@ describe('identity', () => {
     const before = await place.store.redis.hgetall(place.store.keys.identity);
     await createAdoption(place.store)([{ purchaseOrderNumber: 'A', digest: 'x' }], 1);
     expect(await identity.establish()).toBe('same');
-    await place.store.redis.hset(place.store.keys.identity, { ...before, sequence: before['sequence'] ?? 0 });
+    await place.store.redis.hset(place.store.keys.identity, {
+      ...before,
+      sequence: before['sequence'] ?? 0,
+    });
     expect(await identity.establish()).toBe('rolled-back');
   });
 

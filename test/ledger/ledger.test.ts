@@ -7,7 +7,12 @@ import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
-const FILE = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
+const FILE = {
+  source: 'inbox',
+  kind: 'inbox',
+  name: 'orders.csv',
+  path: '/tmp/orders.csv',
+} as const;
 
 describe('ledger', () => {
   let store: OpenRedis;
@@ -43,23 +48,39 @@ describe('ledger', () => {
   // Redis uses its own clock: an old intent does not count.
   const NOW = Date.now();
   const BEGIN: LedgerEvent = { kind: 'begin', at: NOW + 60_000, deadline: NOW + 92_000 };
-  const ACCEPTED: LedgerEvent = { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'accepted' } };
+  const ACCEPTED: LedgerEvent = {
+    kind: 'answered',
+    at: 2000,
+    attempt: 1,
+    verdict: { kind: 'accepted' },
+  };
   const REFUSED: LedgerEvent = {
     kind: 'answered',
     at: 2000,
     attempt: 1,
-    verdict: { kind: 'refused', answer: { code: '400', message: 'no such article', httpStatus: 400 } },
+    verdict: {
+      kind: 'refused',
+      answer: { code: '400', message: 'no such article', httpStatus: 400 },
+    },
   };
 
   it('returns what was entered, and nothing else', async () => {
     const entry = await enter();
-    expect(await ledger.lookup(['4711', '4712'])).toEqual([{ kind: 'open', entry }, { kind: 'nothing' }]);
+    expect(await ledger.lookup(['4711', '4712'])).toEqual([
+      { kind: 'open', entry },
+      { kind: 'nothing' },
+    ]);
   });
 
   it('dates the result of an order in doubt by the decision, not by its attempt', async () => {
     const sending = await go(await enter(), BEGIN);
     const lost = { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } } as const;
-    const unknown = await go(sending, { kind: 'answered', at: NOW + 61_000, attempt: 1, verdict: lost });
+    const unknown = await go(sending, {
+      kind: 'answered',
+      at: NOW + 61_000,
+      attempt: 1,
+      verdict: lost,
+    });
     const answer = { code: 'unavailable', message: 'no list' };
     await go(unknown, { kind: 'unlistable', at: NOW + 700_000, answer });
     const [result] = await batches.results('b1', [0]);
@@ -99,7 +120,10 @@ describe('ledger', () => {
   it('accepts one of two decisions about the same version', async () => {
     const entry = await enter();
     const step = next(entry, BEGIN, policy);
-    expect(await Promise.all([ledger.take(entry, step), ledger.take(entry, step)])).toEqual([true, false]);
+    expect(await Promise.all([ledger.take(entry, step), ledger.take(entry, step)])).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('keeps only a compact entry of a settled order', async () => {
@@ -113,7 +137,12 @@ describe('ledger', () => {
   it('keeps for the report which attempt had no clear answer, when the list settles an order', async () => {
     const sending = await go(await enter(), BEGIN);
     const answer = { code: 'connection', message: 'read ECONNRESET' };
-    const unknown = await go(sending, { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'unknown', answer } });
+    const unknown = await go(sending, {
+      kind: 'answered',
+      at: 2000,
+      attempt: 1,
+      verdict: { kind: 'unknown', answer },
+    });
     await go(unknown, { kind: 'found', at: 70_000, listed: { digest: unknown.digest } });
     expect(await batches.results('b1', [0])).toEqual([
       {
@@ -129,7 +158,10 @@ describe('ledger', () => {
   it('keeps a refused order completely, for its dead letter', async () => {
     await go(await go(await enter(), BEGIN), REFUSED);
     const [known] = await ledger.lookup(['4711']);
-    expect(known).toMatchObject({ kind: 'open', entry: { state: 'refused', order: orderOf('4711') } });
+    expect(known).toMatchObject({
+      kind: 'open',
+      entry: { state: 'refused', order: orderOf('4711') },
+    });
     expect(await ledger.unsettled()).toBe(0);
   });
 
@@ -141,7 +173,11 @@ describe('ledger', () => {
     expect(await batches.finished()).toEqual([]);
     await go(two, REFUSED);
     expect(await batches.finished()).toEqual(['b1']);
-    expect(await batches.find('b1')).toMatchObject({ total: 2, open: 1, counts: { accepted: 1, refused: 1 } });
+    expect(await batches.find('b1')).toMatchObject({
+      total: 2,
+      open: 1,
+      counts: { accepted: 1, refused: 1 },
+    });
     expect(await batches.results('b1', [0, 1])).toMatchObject([
       undefined,
       { outcome: 'refused', message: 'no such article' },
@@ -158,8 +194,14 @@ describe('ledger', () => {
     const own = () => store.keys.own(store.identity.own().daemon);
     const losses: [what: string, lose: () => Promise<unknown>][] = [
       ['flushed', () => store.redis.flushall()],
-      ['flushed, and noticed', async () => [await store.redis.flushall(), await store.identity.establish()]],
-      ['restored from an older file', () => store.redis.hincrby(store.keys.identity, 'sequence', -1)],
+      [
+        'flushed, and noticed',
+        async () => [await store.redis.flushall(), await store.identity.establish()],
+      ],
+      [
+        'restored from an older file',
+        () => store.redis.hincrby(store.keys.identity, 'sequence', -1),
+      ],
       ['restored, and others brought it up again', () => store.redis.decr(own())],
     ];
 
@@ -227,7 +269,9 @@ describe('ledger', () => {
     const sending = await go(fixed, BEGIN);
     await go(sending, { ...ACCEPTED, attempt: sending.attempt });
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
-    expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({ batch: 'b2' });
+    expect(JSON.parse((await store.redis.hget(store.keys.closed('b1'), '0')) ?? '')).toMatchObject({
+      batch: 'b2',
+    });
   });
 
   it('keeps a conflict with an order open when that order is accepted, in whichever sequence the batches began', async () => {
@@ -238,7 +282,11 @@ describe('ledger', () => {
     ] as const) {
       for (const batch of [first, second].sort()) await batches.begin({ ...FILE, batch }, 1000);
       const entry = await enter(first, 0, first);
-      const words = { code: 'other-content', message: 'in progress with different items', against: entry.batchNo };
+      const words = {
+        code: 'other-content',
+        message: 'in progress with different items',
+        against: entry.batchNo,
+      };
       const result = { outcome: 'conflict', attempts: 0, at: 6000, ...words } as const;
       await ledger.count(second, 6000, [{ ordinal: 0, number: first, result }]);
       await go(await go(entry, BEGIN), ACCEPTED);

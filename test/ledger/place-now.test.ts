@@ -32,8 +32,17 @@ describe('the file of a batch', () => {
   /** Where a file is now that was recorded below `before`. */
   function placed(more: object = {}) {
     const source = inboxSource(here);
-    const recorded = { path: path.join(before, ...CLAIMED), settledPath: path.join(before, ...SETTLED) };
-    const batch = { source: source.name, kind: 'inbox' as const, ...recorded, inspection: { bytes: 3 }, ...more };
+    const recorded = {
+      path: path.join(before, ...CLAIMED),
+      settledPath: path.join(before, ...SETTLED),
+    };
+    const batch = {
+      source: source.name,
+      kind: 'inbox' as const,
+      ...recorded,
+      inspection: { bytes: 3 },
+      ...more,
+    };
     return placeNow(batch, { sources: [source], data });
   }
 
@@ -61,7 +70,9 @@ describe('the file of a batch', () => {
 
   it('that was changed after it was read is still that file', async () => {
     const settledPath = await write(here, SETTLED, 'abc and more');
-    expect(await placed({ unreadable: { code: 'unreadable-changed' } })).toMatchObject({ settledPath });
+    expect(await placed({ unreadable: { code: 'unreadable-changed' } })).toMatchObject({
+      settledPath,
+    });
   });
 
   it('that is nowhere belongs below the configured folder while it is in progress', async () => {
@@ -74,12 +85,19 @@ describe('the file of a batch', () => {
   it.each(['export', 'handed-in'])('of kind %s is below `data`', async (kind) => {
     const steps = [kind === 'export' ? 'spool' : kind, 'erp', 'b-1', 'orders.csv'];
     const copy = await write(data, steps);
-    const found = await placed({ source: 'erp', kind, path: path.join(before, ...steps), settledPath: undefined });
+    const found = await placed({
+      source: 'erp',
+      kind,
+      path: path.join(before, ...steps),
+      settledPath: undefined,
+    });
     expect(found.path).toBe(copy);
   });
 
   it('of a source that is no longer configured is where it was', async () => {
     await write(here, CLAIMED);
-    expect(await placed({ source: 'former' })).toMatchObject({ path: path.join(before, ...CLAIMED) });
+    expect(await placed({ source: 'former' })).toMatchObject({
+      path: path.join(before, ...CLAIMED),
+    });
   });
 });

@@ -54,11 +54,16 @@ describe('the retention of the ledger', () => {
   it('forgets operator actions after the order, and after the last action', async () => {
     await settle('old', 'kept');
     const { redis, keys } = store;
-    const operatorAction = (day: number) => JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
+    const operatorAction = (day: number) =>
+      JSON.stringify({ at: START + day * DAY, who: 'anna', what: 'retried' });
     await redis.rpush(keys.operatorActions('old'), operatorAction(0));
     await redis.rpush(keys.operatorActions('kept'), operatorAction(0));
     await redis.rpush(keys.operatorActions('given up'), operatorAction(0));
-    await redis.rpush(keys.operatorActions('given up later'), operatorAction(0), operatorAction(10));
+    await redis.rpush(
+      keys.operatorActions('given up later'),
+      operatorAction(0),
+      operatorAction(10),
+    );
     await redis.rpush(keys.operatorActions('under way'), operatorAction(0));
     await redis.set(keys.open('under way'), '1 {}');
     const retention = createRetention({ ...store, keep: 30 * DAY });
@@ -73,7 +78,9 @@ describe('the retention of the ledger', () => {
 
   it('forgets nothing with forever', async () => {
     await settle('old');
-    expect(await createRetention({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(0);
+    expect(await createRetention({ ...store, keep: 'forever' }).forget(START + 10_000 * DAY)).toBe(
+      0,
+    );
     expect(await kinds('old')).toEqual(['accepted']);
   });
 });

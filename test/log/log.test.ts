@@ -13,13 +13,25 @@ import { createRedaction } from '../../src/log/redaction.ts';
 
 function openLog(more: Partial<LogOptions> = {}) {
   const lines: string[] = [];
-  const log = createLog({ level: 'info', pretty: false, stream: { write: (text) => lines.push(text) }, ...more });
+  const log = createLog({
+    level: 'info',
+    pretty: false,
+    stream: { write: (text) => lines.push(text) },
+    ...more,
+  });
   return { log, lines };
 }
 
 it('writes one JSON object a line with level, time, facts and message', () => {
   const { log, lines } = openLog();
-  const facts = { batch: 'b', order: '4711', environment: 'uat', attempt: 2, durationMs: 12, outcome: 'accepted' };
+  const facts = {
+    batch: 'b',
+    order: '4711',
+    environment: 'uat',
+    attempt: 2,
+    durationMs: 12,
+    outcome: 'accepted',
+  };
   log.info(facts, 'order settled');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^\{.*\}\n$/);
@@ -108,9 +120,19 @@ describe('for people', () => {
 });
 
 it('keeps plain values, dates as text, and lists of them', () => {
-  const facts = { batch: 'b', attempt: 3, durationMs: 1.5, ok: true, none: null, sources: ['a', 'b'] };
+  const facts = {
+    batch: 'b',
+    attempt: 3,
+    durationMs: 1.5,
+    ok: true,
+    none: null,
+    sources: ['a', 'b'],
+  };
   expect(loggable(facts)).toEqual(facts);
-  expect(loggable({ at: new Date(0), big: 5n })).toEqual({ at: '1970-01-01T00:00:00.000Z', big: '5' });
+  expect(loggable({ at: new Date(0), big: 5n })).toEqual({
+    at: '1970-01-01T00:00:00.000Z',
+    big: '5',
+  });
 });
 
 it('objects are dropped, because they can contain headers and tokens', () => {
@@ -148,7 +170,10 @@ it('shows the path of a token endpoint', () => {
 
 describe('an error', () => {
   it('becomes its name, code and message, with the stack if it is unexpected', () => {
-    const error = Object.assign(new TypeError('no\nway'), { code: 'E_X', headers: { authorization: 'Bearer x' } });
+    const error = Object.assign(new TypeError('no\nway'), {
+      code: 'E_X',
+      headers: { authorization: 'Bearer x' },
+    });
     expect(loggable({ err: error })).toEqual({
       err: {
         name: 'TypeError',
@@ -188,7 +213,9 @@ const asIs = (line: string) => line;
 
 it('hands lines over in their form', () => {
   const written: string[] = [];
-  createLogLines({ write: (text) => written.push(text) }, (line) => line.toUpperCase()).write('a\n');
+  createLogLines({ write: (text) => written.push(text) }, (line) => line.toUpperCase()).write(
+    'a\n',
+  );
   expect(written).toEqual(['A\n']);
 });
 
@@ -250,7 +277,9 @@ function logger(stdout: 'pipe' | number, count: number) {
     const log = createLog({ level: 'info', pretty: false, stream: process.stdout });
     for (let n = 0; n < ${count}; n++) { log.info({ attempt: n }, 'line'); await delay(1); }
     process.stderr.write('alive');`;
-  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', stdout, 'pipe'] });
+  return spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', stdout, 'pipe'],
+  });
 }
 
 async function lastWords(child: ReturnType<typeof logger>): Promise<[string, number | null]> {
@@ -312,7 +341,8 @@ it('an outage of Redis that several connections report is logged once, then with
     now: () => at,
   });
   const outage = (end: number) => {
-    for (; at < end; at += 1_000) for (let i = 0; i < 5; i++) redisTrouble(log, { reason: 'connect ECONNREFUSED' });
+    for (; at < end; at += 1_000)
+      for (let i = 0; i < 5; i++) redisTrouble(log, { reason: 'connect ECONNREFUSED' });
   };
   outage(100_000);
   expect(times.splice(0)).toEqual([0, 10, 30, 70]);

@@ -16,7 +16,10 @@ describe('a secret is hidden', () => {
   it.each([
     ['as it is', CANARY],
     ['URL-encoded', encodeURIComponent(CANARY)],
-    ['URL-encoded in lower case', encodeURIComponent(CANARY).replace(/%../g, (byte) => byte.toLowerCase())],
+    [
+      'URL-encoded in lower case',
+      encodeURIComponent(CANARY).replace(/%../g, (byte) => byte.toLowerCase()),
+    ],
     ['in a form', new URLSearchParams({ client_secret: CANARY }).toString()],
     ['in JSON', JSON.stringify({ password: CANARY })],
     ['in JSON within JSON', JSON.stringify(JSON.stringify({ password: CANARY }))],
@@ -25,7 +28,10 @@ describe('a secret is hidden', () => {
     ['in base64', base64(CANARY)],
     ['in base64 for URLs', Buffer.from(CANARY).toString('base64url')],
     ['in a Basic header', `Basic ${base64(`id:${CANARY}`)}`],
-    ['in an encoded Basic header (RFC 6749)', `Basic ${base64(`id:${encodeURIComponent(CANARY)}`)}`],
+    [
+      'in an encoded Basic header (RFC 6749)',
+      `Basic ${base64(`id:${encodeURIComponent(CANARY)}`)}`,
+    ],
   ])('%s', (_, text) => {
     const clean = hiding(CANARY).redact(`before ${text} after`);
     expect(clean).toContain('[redacted]');
@@ -38,13 +44,19 @@ describe('a secret is hidden', () => {
   const special = (text: string, form: (code: number) => string) =>
     text.replace(/[^a-z]/g, (character) => form(character.charCodeAt(0)));
   it.each([
-    ['as JSON writers escape it', (code: number) => `\\u${code.toString(16).padStart(4, '0').toUpperCase()}`],
+    [
+      'as JSON writers escape it',
+      (code: number) => `\\u${code.toString(16).padStart(4, '0').toUpperCase()}`,
+    ],
     ['as JSON within JSON', (code: number) => `\\\\u${code.toString(16).padStart(4, '0')}`],
     ['in decimal for HTML', (code: number) => `&#${code};`],
     ['in hexadecimal for HTML, escaped again', (code: number) => `&amp;#x${code.toString(16)};`],
     ['URL-encoded twice', (code: number) => `%25${code.toString(16)}`],
     ['with slashes escaped', (code: number) => (code === 47 ? '\\/' : String.fromCharCode(code))],
-    ['with characters between that nobody sees', (code: number) => `\u200b${String.fromCharCode(code)}`],
+    [
+      'with characters between that nobody sees',
+      (code: number) => `\u200b${String.fromCharCode(code)}`,
+    ],
   ])('%s, and the text around it stays as it is', (_, form) => {
     const secret = 'canary+of/all&secrets=<here>';
     const text = (told: string) => `{"message":"a \\u0041 ${told} b %20"}`;
@@ -52,7 +64,10 @@ describe('a secret is hidden', () => {
   });
 
   it('in full escapes', () => {
-    const all = Array.from('canary-secret', (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+    const all = Array.from(
+      'canary-secret',
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ).join('');
     expect(hiding('canary-secret').redact(`"${all}"`)).toBe('"[redacted]"');
   });
 
@@ -81,7 +96,9 @@ describe('a secret is hidden', () => {
 it('hides the last tokens and every secret, however often tokens are renewed', () => {
   const redaction = hiding('the-secret');
   for (let n = 0; n < 1_000; n++) redaction.hideToken(`token-${n}-of-many`);
-  expect(redaction.redact('the-secret token-999-of-many token-992-of-many')).toBe('[redacted] [redacted] [redacted]');
+  expect(redaction.redact('the-secret token-999-of-many token-992-of-many')).toBe(
+    '[redacted] [redacted] [redacted]',
+  );
   expect(redaction.redact('token-991-of-many')).toBe('token-991-of-many');
 });
 
@@ -102,11 +119,20 @@ describe('a line of JSON', () => {
     );
     const facts = fc.dictionary(
       fc.string(),
-      fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)),
+      fc.oneof(
+        fc.string(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.boolean(),
+        fc.constant(null),
+      ),
     );
     fc.assert(
       fc.property(secret, facts, fc.string(), (value, given, around) => {
-        const line = JSON.stringify({ ...given, text: `${around}${value}${around}`, number: 12345 });
+        const line = JSON.stringify({
+          ...given,
+          text: `${around}${value}${around}`,
+          number: 12345,
+        });
         const read: unknown = JSON.parse(hiding(value).redactLine(line));
         return typeof read === 'object' && read !== null;
       }),

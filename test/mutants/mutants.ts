@@ -10,7 +10,10 @@ export type Mutant = {
 };
 
 const SEVERAL_WORLDS = ['test/simulation/several-worlds.test.ts'];
-const NEXT = ['test/ledger/state-machine/next.test.ts', 'test/ledger/state-machine/next.property.test.ts'];
+const NEXT = [
+  'test/ledger/state-machine/next.test.ts',
+  'test/ledger/state-machine/next.property.test.ts',
+];
 const DELIVERY = ['test/deliver/delivery.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -129,7 +132,8 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
-    without: 'orders of other files that a fix file made another order, in files that are no fix files',
+    without:
+      'orders of other files that a fix file made another order, in files that are no fix files',
     file: 'src/admit/held-back.ts',
     find: "if (!('number' in by)) return [...held, ...by];",
     replace: "if (!('number' in by) || by !== null) return held;",
@@ -143,7 +147,8 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },
   {
-    without: 'what the report of a fix file says of dead letters whose own report does not have it yet',
+    without:
+      'what the report of a fix file says of dead letters whose own report does not have it yet',
     file: 'src/report/read-corrections.ts',
     find: 'if (letter.closed !== undefined) return letter;\n  const own',
     replace: 'if (letter) return letter;\n  const own',
@@ -589,8 +594,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'another name for an answer whose name is taken',
     file: 'src/report/answer.ts',
-    find: 'return (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path));',
-    replace: 'return (await claimName(draft.temporary, path)) || sameBytes !== undefined;',
+    find: '(await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path))',
+    replace: '(await claimName(draft.temporary, path)) || sameBytes !== undefined',
     tests: ['test/end-to-end/answers.test.ts'],
   },
   {
@@ -909,7 +914,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/ledger/commit.lua',
     find: 'epoch ~= known or sequence < tonumber(reached) or isIncomplete or isBehind',
     replace: 'false',
-    tests: ['test/ledger/identity.test.ts', 'test/ledger/ledger.test.ts', 'test/reconcile/ledger-rebuild.test.ts'],
+    tests: [
+      'test/ledger/identity.test.ts',
+      'test/ledger/ledger.test.ts',
+      'test/reconcile/ledger-rebuild.test.ts',
+    ],
   },
   {
     without: 'noticing that the ledger was copied together with its checkpoint',
@@ -1208,14 +1217,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/queue/queue.test.ts'],
   },
   {
-    without: 'the wait for other daemons after Redis was lost, for an intent that was made meanwhile',
+    without:
+      'the wait for other daemons after Redis was lost, for an intent that was made meanwhile',
     file: 'src/deliver/may-begin.ts',
     find: "if (!line.context.store.isSteady()) return 'unsteady';",
     replace: '',
     tests: ['test/deliver/may-begin.test.ts'],
   },
   {
-    without: 'the wait for other daemons after Redis was lost, for an intent that waited for a place',
+    without:
+      'the wait for other daemons after Redis was lost, for an intent that waited for a place',
     file: 'src/deliver/may-begin.ts',
     find: "if (!context.store.isSteady()) return 'unsteady';",
     replace: '',
@@ -1278,7 +1289,8 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/delivery.test.ts'],
   },
   {
-    without: 'the end of a batch as its report has it, after Redis forgot that its file was put away',
+    without:
+      'the end of a batch as its report has it, after Redis forgot that its file was put away',
     file: 'src/put-away/report-and-put-away.ts',
     find: 'batch.cancelled && !(await hasEnded(batch, config))',
     replace: 'batch.cancelled',
@@ -1584,7 +1596,8 @@ export const MUTANTS: readonly Mutant[] = [
     without: "a person's word before an order in doubt is sent again",
     file: 'src/ledger/state-machine/decision.ts',
     find: "return entry.state === 'refused' || entry.state === 'failed'",
-    replace: "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
+    replace:
+      "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
     tests: ['test/ledger/state-machine/decision.test.ts'],
   },
   {
@@ -1683,7 +1696,8 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'conflicts that stay conflicts',
     file: 'src/admit/admission.ts',
     find: "if (same) return { kind: 'repeat', entry };\n  return { kind: 'conflict', batchNo: 0",
-    replace: "if (!same) return { kind: 'queue', before: entry };\n  return { kind: 'conflict', batchNo: 0",
+    replace:
+      "if (!same) return { kind: 'queue', before: entry };\n  return { kind: 'conflict', batchNo: 0",
     tests: ['test/admit/admission.test.ts'],
   },
   // Reports
@@ -2040,8 +2054,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'doubt beside a row of JSON that is not an object',
     file: 'src/validate/check-object.ts',
-    find: 'loose: { reason, isBoth: true },',
-    replace: 'loose: undefined,',
+    find: 'loose: { reason, isBoth: true }',
+    replace: 'loose: undefined',
     tests: ['test/validate/read-objects.test.ts'],
   },
   {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { killProcess } from '../support/kill-process.ts';
 import { processesBelow } from '../support/processes-in.ts';
+import { findCode, replaceCode } from './find-code.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 // `npm run test:mutants`: switches one safeguard off at a time, in a copy of the tree, and expects a test to fail.
@@ -28,14 +29,19 @@ async function copyTree(): Promise<AsyncDisposable & { folder: string }> {
   await mkdir(path.join(folder, PLACES));
   await chmod(path.join(folder, PLACES), 0o1777);
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
-  const names = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const names = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
   for (const name of names) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     // A file that was deleted and not committed yet is listed, too.
     await cp(path.join(ROOT, name), path.join(folder, name)).catch(() => undefined);
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  return {
+    folder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
 type Outcome = { kind: 'green' | 'red' | 'cannot load'; failedFiles: readonly string[] };
@@ -61,7 +67,9 @@ async function runTests(
   ];
   const env = { ...process.env, TMPDIR: path.join(folder, PLACES) };
   const failed = await new Promise<boolean>((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env, timeout, maxBuffer: 1e9 }, (error) => resolve(error !== null));
+    execFile(process.execPath, args, { cwd: folder, env, timeout, maxBuffer: 1e9 }, (error) =>
+      resolve(error !== null),
+    );
   });
   // Tests that were ended by the limit could not end what they had started.
   for (const pid of await processesBelow(folder)) killProcess(pid, 'SIGKILL');
@@ -81,11 +89,8 @@ async function judge(mutant: Mutant, folder: string): Promise<Judged> {
   const began = performance.now();
   const file = path.join(folder, mutant.file);
   const text = await readFile(file, 'utf8').catch(() => '');
-  if (text.split(mutant.find).length !== 2) return { mutant, verdict: 'no match', seconds: 0 };
-  await writeFile(
-    file,
-    text.replace(mutant.find, () => mutant.replace),
-  );
+  if (findCode(text, mutant.find).length !== 1) return { mutant, verdict: 'no match', seconds: 0 };
+  await writeFile(file, replaceCode(text, mutant.find, mutant.replace));
   const { kind } = await runTests(folder, mutant.tests, { timeout: PATIENCE, flags: ['--bail=1'] });
   const verdict = kind === 'green' ? 'survived' : kind;
   await writeFile(file, text);
@@ -98,7 +103,8 @@ function lineOf({ mutant, verdict, seconds }: Judged): string {
 
 const words = process.argv.slice(2);
 const chosen = MUTANTS.filter(
-  ({ without, file }) => words.length === 0 || words.some((word) => `${without} ${file}`.includes(word)),
+  ({ without, file }) =>
+    words.length === 0 || words.some((word) => `${without} ${file}`.includes(word)),
 );
 await using copies = new AsyncDisposableStack();
 const folders = [];
@@ -114,10 +120,12 @@ const note = (one: Judged) => {
   judged.push(one);
   console.log(lineOf(one));
 };
-for (const mutant of chosen.filter(isRedBefore)) note({ mutant, verdict: 'red before', seconds: 0 });
+for (const mutant of chosen.filter(isRedBefore))
+  note({ mutant, verdict: 'red before', seconds: 0 });
 const waiting = chosen.filter((mutant) => !isRedBefore(mutant));
 const work = async (folder: string) => {
-  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) note(await judge(mutant, folder));
+  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift())
+    note(await judge(mutant, folder));
 };
 await Promise.all(folders.map(work));
 

@@ -27,7 +27,10 @@ async function openHook(status: number | 'never') {
     received.push({ request, body: await json(request) });
     if (status !== 'never') response.writeHead(status).end('ok');
   };
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void answer(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   stack.defer(() => server.closeAllConnections());
   stack.defer(() => void server.close());
@@ -73,7 +76,11 @@ describe('a webhook', () => {
   });
 });
 
-const SETTLED = { state: 'open', total: 5, counts: { ...noOutcomes(), accepted: 3, invalid: 2 } } as const;
+const SETTLED = {
+  state: 'open',
+  total: 5,
+  counts: { ...noOutcomes(), accepted: 3, invalid: 2 },
+} as const;
 const NOTICE = settledBatch(SETTLED, 2, {
   environment: 'staging',
   at: 0,
@@ -93,9 +100,17 @@ async function scriptIn(folder: string, text: string): Promise<string> {
 describe('a notified program', () => {
   it('gets the notice on standard input and in variables, its arguments unchanged, and no other variables', async () => {
     await using folder = await makeTempFolder();
-    const script = await scriptIn(folder.path, 'cat > seen.json; printf "%s" "$1" > argument; env > env');
+    const script = await scriptIn(
+      folder.path,
+      'cat > seen.json; printf "%s" "$1" > argument; env > env',
+    );
     const env = { PATH: '/usr/bin:/bin' };
-    await runCommand([script, '$(id) "; x'], NOTICE, { env, cwd: folder.path, timeout: 5000, signal });
+    await runCommand([script, '$(id) "; x'], NOTICE, {
+      env,
+      cwd: folder.path,
+      timeout: 5000,
+      signal,
+    });
     const seen = (name: string) => readFile(path.join(folder.path, name), 'utf8');
     expect(JSON.parse(await seen('seen.json'))).toEqual(NOTICE);
     expect(await seen('argument')).toBe('$(id) "; x');
@@ -110,13 +125,23 @@ describe('a notified program', () => {
         `PO_SYNC_NOTICE_REPORT=${NOTICE.report}`,
       ]),
     );
-    expect(variables.filter((line) => !/^(PO_SYNC_NOTICE_|PATH=|PWD=|_=|SHLVL=|OLDPWD)/.test(line))).toEqual([]);
+    expect(
+      variables.filter((line) => !/^(PO_SYNC_NOTICE_|PATH=|PWD=|_=|SHLVL=|OLDPWD)/.test(line)),
+    ).toEqual([]);
   });
 
   it('fails with its exit code and the beginning of its output', async () => {
     await using folder = await makeTempFolder();
-    const script = await scriptIn(folder.path, 'echo no route >&2; head -c 100000 /dev/zero | tr "\\0" x; exit 3');
-    const failure = runCommand([script], NOTICE, { env: { PATH: '/usr/bin:/bin' }, cwd: '/', timeout: 5000, signal });
+    const script = await scriptIn(
+      folder.path,
+      'echo no route >&2; head -c 100000 /dev/zero | tr "\\0" x; exit 3',
+    );
+    const failure = runCommand([script], NOTICE, {
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: '/',
+      timeout: 5000,
+      signal,
+    });
     const error = await failure.catch((thrown: unknown) => String(thrown));
     expect(error).toMatch(/the program exited with 3: .*(no route|x{100})/s);
     expect(String(error).length).toBeLessThan(2_100);
@@ -125,9 +150,9 @@ describe('a notified program', () => {
   it('is killed after its time limit, even if a child process keeps its output open', async () => {
     const command = ['sh', '-c', 'trap "" TERM; sleep 60 & sleep 60'];
     const env = { PATH: '/usr/bin:/bin' };
-    await expect(runCommand(command, NOTICE, { env, cwd: '/', timeout: 100, signal })).rejects.toThrow(
-      'the program was killed by SIGKILL (time limit 0.1 s)',
-    );
+    await expect(
+      runCommand(command, NOTICE, { env, cwd: '/', timeout: 100, signal }),
+    ).rejects.toThrow('the program was killed by SIGKILL (time limit 0.1 s)');
   });
 
   it('that does not exist fails', async () => {
@@ -136,6 +161,11 @@ describe('a notified program', () => {
   });
 
   it('need not read its input', async () => {
-    await runCommand(['true'], NOTICE, { env: { PATH: '/usr/bin:/bin' }, cwd: '/', timeout: 5000, signal });
+    await runCommand(['true'], NOTICE, {
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: '/',
+      timeout: 5000,
+      signal,
+    });
   });
 });

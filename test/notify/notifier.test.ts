@@ -47,7 +47,8 @@ async function openTwo(sources: readonly Source[] = []) {
       breaker,
       batches,
       environment: 'staging',
-      placesOf: (batch) => placesOf(batch, { reports: { path: '/reports' }, admin: { publicUrl: PUBLIC } }),
+      placesOf: (batch) =>
+        placesOf(batch, { reports: { path: '/reports' }, admin: { publicUrl: PUBLIC } }),
       send: (notice) => void sent.push(notice),
     });
   let notifiers = [open(), open()];
@@ -85,11 +86,15 @@ describe('a pause', () => {
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
     await two.look();
-    expect(two.sent).toMatchObject([{ event: 'paused', kind: 'paused', reason: 'the API answers 503' }]);
+    expect(two.sent).toMatchObject([
+      { event: 'paused', kind: 'paused', reason: 'the API answers 503' },
+    ]);
     await two.breaker.reset();
     await two.look();
     await two.look();
-    expect(two.sent.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.sent[0]?.since }]);
+    expect(two.sent.slice(1)).toMatchObject([
+      { event: 'paused', kind: 'resumed', since: two.sent[0]?.since },
+    ]);
   });
 
   it('of less than 10 s is not reported, nor is its end', async () => {
@@ -110,7 +115,9 @@ describe('a pause', () => {
       await two.breaker.reset();
       await two.look();
       two.pass(5_000);
-      const kinds = two.sent.splice(0).map(({ kind, text }) => (text.includes('repeat') ? `${kind}, repeats` : kind));
+      const kinds = two.sent
+        .splice(0)
+        .map(({ kind, text }) => (text.includes('repeat') ? `${kind}, repeats` : kind));
       return kinds.join();
     };
     const found: string[] = [];
@@ -144,18 +151,26 @@ describe('a pause', () => {
   });
 
   it.each([
-    ['token-not-accepted', 'Check that authUrl and baseUrl belong to the same environment; then it ends automatically'],
+    [
+      'token-not-accepted',
+      'Check that authUrl and baseUrl belong to the same environment; then it ends automatically',
+    ],
     ['http-503', 'Nothing to do: it ends automatically'],
-  ])('says its code, and what a person must do or that nothing is to do (%s)', async (code, remedy) => {
-    await two.breaker.trip(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`);
-    two.pass(11_000);
-    await two.look();
-    const what = `${remedy} when the API accepts an order.`;
-    expect(two.sent).toMatchObject([{ code, remedy: what }]);
-    expect(two.sent[0]?.text).toMatch(/^Delivery to staging is paused \([a-z0-9-]+\): Rehearsed status /);
-    expect(two.sent[0]?.text.endsWith(`. ${what}`)).toBe(true);
-    expect(two.sent[0]?.text.length).toBeLessThanOrEqual(500);
-  });
+  ])(
+    'says its code, and what a person must do or that nothing is to do (%s)',
+    async (code, remedy) => {
+      await two.breaker.trip(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`);
+      two.pass(11_000);
+      await two.look();
+      const what = `${remedy} when the API accepts an order.`;
+      expect(two.sent).toMatchObject([{ code, remedy: what }]);
+      expect(two.sent[0]?.text).toMatch(
+        /^Delivery to staging is paused \([a-z0-9-]+\): Rehearsed status /,
+      );
+      expect(two.sent[0]?.text.endsWith(`. ${what}`)).toBe(true);
+      expect(two.sent[0]?.text.length).toBeLessThanOrEqual(500);
+    },
+  );
 
   it('of an operator says how to end it', async () => {
     await two.breaker.hold('operator', 'paused by mia: stock-taking.');
@@ -179,14 +194,26 @@ describe('a pause', () => {
     await two.breaker.trip('http-503', 'the API is away');
     two.pass(11_000);
     await two.look();
-    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'token-refused', 'http-503']);
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual([
+      'http-503',
+      'token-refused',
+      'http-503',
+    ]);
   });
 
   it('that only a person ends is reported once for each cause, and once when the cause is one that ends automatically, also where causes take turns', async () => {
     await two.breaker.trip('token-refused', 'invalid_client');
     two.pass(11_000);
     await two.look();
-    for (const code of ['http-403', 'token-refused', 'http-503', 'http-403', 'api-down', 'http-403', 'http-503']) {
+    for (const code of [
+      'http-403',
+      'token-refused',
+      'http-503',
+      'http-403',
+      'api-down',
+      'http-403',
+      'http-503',
+    ]) {
       await two.breaker.trip(code, `cause ${code}`);
       await two.look();
     }
@@ -216,7 +243,12 @@ describe('a pause', () => {
     await two.look();
     await two.breaker.reset();
     await two.look();
-    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'operator', 'http-503', 'resumed']);
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual([
+      'http-503',
+      'operator',
+      'http-503',
+      'resumed',
+    ]);
     expect(two.sent.at(-1)?.text).toBe('Delivery to staging resumed.');
   });
 
@@ -231,7 +263,9 @@ describe('a pause', () => {
     await two.look();
     await two.look();
     expect(two.sent.map(({ code }) => code)).toEqual(['operator', 'api-down']);
-    expect(two.sent[1]?.remedy).toBe('Nothing to do: it ends automatically when the API accepts an order.');
+    expect(two.sent[1]?.remedy).toBe(
+      'Nothing to do: it ends automatically when the API accepts an order.',
+    );
   });
 
   it('with a second reason is one pause, until none is left', async () => {
@@ -271,7 +305,13 @@ it('orders created twice are reported once, and again when there are more', asyn
 });
 
 describe('a batch', () => {
-  const file = { batch: 'b-1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+  const file = {
+    batch: 'b-1',
+    source: 'inbox',
+    kind: 'inbox',
+    name: 'orders.csv',
+    path: '/none',
+  } as const;
 
   beforeEach(async () => {
     two = await openTwo();
@@ -282,7 +322,10 @@ describe('a batch', () => {
     await two.batches.begin(file, two.time.now());
     await two.batches.hold(
       'b-1',
-      { reason: '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown', alike: '' },
+      {
+        reason: '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown',
+        alike: '',
+      },
       1,
     );
     await two.look();
@@ -341,7 +384,10 @@ describe('a batch', () => {
     await two.look();
     await two.look();
     expect(two.sent).toMatchObject([
-      { kind: 'unsettled', text: 'orders.csv (batch b-1) has no report yet: orders.csv is missing' },
+      {
+        kind: 'unsettled',
+        text: 'orders.csv (batch b-1) has no report yet: orders.csv is missing',
+      },
     ]);
   });
 
@@ -351,7 +397,14 @@ describe('a batch', () => {
     expect(two.sent).toEqual([]);
     await Promise.all([two.first().settled(batch, 2), two.first().settled(batch, 2)]);
     expect(two.sent).toMatchObject([
-      { event: 'attention', kind: 'finished', orders: 5, needPerson: 2, file: 'orders.csv', report: '/reports/b-1' },
+      {
+        event: 'attention',
+        kind: 'finished',
+        orders: 5,
+        needPerson: 2,
+        file: 'orders.csv',
+        report: '/reports/b-1',
+      },
     ]);
   });
 
@@ -390,7 +443,9 @@ describe('a batch', () => {
     expect(two.sent.map(({ kind }) => kind)).toEqual(['finished', 'unreadable']);
     expect(two.sent[1]).toMatchObject({ event: 'attention', orders: 3, report: '/reports/b-1' });
     expect(two.sent[1]?.page).toBe(`${PUBLIC}/batches/b-1`);
-    expect(placesOf('b-1', { reports: { path: '/reports' }, admin: {} })).toEqual({ report: '/reports/b-1' });
+    expect(placesOf('b-1', { reports: { path: '/reports' }, admin: {} })).toEqual({
+      report: '/reports/b-1',
+    });
     expect(two.sent[1]?.text).toBe(
       'b-1: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.',
     );
@@ -399,7 +454,10 @@ describe('a batch', () => {
 
 describe('a source', () => {
   beforeEach(async () => {
-    two = await openTwo([inboxSource('/none', { name: 'erp', expectEvery: HOUR }), inboxSource('/none')]);
+    two = await openTwo([
+      inboxSource('/none', { name: 'erp', expectEvery: HOUR }),
+      inboxSource('/none'),
+    ]);
     return () => two[Symbol.asyncDispose]();
   });
 
@@ -444,7 +502,9 @@ describe('a source', () => {
     await web.look();
     web.pass(2 * HOUR);
     await web.look();
-    expect(web.sent).toMatchObject([{ kind: 'silent', path: 'https://erp.example.com/erp.csv?[redacted]' }]);
+    expect(web.sent).toMatchObject([
+      { kind: 'silent', path: 'https://erp.example.com/erp.csv?[redacted]' },
+    ]);
     expect(JSON.stringify(web.sent)).not.toContain('s3cret');
   });
 
@@ -469,7 +529,11 @@ describe('a source', () => {
 });
 
 describe('files that cannot be taken', () => {
-  const locked = { source: 'inbox', reason: 'No permission to read it.', remedy: 'Give po-sync read permission.' };
+  const locked = {
+    source: 'inbox',
+    reason: 'No permission to read it.',
+    remedy: 'Give po-sync read permission.',
+  };
 
   beforeEach(async () => {
     two = await openTwo([inboxSource('/inbox')]);
@@ -480,14 +544,18 @@ describe('files that cannot be taken', () => {
     const files = ['a.csv', 'b.csv'].map((file) => ({ ...locked, file }));
     two.notTaken.push(...files);
     for (let i = 0; i < 3; i += 1) await two.look();
-    expect(two.sent.reduce((sum, { text }) => sum + (text.includes(' and 1 more ') ? 2 : 1), 0)).toBe(2);
+    expect(
+      two.sent.reduce((sum, { text }) => sum + (text.includes(' and 1 more ') ? 2 : 1), 0),
+    ).toBe(2);
     expect(two.sent[0]).toMatchObject({
       event: 'attention',
       kind: 'not-taken',
       source: 'inbox',
       reason: 'No permission to read it. Give po-sync read permission.',
     });
-    expect(two.sent[0]?.text).toMatch(/^[ab]\.csv( and 1 more)? of source inbox cannot be taken: No permission/);
+    expect(two.sent[0]?.text).toMatch(
+      /^[ab]\.csv( and 1 more)? of source inbox cannot be taken: No permission/,
+    );
     const before = two.sent.length;
 
     // Daemons that have just started do not know them yet.
@@ -517,7 +585,11 @@ describe('files that cannot be taken', () => {
     two.notTaken.push({ ...locked, file: 'a.csv' });
     await two.look();
     two.pass(HOUR);
-    two.notTaken[0] = { source: 'inbox', reason: 'The folder /inbox does not exist.', remedy: 'Mount its share.' };
+    two.notTaken[0] = {
+      source: 'inbox',
+      reason: 'The folder /inbox does not exist.',
+      remedy: 'Mount its share.',
+    };
     for (let i = 0; i < 3; i += 1) await two.look();
     // A daemon that starts may not have tried yet.
     two.restart();
@@ -531,7 +603,12 @@ describe('files that cannot be taken', () => {
     two.pass(HOUR);
     two.notTaken.push({ ...locked, file: 'a.csv' });
     for (let i = 0; i < 3; i += 1) await two.look();
-    const back = { event: 'attention', kind: 'back', source: 'inbox', text: 'Source inbox can be read again.' };
+    const back = {
+      event: 'attention',
+      kind: 'back',
+      source: 'inbox',
+      text: 'Source inbox can be read again.',
+    };
     expect(two.sent.slice(2)).toMatchObject([back]);
   });
 });

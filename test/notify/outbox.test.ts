@@ -13,7 +13,10 @@ function outboxTo(
   retry = { attempts: 3, initial: 1, max: 1 },
 ) {
   const { log, lines } = capturedLog();
-  return { lines, outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, now: () => 7, retry }) };
+  return {
+    lines,
+    outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, now: () => 7, retry }),
+  };
 }
 
 it('notices are sent in order, one at a time', async () => {
@@ -54,11 +57,15 @@ it('a notice that fails is dropped after its last attempt, and the next one is s
 });
 
 it('the oldest notice is dropped and logged when more than 100 wait', async () => {
-  const { outbox, lines } = outboxTo((_, signal) => new Promise((_, no) => signal.addEventListener('abort', no)));
+  const { outbox, lines } = outboxTo(
+    (_, signal) => new Promise((_, no) => signal.addEventListener('abort', no)),
+  );
   {
     await using _ = outbox;
     for (let i = 0; i < 103; i += 1) outbox.put(pauseOf(String(i)));
-    expect(lines.filter(({ msg }) => String(msg).includes('the oldest is dropped'))).toHaveLength(2);
+    expect(lines.filter(({ msg }) => String(msg).includes('the oldest is dropped'))).toHaveLength(
+      2,
+    );
   }
 });
 
@@ -112,7 +119,9 @@ it('a receiver that does not accept its notices says so until it accepts one, wi
   const { outbox } = outboxTo(
     async () => {
       if (isAway)
-        throw new Error(`POST https://me:pw@hooks.example.com/T0/s3cret?key=s3cret failed\n${'x'.repeat(500)}`);
+        throw new Error(
+          `POST https://me:pw@hooks.example.com/T0/s3cret?key=s3cret failed\n${'x'.repeat(500)}`,
+        );
     },
     { attempts: 2, initial: 50, max: 50 },
   );

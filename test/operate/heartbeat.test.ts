@@ -12,10 +12,17 @@ it('daemons are listed oldest first, and those that may have ended last', async 
     ['new', own, 3],
     ['old', own, 2],
   ] as const) {
-    await redis.set(keys.daemon(id), JSON.stringify({ host: hostname(), pid, since, version: id }), 'PX', 10_000);
+    await redis.set(
+      keys.daemon(id),
+      JSON.stringify({ host: hostname(), pid, since, version: id }),
+      'PX',
+      10_000,
+    );
     await redis.zadd(keys.daemons, since, id);
   }
-  expect((await livingDaemons(store)).map(({ version, silentMs }) => [version, silentMs !== undefined])).toEqual([
+  expect(
+    (await livingDaemons(store)).map(({ version, silentMs }) => [version, silentMs !== undefined]),
+  ).toEqual([
     ['old', false],
     ['new', false],
     ['killed', true],

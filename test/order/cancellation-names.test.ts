@@ -118,7 +118,22 @@ const OTHERS = [
 ];
 
 const YES = ['X', 'x', 'ja', 'J', '1', 'yes', 'Y', 'true', 'WAHR'];
-const NO = ['', '0', 'N', 'n', 'nein', 'no', '-', '–', 'false', 'FALSCH', '0,00', 'null', 'keine', 'nicht storniert'];
+const NO = [
+  '',
+  '0',
+  'N',
+  'n',
+  'nein',
+  'no',
+  '-',
+  '–',
+  'false',
+  'FALSCH',
+  '0,00',
+  'null',
+  'keine',
+  'nicht storniert',
+];
 
 describe('a column whose value is there because the row is cancelled', () => {
   test.each([
@@ -156,8 +171,14 @@ describe('a column whose value is there because the row is cancelled', () => {
   });
 
   test('holds it with true in JSON, and not with false', () => {
-    expect([true, false].map((value) => saidBeside('storno', value))).toEqual(['called-off', undefined]);
-    expect([true, false].map((value) => saidBeside('void', value))).toEqual(['called-off', undefined]);
+    expect([true, false].map((value) => saidBeside('storno', value))).toEqual([
+      'called-off',
+      undefined,
+    ]);
+    expect([true, false].map((value) => saidBeside('void', value))).toEqual([
+      'called-off',
+      undefined,
+    ]);
   });
 });
 
@@ -189,7 +210,9 @@ describe('a column that only speaks about cancelling', () => {
   test('does not hold it with any value', () => {
     const values = [...YES, '22.11.2026', '25,00', 'storniert'];
     expect(
-      OTHERS.flatMap((name) => values.filter((value) => saidBeside(name, value)).map((value) => [name, value])),
+      OTHERS.flatMap((name) =>
+        values.filter((value) => saidBeside(name, value)).map((value) => [name, value]),
+      ),
     ).toEqual([]);
   });
 });

@@ -19,7 +19,8 @@ const delimiters = fc.constantFrom(',', ';', '\t', '|', ':', undefined);
 
 describe('the error columns', () => {
   it('are found in any case and with spaces around them', () => {
-    for (const column of ERROR_COLUMNS) expect(errorColumnOf(` ${column.toUpperCase()} `)).toBe(column);
+    for (const column of ERROR_COLUMNS)
+      expect(errorColumnOf(` ${column.toUpperCase()} `)).toBe(column);
   });
 
   it('are no other columns', () => {
@@ -42,7 +43,8 @@ describe('the check of a fix file', () => {
   });
 
   it('is rewritten by every program that reads it as a number', () => {
-    const asNumber = (text: string, thousands: string) => Number(text.replace(thousands, '').replace(',', '.'));
+    const asNumber = (text: string, thousands: string) =>
+      Number(text.replace(thousands, '').replace(',', '.'));
     const shown = (number: number) =>
       fc.constantFrom(
         String(number),
@@ -62,7 +64,9 @@ describe('the check of a fix file', () => {
   });
 
   it('is rewritten when it has any other text, and missing without one', () => {
-    const other = fc.string({ minLength: 1 }).filter((text) => text.trim() !== '' && !/^01[.,]000$/.test(text.trim()));
+    const other = fc
+      .string({ minLength: 1 })
+      .filter((text) => text.trim() !== '' && !/^01[.,]000$/.test(text.trim()));
     fc.assert(
       fc.property(other, (cell) => {
         expect(readFixCheck(cell)).toBe('rewritten');
@@ -86,14 +90,18 @@ describe('the check of a fix file', () => {
 const batch = '20261121T071500Z-inbox-orders-3f2a91c0';
 
 it('reads back the dead letter that it names, after any message', () => {
-  const pointer = fc.string({ minLength: 1, maxLength: 60 }).map((text) => `/${text.replaceAll('\n', ' ')}`);
+  const pointer = fc
+    .string({ minLength: 1, maxLength: 60 })
+    .map((text) => `/${text.replaceAll('\n', ' ')}`);
   const place = fc.oneof(
     fc.nat().map((line) => placeText({ line })),
     pointer.map((text) => placeText({ line: 1, pointer: text })),
   );
   fc.assert(
     fc.property(fc.string(), place, (message, at) => {
-      expect(readFixNote(message.replaceAll(' of batch ', '') + fixNote({ place: at, batch }))).toEqual({
+      expect(
+        readFixNote(message.replaceAll(' of batch ', '') + fixNote({ place: at, batch })),
+      ).toEqual({
         place: at,
         batch,
       });
@@ -155,15 +163,20 @@ describe('the steps of an open dead letter', () => {
 it('a row without an order number is not said to be sent again when it was discarded', () => {
   const rows = [{ kind: 'invalid' as const }, { kind: 'invalid' as const }];
   expect(discardedAgain(rows, 2)).toBe('The next file with such a row needs a person again.');
-  expect(discardedAgain(rows, 1)).toMatch(/can send it: .* The next file with a row without an order number needs/);
+  expect(discardedAgain(rows, 1)).toMatch(
+    /can send it: .* The next file with a row without an order number needs/,
+  );
   expect(discardedAgain(rows)).not.toContain('row');
 });
 
 it('an order held for another spelling of its number is not said to be sent by the next file', () => {
   const held = { kind: 'invalid' as const, problems: [{ code: 'other-spelling' }] };
-  const cannot = 'cannot send it while its number is, in this or another spelling, accepted or in progress.';
+  const cannot =
+    'cannot send it while its number is, in this or another spelling, accepted or in progress.';
   expect(discardedAgain([held])).toBe(`A file that brings a discarded order again ${cannot}`);
-  expect(discardedAgain([held, { kind: 'invalid' }])).toContain('Those whose number is, in this or another spelling,');
+  expect(discardedAgain([held, { kind: 'invalid' }])).toContain(
+    'Those whose number is, in this or another spelling,',
+  );
 });
 
 it('a fix file of an export goes into any inbox, whose path is named', () => {

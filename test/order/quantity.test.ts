@@ -74,13 +74,18 @@ describe('a quantity as text', () => {
   });
 
   test('is the written number for each decimal sign of the mapping', () => {
-    const amount = fc.tuple(fc.integer({ min: 0, max: 999_999_999 }), fc.integer({ min: 0, max: 999_999 }));
+    const amount = fc.tuple(
+      fc.integer({ min: 0, max: 999_999_999 }),
+      fc.integer({ min: 0, max: 999_999 }),
+    );
     const decimals = fc.constantFrom<'.' | ','>('.', ',');
     fc.assert(
       fc.property(amount, decimals, fc.boolean(), ([whole, part], decimal, grouped) => {
         fc.pre(whole > 0 || part > 0);
         const separator = decimal === '.' ? ',' : '.';
-        const digits = grouped ? String(whole).replace(/\B(?=(\d{3})+$)/g, separator) : String(whole);
+        const digits = grouped
+          ? String(whole).replace(/\B(?=(\d{3})+$)/g, separator)
+          : String(whole);
         const text = part === 0 ? digits : `${digits}${decimal}${String(part).padStart(6, '0')}`;
         expect(read(text, decimal)).toBe(Number(`${whole}.${String(part).padStart(6, '0')}`));
       }),
@@ -93,7 +98,9 @@ describe('a quantity as text', () => {
       fc.property(text, (written) => {
         const guessed = read(written, 'auto');
         if (typeof guessed !== 'number') return;
-        const readings = [read(written, '.'), read(written, ',')].filter((one) => typeof one === 'number');
+        const readings = [read(written, '.'), read(written, ',')].filter(
+          (one) => typeof one === 'number',
+        );
         expect(new Set(readings)).toEqual(new Set([guessed]));
       }),
     );

@@ -16,7 +16,13 @@ import { openWebServer } from '../support/web-server.ts';
 /** A kind that exists only here: adding one takes this and nothing else. */
 const INVOICE = createRecordKind({
   path: '/invoices',
-  fields: { number: 'invoiceNumber', state: 'status', items: 'lines', article: 'sku', quantity: 'amount' },
+  fields: {
+    number: 'invoiceNumber',
+    state: 'status',
+    items: 'lines',
+    article: 'sku',
+    quantity: 'amount',
+  },
   state: 'DRAFT',
 });
 
@@ -27,7 +33,9 @@ async function openInvoiceApi() {
     let body = '';
     for await (const chunk of request) body += chunk;
     calls.push({ method: request.method, url: request.url, body });
-    const kept = calls.filter(({ method }) => method === 'POST').map((call) => JSON.parse(call.body));
+    const kept = calls
+      .filter(({ method }) => method === 'POST')
+      .map((call) => JSON.parse(call.body));
     const data = request.method === 'POST' ? JSON.parse(body) : kept;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ status: 'success', data, error: null }));
@@ -48,14 +56,20 @@ async function readFile(name: string, text: string) {
 
 describe('a second kind of record', () => {
   it.each([
-    ['invoices.csv', 'invoiceNumber,status,sku,amount\nI-1,DRAFT,A,2\nI-1,DRAFT,B,1\nI-2,NEW,A,1\n'],
+    [
+      'invoices.csv',
+      'invoiceNumber,status,sku,amount\nI-1,DRAFT,A,2\nI-1,DRAFT,B,1\nI-2,NEW,A,1\n',
+    ],
     [
       'invoices.json',
       '[{"invoiceNumber":"I-1","status":"DRAFT","lines":[{"sku":"A","amount":2},{"sku":"B","amount":1}]},{"invoiceNumber":"I-2","status":"NEW","lines":[{"sku":"A","amount":1}]}]',
     ],
   ])('is mapped, validated, created at its path and found in its list: %s', async (name, text) => {
     const [first, second] = await readFile(name, text);
-    expect(second).toMatchObject({ valid: false, problems: [{ field: 'status', code: 'wrong-state', value: 'NEW' }] });
+    expect(second).toMatchObject({
+      valid: false,
+      problems: [{ field: 'status', code: 'wrong-state', value: 'NEW' }],
+    });
     if (!first?.valid) throw new Error('the first invoice is valid');
 
     await using api = await openInvoiceApi();
@@ -66,9 +80,13 @@ describe('a second kind of record', () => {
     const end = await createOrders(http, partner)(token, first.order, async () => true);
     expect(classify(end, 'I-1', new Date(), INVOICE)).toEqual({ kind: 'accepted' });
     const listed: ListedOrder[] = [];
-    expect(await listOrders(http, partner, token, (one) => listed.push(one))).toEqual({ kind: 'complete', orders: 1 });
+    expect(await listOrders(http, partner, token, (one) => listed.push(one))).toEqual({
+      kind: 'complete',
+      orders: 1,
+    });
 
-    const body = '{"invoiceNumber":"I-1","status":"DRAFT","lines":[{"sku":"A","amount":2},{"sku":"B","amount":1}]}';
+    const body =
+      '{"invoiceNumber":"I-1","status":"DRAFT","lines":[{"sku":"A","amount":2},{"sku":"B","amount":1}]}';
     expect(api.calls).toEqual([
       { method: 'POST', url: '/api/v1/invoices', body },
       { method: 'GET', url: '/api/v1/invoices', body: '' },
@@ -90,7 +108,10 @@ describe('a purchase order', () => {
   });
 
   it.each([
-    [{ purchaseOrderNumber: '1', items: [{ articleCode: 'A', quantity: '1' }] }, { purchaseOrderNumber: '1' }],
+    [
+      { purchaseOrderNumber: '1', items: [{ articleCode: 'A', quantity: '1' }] },
+      { purchaseOrderNumber: '1' },
+    ],
     [
       { purchaseOrderNumber: '1', items: [] },
       { purchaseOrderNumber: '1', items: [] },

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { escapeFormula, isSpreadsheetDamage, isUnsureDamage, restore } from '../../src/order/spreadsheet.ts';
+import {
+  escapeFormula,
+  isSpreadsheetDamage,
+  isUnsureDamage,
+  restore,
+} from '../../src/order/spreadsheet.ts';
 
 it.each([
   '=1+1',
@@ -22,20 +27,33 @@ it.each([
   expect(escapeFormula(text)).toBe(`'${text}`);
 });
 
-it.each(['-5', '+5,00', '-1.234,50', "-1'000", '-.5', '-3e4', '5', 'A-1', '', "'5", "'abc", "O'Neill", "''"])(
-  'leaves %j as it is',
-  (text) => {
-    expect(escapeFormula(text)).toBe(text);
-    expect(restore(text)).toBe(text);
-  },
-);
+it.each([
+  '-5',
+  '+5,00',
+  '-1.234,50',
+  "-1'000",
+  '-.5',
+  '-3e4',
+  '5',
+  'A-1',
+  '',
+  "'5",
+  "'abc",
+  "O'Neill",
+  "''",
+])('leaves %j as it is', (text) => {
+  expect(escapeFormula(text)).toBe(text);
+  expect(restore(text)).toBe(text);
+});
 
 const hostile = fc.string({
   unit: fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', ' ', '"', '＝', '5', ',', 'x'),
 });
 
 it('restores every text, whatever it begins with', () => {
-  fc.assert(fc.property(fc.oneof(hostile, fc.string()), (text) => restore(escapeFormula(text)) === text));
+  fc.assert(
+    fc.property(fc.oneof(hostile, fc.string()), (text) => restore(escapeFormula(text)) === text),
+  );
 });
 
 it('leaves nothing that a spreadsheet runs', () => {

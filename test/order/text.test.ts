@@ -15,9 +15,12 @@ import {
 import { runs } from '../support/runs.ts';
 
 describe('a number or code that is to be sent', () => {
-  test.each(['4711', '0004711', 'A B', 'Größe-Ω', '😀'.repeat(256), 'x'.repeat(256), '1E5'])('may be %j', (text) => {
-    expect(textFault(text)).toBeUndefined();
-  });
+  test.each(['4711', '0004711', 'A B', 'Größe-Ω', '😀'.repeat(256), 'x'.repeat(256), '1E5'])(
+    'may be %j',
+    (text) => {
+      expect(textFault(text)).toBeUndefined();
+    },
+  );
 
   test.each([
     ['', 'missing'],
@@ -108,7 +111,12 @@ describe('escapeHidden', () => {
   });
 
   it('leaves no control, format or lone surrogate character in any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(escapeHidden(text))));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(escapeHidden(text)),
+      ),
+    );
   });
 });
 

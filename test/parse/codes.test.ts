@@ -21,17 +21,29 @@ function documented(): string[] {
 }
 
 test('every way to be unreadable is documented, and no other', () => {
-  const thrown = [...textOf('').matchAll(/unreadable\(\s*'([a-z-]+)'/g)].map(([, code]) => `unreadable-${code}`);
-  expect(new Set(documented().filter((code) => code.startsWith('unreadable-')))).toEqual(new Set(thrown));
+  const thrown = [...textOf('').matchAll(/unreadable\(\s*'([a-z-]+)'/g)].map(
+    ([, code]) => `unreadable-${code}`,
+  );
+  expect(new Set(documented().filter((code) => code.startsWith('unreadable-')))).toEqual(
+    new Set(thrown),
+  );
 });
 
 test('every problem of a row is documented, and no other', () => {
-  const told = [...textOf('validate/problem.ts').matchAll(/case '([a-z-]+)':/g)].map(([, code]) => code);
-  expect(new Set(documented().filter((code) => !code.startsWith('unreadable-')))).toEqual(new Set(told));
+  const told = [...textOf('validate/problem.ts').matchAll(/case '([a-z-]+)':/g)].map(
+    ([, code]) => code,
+  );
+  expect(new Set(documented().filter((code) => !code.startsWith('unreadable-')))).toEqual(
+    new Set(told),
+  );
 });
 
 test('every value of a status column that holds an order is documented with its meaning and language, and no other', () => {
-  const meanings = { notYet: 'not released yet', done: 'done already', ended: 'no longer wanted' } as const;
+  const meanings = {
+    notYet: 'not released yet',
+    done: 'done already',
+    ended: 'no longer wanted',
+  } as const;
   const languages = ['English', 'German', 'French', 'Spanish', 'Italian', 'Dutch'];
   const rows = (['notYet', 'done', 'ended'] as const).flatMap((why) =>
     STATUS_WORDS[why].map((words, at) => `| ${meanings[why]} | ${languages[at]} | ${words} |`),
@@ -41,7 +53,8 @@ test('every value of a status column that holds an order is documented with its 
 });
 
 test('the values that hold an order in a column about a payment or an article are documented', () => {
-  const [, list = ''] = /only these hold the order:\n(.*?), and words for cancelled/s.exec(page) ?? [];
+  const [, list = ''] =
+    /only these hold the order:\n(.*?), and words for cancelled/s.exec(page) ?? [];
   const words = list.split(/,\s+/);
   expect(words.length).toBeGreaterThan(25);
   expect(words.filter((word) => saidBeside('Payment status', word) === undefined)).toEqual([]);

@@ -29,7 +29,10 @@ const dialects: fc.Arbitrary<Dialect> = fc.record({
   endsWithNewline: fc.boolean(),
   gzip: fc.boolean(),
   notes: fc.array(
-    fc.string({ unit: fc.constantFrom('a', 'ß', ' ', '"', ',', ';', '\t', '|', "'", '\n', '\r\n', '='), maxLength: 9 }),
+    fc.string({
+      unit: fc.constantFrom('a', 'ß', ' ', '"', ',', ';', '\t', '|', "'", '\n', '\r\n', '='),
+      maxLength: 9,
+    }),
     { maxLength: 4 },
   ),
 });
@@ -44,7 +47,9 @@ const codes = fc
   .map((text) => text.trim())
   .filter((text) => textFault(text) === undefined && otherReading(text) === undefined);
 /** None that looks like a date or a GTIN. */
-const quantities = fc.integer({ min: 1, max: 1e9 }).filter((quantity) => likelyCode(quantity) === undefined);
+const quantities = fc
+  .integer({ min: 1, max: 1e9 })
+  .filter((quantity) => likelyCode(quantity) === undefined);
 const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
   fc.record({
     // Numbers that seem to be commented out are held.
@@ -57,14 +62,22 @@ const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
     }),
   }),
   // Numbers that differ only in case, spaces or zeros are held.
-  { selector: ({ purchaseOrderNumber: number }) => number.toLowerCase().replace(/^[ 0]+| /g, ''), maxLength: 12 },
+  {
+    selector: ({ purchaseOrderNumber: number }) => number.toLowerCase().replace(/^[ 0]+| /g, ''),
+    maxLength: 12,
+  },
 );
 
 const HEADER = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'];
 
 function rowsOf(orders: readonly Order[]): string[][] {
   return orders.flatMap(({ purchaseOrderNumber, orderState, items }) =>
-    items.map(({ articleCode, quantity }) => [purchaseOrderNumber, orderState, articleCode, String(quantity)]),
+    items.map(({ articleCode, quantity }) => [
+      purchaseOrderNumber,
+      orderState,
+      articleCode,
+      String(quantity),
+    ]),
   );
 }
 
@@ -72,7 +85,9 @@ function write(rows: readonly string[][], dialect: Dialect): Buffer {
   const { delimiter, newline, quote, endsWithNewline, notes } = dialect;
   const noteOf = (index: number) => (notes.length === 0 ? [] : [notes[index % notes.length] ?? '']);
   const cell = (text: string) =>
-    quote === 'always' || /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+    quote === 'always' || /["\r\n]/.test(text) || text.includes(delimiter)
+      ? `"${text.replaceAll('"', '""')}"`
+      : text;
   const header = notes.length === 0 ? HEADER : ['note', ...HEADER];
   const all = [header, ...rows.map((row, index) => [...noteOf(index), ...row])];
   const lines = all.map((row) => row.map(cell).join(delimiter));
@@ -105,7 +120,10 @@ describe('any orders in any dialect', () => {
   test('are the same orders when read, or held where the encoding is a guess', async () => {
     await fc.assert(
       fc.asyncProperty(orderLists, dialects, async (list, dialect) => {
-        const { orders, inspection } = await readText(write(rowsOf(list), dialect), LAST_LINE_END_OPTIONAL);
+        const { orders, inspection } = await readText(
+          write(rowsOf(list), dialect),
+          LAST_LINE_END_OPTIONAL,
+        );
         expect(orders.filter((order) => order.valid).map(({ order }) => order)).toEqual(
           list.filter((order) => isCertain(order, dialect)),
         );
@@ -138,7 +156,10 @@ describe('any orders in any dialect', () => {
       fc.asyncProperty(cases, dialects, async ([list, shuffled], dialect) => {
         const rows = shuffled.map(({ row }) => row);
         const { encoding } = dialect;
-        const { orders } = await readText(write(rows, dialect), mappingOf({ encoding, finalNewline: 'optional' }));
+        const { orders } = await readText(
+          write(rows, dialect),
+          mappingOf({ encoding, finalNewline: 'optional' }),
+        );
         const expected = list.map(({ purchaseOrderNumber, items }) => [
           purchaseOrderNumber,
           shuffled.filter(({ row }) => row[0] === purchaseOrderNumber).map(({ row }) => row[2]),
@@ -209,7 +230,10 @@ describe('the format that was found', () => {
 
   test('contains decimal sign, encoding, line end and byte order mark', async () => {
     const text = '\ufeffpurchaseOrderNumber;articleCode;quantity\r\n1;A;1,50\r\n2;B;1.234,5\r\n';
-    const { inspection } = await readText(Buffer.from(text, 'utf16le'), mappingOf({ quantity: 'number' }));
+    const { inspection } = await readText(
+      Buffer.from(text, 'utf16le'),
+      mappingOf({ quantity: 'number' }),
+    );
     expect(inspection.shape).toEqual({
       format: { type: 'csv', delimiter: ';', encoding: 'utf-16le', decimal: ',' },
       header: ['purchaseOrderNumber', 'articleCode', 'quantity'],
@@ -232,8 +256,8 @@ describe('the format that was found', () => {
 
   test('of windows-1252 has the characters that ISO-8859-1 lacks', async () => {
     const text = Buffer.from('purchaseOrderNumber,articleCode,quantity\n1,\x80\x9f,1\n', 'latin1');
-    expect(inShort((await readText(text, mappingOf({ encoding: 'windows-1252' }))).orders)).toMatchObject([
-      { items: [{ articleCode: '€Ÿ' }] },
-    ]);
+    expect(
+      inShort((await readText(text, mappingOf({ encoding: 'windows-1252' }))).orders),
+    ).toMatchObject([{ items: [{ articleCode: '€Ÿ' }] }]);
   });
 });

@@ -59,7 +59,10 @@ describe('an inspection', () => {
 
   test.each([
     ['appended to', (file: string) => appendFile(file, '3,C,3\n')],
-    ['overwritten in place with the same length', (file: string) => writeFile(file, ROWS.replace('A', 'X'))],
+    [
+      'overwritten in place with the same length',
+      (file: string) => writeFile(file, ROWS.replace('A', 'X')),
+    ],
     [
       'replaced',
       async (file: string) => {
@@ -80,20 +83,26 @@ describe('an inspection', () => {
     const inspection = await inspectFile(it.file, undefined);
     expect(await count(readOrders(it.file, inspection))).toBe(2);
     await change(it.file);
-    await expect(count(readOrders(it.file, inspection))).rejects.toMatchObject({ code: 'file-changed' });
+    await expect(count(readOrders(it.file, inspection))).rejects.toMatchObject({
+      code: 'file-changed',
+    });
   });
 
   test('fails for a file that is half written, without refusing the file', async () => {
     await using it = await openFile(`${MANY}9,"Z`);
     const signal = atChunk(3, () => appendFileSync(it.file, '",9\n'));
-    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({
+      code: 'file-changed',
+    });
     expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 200_001 });
   });
 
   test('fails for a file that changes meanwhile, and returns no order of the changed part', async () => {
     await using it = await openFile(MANY);
     const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
-    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({ code: 'file-changed' });
+    await expect(inspectFile(it.file, undefined, { signal })).rejects.toMatchObject({
+      code: 'file-changed',
+    });
     const inspection = await inspectFile(it.file, undefined);
     const orders = readOrders(it.file, inspection);
     expect((await orders.next()).value).toMatchObject({ number: '0' });
@@ -104,15 +113,21 @@ describe('an inspection', () => {
   test('is done again where its reader wants the file that replaced it', async () => {
     await using it = await openFile(MANY);
     const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
-    expect(await steadily(() => inspectFile(it.file, undefined, { signal }))).toMatchObject({ records: 200_001 });
+    expect(await steadily(() => inspectFile(it.file, undefined, { signal }))).toMatchObject({
+      records: 200_001,
+    });
     const always = () =>
-      inspectFile(it.file, undefined, { signal: atChunk(3, () => appendFileSync(it.file, '5,E,5\n')) });
+      inspectFile(it.file, undefined, {
+        signal: atChunk(3, () => appendFileSync(it.file, '5,E,5\n')),
+      });
     await expect(steadily(always, 2)).rejects.toMatchObject({ code: 'file-changed' });
   });
 
   test('ends when it is aborted', async () => {
     await using it = await openFile(MANY);
-    await expect(inspectFile(it.file, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(
+      inspectFile(it.file, undefined, { signal: AbortSignal.abort() }),
+    ).rejects.toMatchObject({
       name: 'AbortError',
     });
   });
@@ -130,7 +145,9 @@ describe('anything but a regular file is refused without hanging', () => {
       [...pipes, ...others, '/dev/zero'].map((file) => inspectFile(file, undefined)),
     );
     for (const result of refused) expect(result).toMatchObject({ reason: { code: 'not-a-file' } });
-    await expect(inspectFile(path.join(it.folder, 'none'), undefined)).rejects.toMatchObject({ code: 'file-missing' });
+    await expect(inspectFile(path.join(it.folder, 'none'), undefined)).rejects.toMatchObject({
+      code: 'file-missing',
+    });
     expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 2 });
   });
 });
@@ -145,10 +162,13 @@ describe('rows of one order that are apart', () => {
 
   /** So many orders of one row; the first `apart` have a second one at the end. */
   const table = (orders: number, apart: number) =>
-    HEADER + [...Array(orders).keys(), ...Array(apart).keys()].map((i) => `PO-${i},C,${i + 1}\n`).join('');
+    HEADER +
+    [...Array(orders).keys(), ...Array(apart).keys()].map((i) => `PO-${i},C,${i + 1}\n`).join('');
 
   test('are named with their lines where few orders have them', async () => {
-    expect(await warningsOf(`${HEADER}M-1,A,1\nM-2,A,1\nM-2,B,1\nM-1,B,9\nM-3,A,1\nM-1,C,1\n`)).toEqual([
+    expect(
+      await warningsOf(`${HEADER}M-1,A,1\nM-2,A,1\nM-2,B,1\nM-1,B,9\nM-3,A,1\nM-1,C,1\n`),
+    ).toEqual([
       'Rows of one order are not next to each other, and each number is one order: M-1 (lines 2, 5 and 7). Check that none of these rows has the number of another order by mistake.',
     ]);
     const [many = ''] = await warningsOf(table(2_000, 100));
@@ -168,9 +188,16 @@ describe('rows of one order that are apart', () => {
     const row = (purchaseOrderNumber: string, articleCode: string, more = {}) =>
       JSON.stringify({ purchaseOrderNumber, articleCode, quantity: 1, ...more });
     const rows = [row('1', 'A'), row('2', 'A'), row('1', 'B')];
-    expect(await warningsOf(`[\n${rows.join(',\n')}\n]`)).toEqual([expect.stringContaining('1 (lines 2 and 4). ')]);
-    expect(await warningsOf(`[${rows.join(',')}]`)).toEqual([expect.stringContaining('one order: 1. Check')]);
-    const note = { _error_message: 'x (line 2 of batch 20261121T071500Z-erp-orders-3f2a91c0)', _error_line: 2 };
+    expect(await warningsOf(`[\n${rows.join(',\n')}\n]`)).toEqual([
+      expect.stringContaining('1 (lines 2 and 4). '),
+    ]);
+    expect(await warningsOf(`[${rows.join(',')}]`)).toEqual([
+      expect.stringContaining('one order: 1. Check'),
+    ]);
+    const note = {
+      _error_message: 'x (line 2 of batch 20261121T071500Z-erp-orders-3f2a91c0)',
+      _error_line: 2,
+    };
     expect(await warningsOf(`[${row('1', 'A', note)},${rows.slice(1).join(',')}]`)).toEqual([]);
     const csv = HEADER.replace('\n', ',_error_message\n');
     expect(await warningsOf(`${csv}1,A,1,${note._error_message}\n2,A,1,\n1,B,1,\n`)).toEqual([]);

@@ -30,6 +30,7 @@ it.each(FILES)('the message of an order that lacks a row of %s is read back', (f
 });
 
 it('the line of a row in the same file is its place', () => {
-  const message = 'a row of this order may be missing: line 3 has no order number and may belong to this order. If';
+  const message =
+    'a row of this order may be missing: line 3 has no order number and may belong to this order. If';
   expect(lacksIn([{ message }])).toMatchObject([{ kind: 'in-doubt', row: 'line 3' }]);
 });

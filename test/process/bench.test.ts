@@ -9,9 +9,13 @@ const BENCH = path.resolve(import.meta.dirname, '../../bench/bench.ts');
 
 test('a run of one row prints its table and keeps every sample', async () => {
   await using results = await makeTempFolder();
-  const child = spawn(process.execPath, [BENCH, '--quick', '--only', 'start-up', '--results', results.path], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(
+    process.execPath,
+    [BENCH, '--quick', '--only', 'start-up', '--results', results.path],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   let out = '';
   child.stdout.on('data', (bytes) => {
     out += String(bytes);

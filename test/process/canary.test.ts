@@ -108,8 +108,17 @@ function formsOf(secret: string): string[] {
       .replace(/=+$/, '')
       .slice(shift === 0 ? 0 : 4, -2),
   );
-  const plain = [secret, encodeURIComponent(secret), bytes.toString('hex'), JSON.stringify(secret).slice(1, -1)];
-  return [...plain, ...inside, ...inside.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+  const plain = [
+    secret,
+    encodeURIComponent(secret),
+    bytes.toString('hex'),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+  return [
+    ...plain,
+    ...inside,
+    ...inside.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ];
 }
 
 /** The key that seals tokens at rest, as `tokenSeal` makes it. */
@@ -161,10 +170,18 @@ const redisPort = () => new URL(url).port;
 
 const processes = () => spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
 
-async function ask(page: string, headers: Record<string, string>, more: RequestInit = {}): Promise<Response> {
+async function ask(
+  page: string,
+  headers: Record<string, string>,
+  more: RequestInit = {},
+): Promise<Response> {
   // A connection for each call: one that waited for five seconds is closed, perhaps when it is used again.
   const own = { ...headers, connection: 'close' };
-  const answer = await fetch(`http://127.0.0.1:${adminPort}${page}`, { headers: own, redirect: 'manual', ...more });
+  const answer = await fetch(`http://127.0.0.1:${adminPort}${page}`, {
+    headers: own,
+    redirect: 'manual',
+    ...more,
+  });
   // A session belongs in this header and nowhere else.
   const shown = [...answer.headers].filter(([name]) => name !== 'set-cookie');
   printed.push(await answer.clone().text(), JSON.stringify(shown));
@@ -182,22 +199,38 @@ async function useDashboard(): Promise<void> {
     await post('/api/v1/session', 'application/json', JSON.stringify({ code })),
     // A second use, and what nobody knows.
     await post('/api/v1/session', 'application/json', JSON.stringify({ code })),
-    await post('/api/v1/session', 'application/json', JSON.stringify({ token: SECRETS.clientSecret, name: 'anna' })),
-    await post('/login', 'application/x-www-form-urlencoded', String(new URLSearchParams({ token: 'x', name: 'a' }))),
+    await post(
+      '/api/v1/session',
+      'application/json',
+      JSON.stringify({ token: SECRETS.clientSecret, name: 'anna' }),
+    ),
+    await post(
+      '/login',
+      'application/x-www-form-urlencoded',
+      String(new URLSearchParams({ token: 'x', name: 'a' })),
+    ),
     await post(
       '/login?to=/batches',
       'application/x-www-form-urlencoded',
       String(new URLSearchParams({ token: SECRETS.adminToken, name: 'anna' })),
     ),
   ];
-  const cookies = opened.flatMap(({ headers }) => headers.getSetCookie().map((one) => one.split(';')[0] ?? ''));
+  const cookies = opened.flatMap(({ headers }) =>
+    headers.getSetCookie().map((one) => one.split(';')[0] ?? ''),
+  );
   expect(cookies).toHaveLength(2);
   secondary.push(code, ...cookies.map((one) => one.split('=')[1] ?? ''));
   const authorization = `Bearer ${SECRETS.readToken}`;
-  await until('the lists', async () => (await ask('/api/v1/batches', { authorization })).status === 200);
+  await until(
+    'the lists',
+    async () => (await ask('/api/v1/batches', { authorization })).status === 200,
+  );
   const items = async (list: string) =>
-    ((await (await ask(`/api/v1/${list}`, { authorization })).json()) as { items: { batch?: string; id?: string }[] })
-      .items;
+    (
+      (await (await ask(`/api/v1/${list}`, { authorization })).json()) as {
+        items: { batch?: string; id?: string }[];
+      }
+    ).items;
   const batches = await until('the batches', async () => {
     const names = (await items('batches')).map(({ batch }) => batch ?? '');
     return names.length === 3 && names;
@@ -206,7 +239,14 @@ async function useDashboard(): Promise<void> {
     const ids = (await items('dead-letters')).map(({ id }) => id ?? '');
     return ids.length > 4 && ids;
   });
-  const pages = ['', 'batches', 'dead-letters', 'environment', 'order?number=REFUSED-0', 'order?number=GOOD-0'];
+  const pages = [
+    '',
+    'batches',
+    'dead-letters',
+    'environment',
+    'order?number=REFUSED-0',
+    'order?number=GOOD-0',
+  ];
   const paths = [
     'status',
     'sources',
@@ -306,11 +346,15 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
     await run([...json, 'start', '--once', '--max-wait', '1s']);
     await run([...json, 'doctor']);
     await run([...json, 'reconcile']);
-    await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: `${SECRETS.clientSecret}\n two` });
+    await run([...json, 'doctor'], {
+      PO_SYNC_STAGING_CLIENT_SECRET: `${SECRETS.clientSecret}\n two`,
+    });
     await run([...json, 'doctor'], { PO_SYNC_STAGING_CLIENT_SECRET_FILE: '/nowhere' });
     await run([...json, 'start'], { PO_SYNC_SOURCE_ERP_AUTHORIZATION: SECRETS.exportPassword });
     for (const args of [['start'], ['status'], ['doctor']]) {
-      await run([...json, ...args], { PO_SYNC_REDIS_URL: url.replace(`127.0.0.1:${redisPort()}`, api.redis) });
+      await run([...json, ...args], {
+        PO_SYNC_REDIS_URL: url.replace(`127.0.0.1:${redisPort()}`, api.redis),
+      });
     }
   }
   told.push(await redisText(), processes());

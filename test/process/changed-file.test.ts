@@ -10,7 +10,10 @@ import { csvOf, openWorkplace } from '../support/workplace.ts';
 describe('a file that is written to after it was taken', () => {
   it('sends nothing twice and is reported; dropped again, its other orders are sent', async () => {
     const faults = [{ kind: 'delay', by: '20ms', on: 'create' }];
-    await using place = await openWorkplace({ faults: { faults }, pace: 'settle: 1s, timeout: 10s' });
+    await using place = await openWorkplace({
+      faults: { faults },
+      pace: 'settle: 1s, timeout: 10s',
+    });
     const daemon = place.start(['start']);
     const draft = path.join(place.folder, 'draft');
     await writeFile(draft, csvOf(3_000));
@@ -20,9 +23,15 @@ describe('a file that is written to after it was taken', () => {
     await until('orders under way', () => countOf(place.events, 'stored') > 100);
     await writer.writeFile('PO-5000,NEW,A,1\n');
     const report = await until('the report', async () =>
-      (await place.reportsNow()).find(({ file, state }) => file === 'orders.csv' && state !== 'running'),
+      (await place.reportsNow()).find(
+        ({ file, state }) => file === 'orders.csv' && state !== 'running',
+      ),
     );
-    expect(report).toMatchObject({ state: 'unreadable', error: { code: 'unreadable-changed' }, open: 0 });
+    expect(report).toMatchObject({
+      state: 'unreadable',
+      error: { code: 'unreadable-changed' },
+      open: 0,
+    });
     const { orders, accepted } = report.counts;
     expect(orders).toBeGreaterThan(100);
     expect(accepted).toBe(orders);
@@ -34,7 +43,9 @@ describe('a file that is written to after it was taken', () => {
     expect(page).not.toContain('No orders were sent');
     await place.drop('again.csv', csvOf(3_000));
     await until('the rest', async () =>
-      (await place.reportsNow()).some(({ file, state }) => file === 'again.csv' && state === 'finished'),
+      (await place.reportsNow()).some(
+        ({ file, state }) => file === 'again.csv' && state === 'finished',
+      ),
     );
     daemon.child.kill('SIGTERM');
     await daemon.ended;
@@ -52,16 +63,31 @@ describe('a file that is written to after it was taken', () => {
     const first = `${both.slice(0, -1).join('\n')}\n`;
     await using writer = await open(path.join(place.inbox, 'pause.csv'), 'a');
     await writer.writeFile(first);
-    const stateOf = async (name: string) => (await place.reportsNow()).find(({ file }) => file === name)?.state;
-    await until('the first rows to be settled', async () => (await stateOf('pause.csv')) === 'finished');
+    const stateOf = async (name: string) =>
+      (await place.reportsNow()).find(({ file }) => file === name)?.state;
+    await until(
+      'the first rows to be settled',
+      async () => (await stateOf('pause.csv')) === 'finished',
+    );
     await writer.writeFile(`${both.at(-1)}\n`);
-    await until('the report of the change', async () => (await stateOf('pause.csv')) === 'unreadable');
+    await until(
+      'the report of the change',
+      async () => (await stateOf('pause.csv')) === 'unreadable',
+    );
     const { out } = await place.run(['status', '--json']);
     expect(JSON.parse(out)).toMatchObject({
-      unreadable: [{ file: 'pause.csv', error: { code: 'unreadable-changed' }, counts: { orders: 1, accepted: 1 } }],
+      unreadable: [
+        {
+          file: 'pause.csv',
+          error: { code: 'unreadable-changed' },
+          counts: { orders: 1, accepted: 1 },
+        },
+      ],
     });
     expect((await place.run(['batches', 'list', '--open'])).out).toContain('pause.csv');
-    expect((await place.run(['batches', 'show', 'pause.csv'])).out).toContain('Drop the complete file again.');
+    expect((await place.run(['batches', 'show', 'pause.csv'])).out).toContain(
+      'Drop the complete file again.',
+    );
     const notices = await until('the notice', async () => {
       const text = await readFile(path.join(place.folder, 'notices.txt'), 'utf8').catch(() => '');
       return text !== '' && text;
@@ -72,7 +98,9 @@ describe('a file that is written to after it was taken', () => {
     await until('the end of the warning', async () =>
       (await place.reportsNow()).some(({ replacedBy }) => replacedBy !== undefined),
     );
-    expect(JSON.parse((await place.run(['status', '--json'])).out)).toMatchObject({ unreadable: [] });
+    expect(JSON.parse((await place.run(['status', '--json'])).out)).toMatchObject({
+      unreadable: [],
+    });
     daemon.child.kill('SIGTERM');
     const { out: log } = await daemon.ended;
     expect(new Set(place.stored().values())).toEqual(new Set([1]));

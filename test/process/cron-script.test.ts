@@ -6,7 +6,8 @@ import { writeExecutable } from '../support/executable.ts';
 import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const fileOf = (rows: string[]) => `${['purchaseOrderNumber,articleCode,quantity', ...rows].join('\n')}\n`;
+const fileOf = (rows: string[]) =>
+  `${['purchaseOrderNumber,articleCode,quantity', ...rows].join('\n')}\n`;
 
 /** Writes the script as docs/operations.md has it, with paths of the workplace, and a program that keeps what it should mail. */
 async function writeScript({ folder, config }: Workplace): Promise<string> {
@@ -20,7 +21,10 @@ async function writeScript({ folder, config }: Workplace): Promise<string> {
   const variables = { PO_SYNC_CONFIG: config, ...credentials('STAGING') };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
   await writeFile(path.join(folder, 'etc/env'), lines.join(''));
-  await writeExecutable(path.join(folder, 'tools/mail'), `echo "$*" >> '${folder}/mails'; cat >> '${folder}/mails'`);
+  await writeExecutable(
+    path.join(folder, 'tools/mail'),
+    `echo "$*" >> '${folder}/mails'; cat >> '${folder}/mails'`,
+  );
   expect(await run(folder, 'sh', ['-c', here])).toBe(0);
   return path.join(folder, 'etc/run-once');
 }
@@ -28,7 +32,9 @@ async function writeScript({ folder, config }: Workplace): Promise<string> {
 function run(folder: string, program: string, args: string[] = []): Promise<number> {
   const env = { PATH: `${folder}/tools:${process.env['PATH'] ?? ''}` };
   return new Promise((resolve) => {
-    execFile(program, args, { cwd: folder, env }, (error) => resolve(error === null ? 0 : Number(error.code)));
+    execFile(program, args, { cwd: folder, env }, (error) =>
+      resolve(error === null ? 0 : Number(error.code)),
+    );
   });
 }
 
@@ -78,7 +84,10 @@ it('the script for cron mails that it could not begin: without its variables, it
   await writeFile(env, variables);
   await rm(path.join(folder, 'log'), { recursive: true });
   await fails(`cannot write to ${folder}/log`);
-  await writeFile(script, (await readFile(script, 'utf8')).replace(`cd ${ROOT}`, `cd ${folder}/none`));
+  await writeFile(
+    script,
+    (await readFile(script, 'utf8')).replace(`cd ${ROOT}`, `cd ${folder}/none`),
+  );
   await fails(`cannot change to ${ROOT}`);
 });
 

@@ -65,7 +65,9 @@ describe.runIf(process.getuid?.() === 0)('po-sync-service', () => {
   test('runs a command as the user of the service, with its configuration and credentials, not its confirmation', async () => {
     await using folder = await makeTempFolder();
     const script = await openScript(folder.path);
-    const { stdout } = await run(script, ['check', '--preview', 'a b.csv'], { env: { PATH: process.env['PATH'] } });
+    const { stdout } = await run(script, ['check', '--preview', 'a b.csv'], {
+      env: { PATH: process.env['PATH'] },
+    });
     const [first, ...variables] = stdout.trimEnd().split('\n');
     expect(first).toBe('nobody check --preview a b.csv');
     expect(variables).toEqual(
@@ -92,16 +94,28 @@ describe.runIf(process.getuid?.() === 0)('po-sync-service', () => {
 test('the configuration that docs/deploy.md writes for systemd is right', async () => {
   await using folder = await makeTempFolder();
   const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
-  const text = /\/dev\/stdin \/etc\/po-sync\/po-sync\.yaml <<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
+  const text =
+    /\/dev\/stdin \/etc\/po-sync\/po-sync\.yaml <<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
   const config = path.join(folder.path, 'po-sync.yaml');
   await writeFile(config, text);
-  const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), ['config', 'show', '--config', config, '--json']);
-  expect(JSON.parse(stdout).config).toMatchObject({ environment: 'production', data: '/var/lib/po-sync/data' });
+  const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), [
+    'config',
+    'show',
+    '--config',
+    config,
+    '--json',
+  ]);
+  expect(JSON.parse(stdout).config).toMatchObject({
+    environment: 'production',
+    data: '/var/lib/po-sync/data',
+  });
 });
 
 test('the commands of docs/deploy.md for pm2 lead to a configuration in which doctor finds no problem', async () => {
   await using place = await openWorkplace();
-  const [, page = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).split(/^## pm2$/m);
+  const [, page = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).split(
+    /^## pm2$/m,
+  );
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
   const commands = blocks
     .filter((text) => /\/etc\/po-sync\/(?:env|po-sync\.yaml)/.test(text))
@@ -118,14 +132,20 @@ test('the commands of docs/deploy.md for pm2 lead to a configuration in which do
     `*) sed -i 's#https://api.*#${baseUrl}#; s#https://auth.*#${authUrl}#; s#/srv/#${place.folder}/srv/#' "$1" ;; esac`,
   );
   const here = prepare.replaceAll(/\/(?:etc|srv)\//g, (root) => `${place.folder}${root}`);
-  const env = { PATH: `${place.folder}/bin:${process.env['PATH']}`, PO_SYNC_REDIS_URL: redis, PO_SYNC_ADMIN_PORT: '0' };
+  const env = {
+    PATH: `${place.folder}/bin:${process.env['PATH']}`,
+    PO_SYNC_REDIS_URL: redis,
+    PO_SYNC_ADMIN_PORT: '0',
+  };
   const { stdout } = await run('sh', ['-ec', here], { cwd: ROOT, env });
   expect(stdout).toMatch(/^No problems found\.|^0 failed/m);
 });
 
 test('the health check of the image passes for a daemon with tokens at another port, and fails without one', async () => {
   const text = await readFile(path.join(DEPLOY, 'Dockerfile'), 'utf8');
-  const [, ...args]: string[] = JSON.parse(/^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]');
+  const [, ...args]: string[] = JSON.parse(
+    /^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]',
+  );
   await using place = await openWorkplace();
   const daemon = place.spawn(['start'], {
     PO_SYNC_ADMIN_TOKEN: 'a-token-of-the-operator',
@@ -142,7 +162,9 @@ test('the health check of the image passes for a daemon with tokens at another p
 
 describe('Docker Compose', () => {
   test('keeps every order that Redis acknowledged, like the commands of docs/deploy.md', async () => {
-    const { redis } = parse(await readFile(path.join(DEPLOY, 'compose/compose.yaml'), 'utf8')).services;
+    const { redis } = parse(
+      await readFile(path.join(DEPLOY, 'compose/compose.yaml'), 'utf8'),
+    ).services;
     const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
     expect(page).toContain(`\n  ${redis.command.join(' ')}\n`);
   });
@@ -154,14 +176,25 @@ describe('Docker Compose', () => {
     const { stdout: help } = await run(path.join(ROOT, 'bin/po-sync'), ['sandbox', '--help']);
     for (const flag of flags) expect(help).toContain(`${flag} <`);
     const config = path.join(DEPLOY, 'compose/po-sync.yaml');
-    const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), ['config', 'show', '--config', config, '--json']);
+    const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), [
+      'config',
+      'show',
+      '--config',
+      config,
+      '--json',
+    ]);
     const { staging } = JSON.parse(stdout).config.environments;
     const publicUrl = command[command.indexOf('--public-url') + 1];
-    expect(staging).toMatchObject({ baseUrl: `${publicUrl}/api/v1`, authUrl: publicUrl, plainHttp: true });
+    expect(staging).toMatchObject({
+      baseUrl: `${publicUrl}/api/v1`,
+      authUrl: publicUrl,
+      plainHttp: true,
+    });
   });
 
   test('starts the delivery daemons of roles.yaml like the daemon of compose.yaml, without the folders of intake', async () => {
-    const read = async (file: string) => parse(await readFile(path.join(DEPLOY, 'compose', file), 'utf8')).services;
+    const read = async (file: string) =>
+      parse(await readFile(path.join(DEPLOY, 'compose', file), 'utf8')).services;
     const { 'po-sync': intake, delivery } = await read('roles.yaml');
     const { command, deploy, ...rest } = delivery;
     expect([intake.command, command]).toEqual([

@@ -25,22 +25,34 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
     /\nsudo mkdir -p \/opt\/po-sync\b/,
     'needs systemd; test/process/deploy.test.ts checks the unit and its configuration',
   ],
-  [/^IMAGE=\S+\ndocker tag\b|^kubectl\b/, 'needs a cluster; test/process/kubernetes.test.ts checks the manifests'],
+  [
+    /^IMAGE=\S+\ndocker tag\b|^kubectl\b/,
+    'needs a cluster; test/process/kubernetes.test.ts checks the manifests',
+  ],
   [/^mkdir -p ~\/orders\/config\b/, 'test/deploy/installed.test.ts'],
   [
     /^cp -r docs\/deploy\/compose\b/,
     'needs Docker; test/process/deploy.test.ts runs the same sandbox and configuration',
   ],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
-  [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],
+  [
+    /^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/,
+    'needs root and the init system of the machine',
+  ],
   [/^59 14 /, 'test/process/cron-script.test.ts'],
-  [/^\*\/\d+ /, 'needs cron; the command is that of README.md, or the script of test/process/cron-script.test.ts'],
+  [
+    /^\*\/\d+ /,
+    'needs cron; the command is that of README.md, or the script of test/process/cron-script.test.ts',
+  ],
 ];
 
 type Block = { file: string; language: string; text: string };
 
 /** Every block of the README and of docs/ that contains commands. */
-const blocks: Block[] = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+const blocks: Block[] = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`),
+]
   .filter((file) => file.endsWith('.md'))
   .flatMap((file) =>
     [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/^```(\w+)\n(.*?)^```/gms)].map(
@@ -52,15 +64,21 @@ const blocks: Block[] = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).ma
 /** The tutorial is one story, so its blocks run in one place (`tutorial.test.ts`). */
 const isTutorial = ({ file, text }: Block) =>
   file === 'docs/rehearsals.md' &&
-  (/^## Tutorial.*?$(.*?)^## /ms.exec(readFileSync(path.join(ROOT, file), 'utf8'))?.[1] ?? '').includes(text);
+  (
+    /^## Tutorial.*?$(.*?)^## /ms.exec(readFileSync(path.join(ROOT, file), 'utf8'))?.[1] ?? ''
+  ).includes(text);
 const elsewhere = (block: Block) =>
-  isTutorial(block) ? 'test/process/tutorial.test.ts' : ELSEWHERE.find(([pattern]) => pattern.test(block.text))?.[1];
+  isTutorial(block)
+    ? 'test/process/tutorial.test.ts'
+    : ELSEWHERE.find(([pattern]) => pattern.test(block.text))?.[1];
 
 /** The command lines of a block, without comments and the output that follows them. */
 function linesOf({ language, text }: Block): string[] {
   const lines = text.split('\n').map((line) => line.replace(/\s+(?:#|…).*$/, ''));
   const commands = language === 'console' ? lines.filter((line) => line.startsWith('$ ')) : lines;
-  return commands.map((line) => line.replace(/^\$ /, '').trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  return commands
+    .map((line) => line.replace(/^\$ /, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 const FAULTS = [
@@ -69,7 +87,8 @@ const FAULTS = [
 ];
 const SOURCES = `- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
   - { name: erp, type: export, path: erp.csv, mapping: erp }`;
-const MAPPING = 'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }';
+const MAPPING =
+  'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }';
 
 /** Runs a server until it says that it is ready, then stops it, with its exit code. */
 const UNTIL_READY = `until_ready() {
@@ -102,7 +121,8 @@ describe('the commands of the documentation', () => {
     await writeFile(at('po-sync.log'), out);
     await place.drop('held.csv', csvOf(30).replaceAll('PO-', 'HELD-'));
     await place.run(['start', '--once']);
-    held = (await place.reportsNow()).find(({ file }) => file === 'held.csv')?.batch.slice(-8) ?? '';
+    held =
+      (await place.reportsNow()).find(({ file }) => file === 'held.csv')?.batch.slice(-8) ?? '';
     await writeFile(at('orders.csv'), csvOf(3));
     await writeFile(at('export.csv'), 'NO;MAT;QTY\nPO-1;A;1\n');
     await writeFile(at('client-id'), CLIENT_ID, { mode: 0o600 });
@@ -120,7 +140,9 @@ describe('the commands of the documentation', () => {
 
   it('each run here or elsewhere, or there is a reason', () => {
     expect(blocks.length).toBeGreaterThan(12);
-    const lost = ELSEWHERE.filter(([, where]) => where.startsWith('test/') && !existsSync(path.join(ROOT, where)));
+    const lost = ELSEWHERE.filter(
+      ([, where]) => where.startsWith('test/') && !existsSync(path.join(ROOT, where)),
+    );
     expect(lost).toEqual([]);
     const unused = ELSEWHERE.filter(([pattern]) => !blocks.some(({ text }) => pattern.test(text)));
     expect(unused).toEqual([]);
@@ -133,7 +155,10 @@ describe('the commands of the documentation', () => {
       .replace(/\/path\/to\/|\/etc\/po-sync\/(?=client)/g, `${place.folder}/`)
       .replace('--port 8080', `--port ${port}`)
       .replace(/^((?:bin\/)?po-sync (?:start|sandbox)\b(?!.*--once).*)$/, 'until_ready $1')
-      .replace(/^(.*(?:dead-letters (?:retry|discard|resolve)|batches (?:release|cancel)) .*)$/, '$1 --yes');
+      .replace(
+        /^(.*(?:dead-letters (?:retry|discard|resolve)|batches (?:release|cancel)) .*)$/,
+        '$1 --yes',
+      );
     const { baseUrl, authUrl } = place.api;
     const addresses = `sed -i 's#baseUrl: .*#baseUrl: ${baseUrl}#; s#authUrl: .*#authUrl: ${authUrl}#; s#../inbox#../fresh#' config/po-sync.yaml`;
     return line.startsWith('cp config/po-sync.starter.yaml') ? [own, addresses] : [own];
@@ -154,7 +179,9 @@ describe('the commands of the documentation', () => {
       PO_SYNC_ADMIN_PORT: '0',
       ...(isReadme ? {} : { PO_SYNC_CONFIG: place.config, ...credentials('STAGING') }),
     };
-    const isExporting = linesOf(block).some((line) => line.startsWith('export PO_SYNC_STAGING_CLIENT_ID='));
+    const isExporting = linesOf(block).some((line) =>
+      line.startsWith('export PO_SYNC_STAGING_CLIENT_ID='),
+    );
     if (isExporting) delete (env as Record<string, string>)['PO_SYNC_STAGING_CLIENT_ID'];
     return new Promise((resolve) => {
       execFile(

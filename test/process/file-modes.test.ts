@@ -1,4 +1,14 @@
-import { appendFile, chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { filesUnder } from '../support/files-under.ts';
@@ -27,7 +37,10 @@ test('PO_SYNC_UMASK opens new files to other users, and an invalid value is refu
   await using folder = await makeTempFolder();
   await using _sandbox = await startSandboxProcess(folder.path, [], { PO_SYNC_UMASK: '022' });
   expect(await modeOf(path.join(folder.path, 'staging.sqlite'))).toBe('644');
-  const { code, err } = await runSandbox(['--environment', 'staging'], { ...CREDENTIALS, PO_SYNC_UMASK: '9' });
+  const { code, err } = await runSandbox(['--environment', 'staging'], {
+    ...CREDENTIALS,
+    PO_SYNC_UMASK: '9',
+  });
   expect(code).toBe(1);
   expect(err).toContain('PO_SYNC_UMASK is "9".');
 });
@@ -93,7 +106,11 @@ async function makeFolder(folder: string, owner: number, mode: number): Promise<
 const COMMANDS = [['status'], ['doctor'], ['start', '--once', '--max-wait', '1s'], ['start']];
 
 /** Needs root, and a checkout that everybody may read. */
-const canRunAsOwner = await startProgram(['--version'], { cwd: '/', env: {}, user: OWNER }).ended.then(
+const canRunAsOwner = await startProgram(['--version'], {
+  cwd: '/',
+  env: {},
+  user: OWNER,
+}).ended.then(
   ({ code }) => code === 0,
   () => false,
 );
@@ -126,7 +143,10 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
     await makeFolder(foreign, NEIGHBOR, 0o777);
     await symlink(foreign, path.join(home.data, 'redis'));
     const { code, err } = await home.run('status');
-    expect([code, err]).toEqual([1, expect.stringContaining('redis can be changed by other users')]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('redis can be changed by other users'),
+    ]);
     expect(await readdir(foreign)).toEqual([]);
   });
 
@@ -162,7 +182,9 @@ describe.runIf(canRunAsOwner)('explain', () => {
       const where = { cwd: place.folder, env: credentials('STAGING'), user: OWNER };
       return startProgram(['--config', place.config, 'explain', 'PO-1'], where).ended;
     };
-    await until('the items', async () => (await explain()).out.includes(`1 × A\n  As sent: line 2 of ${file}.`));
+    await until('the items', async () =>
+      (await explain()).out.includes(`1 × A\n  As sent: line 2 of ${file}.`),
+    );
     for (const locked of [file, path.dirname(file)]) {
       const { mode } = await stat(locked);
       await chown(locked, 0, 0);
@@ -178,7 +200,9 @@ describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
   test('is named with its owner, its mode and the user that runs po-sync', async () => {
     await using home = await openHome();
     await makeFolder(path.join(home.folder, 'inbox'), NEIGHBOR, 0o700);
-    const runner = new RegExp(`owner .*\\b${NEIGHBOR}\\b.*, mode 0700; po-sync runs as .*\\b${OWNER}\\b`);
+    const runner = new RegExp(
+      `owner .*\\b${NEIGHBOR}\\b.*, mode 0700; po-sync runs as .*\\b${OWNER}\\b`,
+    );
     expect((await home.run('doctor')).out).toMatch(runner);
     const config = path.join(home.folder, 'po-sync.yaml');
     await chown(config, NEIGHBOR, NEIGHBOR);
@@ -186,7 +210,9 @@ describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
     const { code, err } = await home.run('status');
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/Configuration file .* cannot be read \(EACCES; owner .*, mode 0600; po-sync runs as/),
+      expect.stringMatching(
+        /Configuration file .* cannot be read \(EACCES; owner .*, mode 0600; po-sync runs as/,
+      ),
     ]);
   });
 });
@@ -211,7 +237,10 @@ describe.runIf(canRunAsOwner)('a folder of reports without write permission', ()
     const daemon = home.start();
     await until('the start', () => daemon.out().includes('po-sync is ready'));
     await makeFolder(reports, 0, 0o755);
-    await writeFile(path.join(home.folder, 'inbox', 'orders.csv'), 'purchaseOrderNumber,articleCode,quantity\n,A,1\n');
+    await writeFile(
+      path.join(home.folder, 'inbox', 'orders.csv'),
+      'purchaseOrderNumber,articleCode,quantity\n,A,1\n',
+    );
     await chown(path.join(home.folder, 'inbox', 'orders.csv'), OWNER, OWNER);
     await until('the batch that waits', async () => {
       const [one] = JSON.parse((await home.run('--json', 'batches', 'list')).out).batches;
@@ -228,7 +257,8 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
   test('is named by status and doctor, before folders, with what to do', async () => {
     await using redis = await startTestRedis();
     await using home = await openHome(redis.url);
-    for (let i = 0; i < 6; i += 1) await makeFolder(path.join(home.folder, 'inbox', `folder-${i}`), NEIGHBOR, 0o755);
+    for (let i = 0; i < 6; i += 1)
+      await makeFolder(path.join(home.folder, 'inbox', `folder-${i}`), NEIGHBOR, 0o755);
     const file = path.join(home.folder, 'inbox', 'orders.csv');
     await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
     await chown(file, NEIGHBOR, NEIGHBOR);
@@ -242,7 +272,9 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
       'Give the user that runs po-sync read permission',
     ];
     expect((await home.run('status')).out).toMatch(new RegExp(`${named}\\n.*${remedy}`));
-    expect((await home.run('doctor')).out).toMatch(new RegExp(`warn +inbox inbox +not read: ${named}.*${remedy}`));
+    expect((await home.run('doctor')).out).toMatch(
+      new RegExp(`warn +inbox inbox +not read: ${named}.*${remedy}`),
+    );
     await chmod(file, 0o644);
     // Like every file that waits, it is named above.
     expect((await home.run('status')).out.split('Not read')[1]).not.toContain('orders.csv');
@@ -266,13 +298,19 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     const exitCode = async (who: Home['run']) => (await who('status', '--exit-code')).code;
     await until('the alarm', async () => (await exitCode(home.run)) === 2, 60_000);
     expect(JSON.parse((await home.run('status', '--json')).out).notTaken).toMatchObject([
-      { source: 'inbox', file: 'locked.csv', reason: expect.stringContaining('No permission to read') },
+      {
+        source: 'inbox',
+        file: 'locked.csv',
+        reason: expect.stringContaining('No permission to read'),
+      },
     ]);
     const status = await home.run('status');
     expect(status.out).toContain('1 file in an inbox waits: po-sync may not read it\n');
     expect(await get('/metrics')).toMatch(/po_sync_files_not_taken\{.*source="inbox".*\} 1\n/);
     expect(await get('/readyz')).toContain('"ok":true');
-    await until('the notice', async () => (await readFile(notices, 'utf8').catch(() => '')).includes('not-taken'));
+    await until('the notice', async () =>
+      (await readFile(notices, 'utf8').catch(() => '')).includes('not-taken'),
+    );
 
     await chmod(file, 0o644);
     // A folder in the inbox is only listed.
@@ -289,13 +327,18 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     await using api = await openOddApi();
     await using home = await openHome(redis.url, api.url);
     const drop = (name: string) =>
-      writeFile(path.join(home.folder, 'inbox', name), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+      writeFile(
+        path.join(home.folder, 'inbox', name),
+        'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
+      );
     await drop('locked.csv');
     await chmod(path.join(home.folder, 'inbox', 'locked.csv'), 0o600);
     await drop('orders.csv');
     // Less than ten times `stable`, which is how long an incomplete file is waited for.
     const { code, out, err } = await home.run('start', '--once', '--json', '--max-wait', '18s');
-    expect(err).toMatch(/^Not taken: locked\.csv of source inbox: No permission to read .*read permission\.$/m);
+    expect(err).toMatch(
+      /^Not taken: locked\.csv of source inbox: No permission to read .*read permission\.$/m,
+    );
     const remedy = 'Give the user that runs po-sync read permission.';
     expect({ code, ...JSON.parse(out) }).toMatchObject({
       code: 2,
@@ -312,7 +355,9 @@ describe.runIf(canRunAsOwner)("root's commands in the folder of a service user",
   const REFUSED = `belongs to user ${OWNER}, and root's private Redis would lock that user out.`;
   const foreign = async (folder: string) => {
     const names = await readdir(folder, { recursive: true });
-    const owners = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).uid));
+    const owners = await Promise.all(
+      names.map(async (name) => (await stat(path.join(folder, name))).uid),
+    );
     return names.filter((_, i) => owners[i] !== OWNER);
   };
 

@@ -73,7 +73,11 @@ async function openPlace(odd: Answer = () => undefined, more = ''): Promise<Plac
           orderState: 'NEW',
           items: ITEMS,
         }));
-        return reply(response, 200, JSON.stringify({ status: 'success', error: null, data: { purchaseOrders } }));
+        return reply(
+          response,
+          200,
+          JSON.stringify({ status: 'success', error: null, data: { purchaseOrders } }),
+        );
       }
       const { purchaseOrderNumber } = JSON.parse(body) as { purchaseOrderNumber: string };
       if (purchaseOrderNumber.startsWith('ODD')) return odd(request, response, body);
@@ -99,12 +103,17 @@ delivery: { attempts: 2, settle: 500ms, timeout: 1s, backoff: { initial: 50ms, m
 admin: { port: ${adminPort} }
 `,
   );
-  if (isRoot) for (const name of ['', 'inbox', 'reports']) await chown(path.join(folder, name), DAEMON, DAEMON);
+  if (isRoot)
+    for (const name of ['', 'inbox', 'reports'])
+      await chown(path.join(folder, name), DAEMON, DAEMON);
   await chmod(folder, 0o711);
   await chmod(inbox, 0o777);
   const daemon = startProgram(['--config', path.join(folder, 'po-sync.yaml'), 'start'], {
     cwd: folder,
-    env: { PO_SYNC_STAGING_CLIENT_ID: 'client', PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test' },
+    env: {
+      PO_SYNC_STAGING_CLIENT_ID: 'client',
+      PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test',
+    },
     ...(isRoot ? { user: DAEMON } : {}),
   });
   stack.defer(async () => {
@@ -195,7 +204,8 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     // The last line may still be on its way.
     const written = out.slice(0, out.lastIndexOf('\n'));
     expect(written).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    for (const line of written.split('\n')) expect(JSON.parse(line)).not.toMatchObject({ event: 'forged' });
+    for (const line of written.split('\n'))
+      expect(JSON.parse(line)).not.toMatchObject({ event: 'forged' });
     const folders = await readdir(place.folder);
     expect(folders.sort()).toEqual(['data', 'inbox', 'po-sync.yaml', 'reports']);
     await endsWell(place);
@@ -295,7 +305,9 @@ describe('a neighbor at the admin port', () => {
     endless.write(`GET / HTTP/1.1\r\n${host}`);
     const drip = setInterval(() => endless.write('X-A: b\r\n'), 5);
     for (let i = 0; i < 20; i += 1) {
-      const answer = await fetch(`http://127.0.0.1:${place.adminPort}/healthz`, { headers: { connection: 'close' } });
+      const answer = await fetch(`http://127.0.0.1:${place.adminPort}/healthz`, {
+        headers: { connection: 'close' },
+      });
       expect(answer.status).toBe(200);
     }
     await until('the end of the endless headers', () => endless.destroyed);
@@ -309,12 +321,16 @@ describe('a neighbor at the admin port', () => {
 describe('a server that answers', () => {
   /** Made once: it keeps the server from answering for as long as it takes. */
   const BOMB = gzipSync(Buffer.alloc(50_000_000, '['));
-  const created = '{"status":"success","data":{"purchaseOrderNumber":"ODD","orderState":"NEW"},"error":null}';
+  const created =
+    '{"status":"success","data":{"purchaseOrderNumber":"ODD","orderState":"NEW"},"error":null}';
   const statusOf = (method: string | undefined) => (method === 'GET' ? 200 : 201);
   const WAYS: Record<string, Answer> = {
     'a gzip bomb': ({ method }, response) =>
       void response
-        .writeHead(statusOf(method), { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        .writeHead(statusOf(method), {
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        })
         .end(BOMB),
     'a header without an end': ({ socket }) => {
       socket.write('HTTP/1.1 201 Created\r\nX-Long: ');
@@ -344,13 +360,18 @@ describe('a server that answers', () => {
       const drip = setInterval(() => response.write(' '), 200);
       response.on('close', () => clearInterval(drip));
     },
-    'a redirect to a file': (_, response) => void response.writeHead(307, { location: 'file:///etc/passwd' }).end(),
+    'a redirect to a file': (_, response) =>
+      void response.writeHead(307, { location: 'file:///etc/passwd' }).end(),
     'a redirect elsewhere': ({ headers }, response) =>
       void response.writeHead(308, { location: `http://${headers.host}/odd/followed` }).end(),
     'a length that never comes': ({ method, socket }) =>
-      void socket.write(`HTTP/1.1 ${statusOf(method)} OK\r\nContent-Length: 999999999999\r\n\r\n${created}`),
+      void socket.write(
+        `HTTP/1.1 ${statusOf(method)} OK\r\nContent-Length: 999999999999\r\n\r\n${created}`,
+      ),
     'two lengths': ({ socket }) =>
-      void socket.end(`HTTP/1.1 201 Created\r\nContent-Length: 5\r\nContent-Length: 50\r\n\r\n${created}`),
+      void socket.end(
+        `HTTP/1.1 201 Created\r\nContent-Length: 5\r\nContent-Length: 50\r\n\r\n${created}`,
+      ),
     'bytes that are not HTTP': ({ socket }) => void socket.end('\u0015\u0003\u0003\u0000\u0002'),
   };
   // One daemon meets all of them, in each of three places.
@@ -366,12 +387,16 @@ describe('a server that answers', () => {
       served.add(`${place} ${nth}`);
       ways[Number(nth)]?.[1](request, response, body);
     };
-    const each = (line: (nth: number) => string) => ways.map((_, nth) => `  - ${line(nth)}\n`).join('');
+    const each = (line: (nth: number) => string) =>
+      ways.map((_, nth) => `  - ${line(nth)}\n`).join('');
     const limits = 'stable: 100ms, poll: 2s, timeout: 1s, idle: 500ms';
-    const exports = each((nth) => `{ name: erp-${nth}, type: export, path: 'URL/odd/export/${nth}', ${limits} }`);
+    const exports = each(
+      (nth) => `{ name: erp-${nth}, type: export, path: 'URL/odd/export/${nth}', ${limits} }`,
+    );
     const hooks = each((nth) => `{ on: [attention], webhook: 'URL/odd/hook/${nth}' }`);
     await using place = await openPlace(odd, `${exports}notify:\n${hooks}`);
-    for (const [nth] of ways.entries()) await place.drop(`odd-${nth}.csv`, `${HEAD}ODD-${nth},A,1\n`);
+    for (const [nth] of ways.entries())
+      await place.drop(`odd-${nth}.csv`, `${HEAD}ODD-${nth},A,1\n`);
     await place.drop('bad.csv', `${HEAD}BAD-1,A,x\n`);
     await until('every answer', () => everyWay.every((one) => served.has(one)));
     await place.works('PO-1');

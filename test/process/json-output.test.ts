@@ -3,7 +3,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
+import {
+  DAEMON_COMMANDS,
+  ENVIRONMENT_COMMANDS,
+} from '../../src/cli/commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
 import { bearerHeaders } from '../support/open-sandbox.ts';
 import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -21,11 +24,24 @@ ajv.addSchema(schema);
 const WITHOUT = ['sandbox', 'config schema'];
 
 const FAULTS = [
-  { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-5', 'PO-6', 'HELD-*'] },
+  {
+    kind: 'answer',
+    status: 400,
+    message: 'articleCode X-9 is invalid',
+    orders: ['PO-5', 'PO-6', 'HELD-*'],
+  },
   { kind: 'drop', when: 'before', orders: ['PO-8'], how: 'reset' },
   { kind: 'drop', when: 'after', orders: ['PO-9'], attempts: '1' },
 ];
-const ROWS = ['PO-1,A,1', 'PO-2,A,none', ',A,1', 'PO-5,X-9,1', 'PO-6,X-9,1', 'PO-8,A,1', 'PO-9,A,3'];
+const ROWS = [
+  'PO-1,A,1',
+  'PO-2,A,none',
+  ',A,1',
+  'PO-5,X-9,1',
+  'PO-6,X-9,1',
+  'PO-8,A,1',
+  'PO-9,A,3',
+];
 const fileOf = (rows: string[], more = '') =>
   `${[`purchaseOrderNumber,articleCode,quantity${more}`, ...rows].join('\n')}\n`;
 
@@ -90,19 +106,30 @@ describe('docs/command-output.schema.json', () => {
     place = stack.use(
       await openWorkplace({
         faults: { faults: FAULTS },
-        delivery: ', attempts: 2, onDoubt: hold, concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+        delivery:
+          ', attempts: 2, onDoubt: hold, concurrency: 2, refusalHold: { share: 50%, of: 6 }',
       }),
     );
     await place.drop('orders.csv', fileOf(ROWS));
     await place.drop('broken.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
     await place.run(['start', '--once', '--json']);
-    await place.drop('second.csv', fileOf(['PO-1,A,2,', 'PO-7,A,1,', 'PO-11,A,1,draft'], ',status'));
+    await place.drop(
+      'second.csv',
+      fileOf(['PO-1,A,2,', 'PO-7,A,1,', 'PO-11,A,1,draft'], ',status'),
+    );
     await writeFile(
       path.join(place.folder, 'next.csv'),
       fileOf(['PO-1,A,1,', 'PO-2,A,none,draft', 'PO-10,A,1,'], ',status'),
     );
-    await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
-    const order = { purchaseOrderNumber: 'PO-99', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+    await writeFile(
+      path.join(place.folder, 'broken.csv'),
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n',
+    );
+    const order = {
+      purchaseOrderNumber: 'PO-99',
+      orderState: 'NEW',
+      items: [{ articleCode: 'A', quantity: 1 }],
+    };
     const headers = bearerHeaders(await place.api.token());
     await place.api.call('POST', '/purchase-orders', { headers, body: JSON.stringify(order) });
     for (const [command, args] of CALLS) {
@@ -114,7 +141,11 @@ describe('docs/command-output.schema.json', () => {
 
   async function holdBatch(): Promise<void> {
     await place.drop('held.csv', fileOf(Array.from({ length: 30 }, (_, i) => `HELD-${i},A,1`)));
-    seen.push(['start', '--once', JSON.parse((await place.run(['--json', 'start', '--once'])).out)]);
+    seen.push([
+      'start',
+      '--once',
+      JSON.parse((await place.run(['--json', 'start', '--once'])).out),
+    ]);
   }
 
   async function documentOf(command: string, args: string): Promise<unknown> {
@@ -125,10 +156,15 @@ describe('docs/command-output.schema.json', () => {
       .replace('{broken}', named('broken.csv'))
       .replace('{held}', named('held.csv'));
     const words = `${command} ${given}`.split(' ').filter((word) => word !== '');
-    const { out } = await place.run(['--json', ...words], { USER: 'anna', ...credentials('STAGING') });
+    const { out } = await place.run(['--json', ...words], {
+      USER: 'anna',
+      ...credentials('STAGING'),
+    });
     const document: unknown = JSON.parse(out);
     if (command === 'rehearse')
-      await rm(path.dirname(path.dirname((document as { folder: string }).folder)), { recursive: true });
+      await rm(path.dirname(path.dirname((document as { folder: string }).folder)), {
+        recursive: true,
+      });
     return document;
   }
 
@@ -141,7 +177,10 @@ describe('docs/command-output.schema.json', () => {
   it('describes the output of every command, and every error', () => {
     const wrong = seen.flatMap(([command, args, document]) => {
       const isError =
-        typeof document === 'object' && document !== null && 'error' in document && Object.keys(document).length === 1;
+        typeof document === 'object' &&
+        document !== null &&
+        'error' in document &&
+        Object.keys(document).length === 1;
       const validate = validatorOf(isError ? 'error' : command.replace(' ', '-'));
       return validate(document) ? [] : [`${command} ${args}: ${ajv.errorsText(validate.errors)}`];
     });
@@ -149,13 +188,22 @@ describe('docs/command-output.schema.json', () => {
   });
 
   it('says that errors have one definition for all commands', () => {
-    expect(schema.description).toContain('A document whose only key is `error` matches the definition `error`');
-    const document = seen.find(([command, args]) => command === 'batches cancel' && args === '{first}')?.[2];
-    expect([validatorOf('error')(document), validatorOf('batches-cancel')(document)]).toEqual([true, false]);
+    expect(schema.description).toContain(
+      'A document whose only key is `error` matches the definition `error`',
+    );
+    const document = seen.find(
+      ([command, args]) => command === 'batches cancel' && args === '{first}',
+    )?.[2];
+    expect([validatorOf('error')(document), validatorOf('batches-cancel')(document)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('has a definition for every command, and each was seen', () => {
-    const names = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(({ name }) => name);
+    const names = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(
+      ({ name }) => name,
+    );
     const needed = names.filter((name) => !WITHOUT.includes(name));
     expect(needed.filter((name) => schema.$defs[name.replace(' ', '-')] === undefined)).toEqual([]);
     expect(needed.filter((name) => !seen.some(([command]) => command === name))).toEqual([]);
@@ -164,7 +212,11 @@ describe('docs/command-output.schema.json', () => {
   it('allows no key that it does not describe', () => {
     for (const [command, args, document] of seen.slice(0, 5)) {
       const more = { ...(document as object), surprise: true };
-      expect([command, args, validatorOf(command.replace(' ', '-'))(more)]).toEqual([command, args, false]);
+      expect([command, args, validatorOf(command.replace(' ', '-'))(more)]).toEqual([
+        command,
+        args,
+        false,
+      ]);
     }
   });
 });

@@ -77,7 +77,10 @@ describe('the daemon', () => {
       const own = async () => (await sending(redis, place)).filter((number) => !before.has(number));
       // Intents are prepared, so at times there are more than the calls in flight.
       if (share === 0.1)
-        await until('intents ahead', async () => await whileStopped(daemon, async () => (await own()).length > 16));
+        await until(
+          'intents ahead',
+          async () => await whileStopped(daemon, async () => (await own()).length > 16),
+        );
       daemon.child.kill('SIGKILL');
       await daemon.ended;
       const now = await own();
@@ -95,7 +98,9 @@ describe('the daemon', () => {
   });
 
   it('killed while it reads a file, reads it again', async () => {
-    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '30ms' }] } });
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'delay', by: '30ms' }] },
+    });
     const first = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(3000));
     await until('first orders', () => accepted(place) > 20);
@@ -117,7 +122,9 @@ describe('the daemon', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s finishes the calls in flight, hands the rest back and ends with 0',
     async (signal) => {
-      await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });
+      await using place = await openWorkplace({
+        faults: { faults: [{ kind: 'delay', by: '100ms' }] },
+      });
       const first = place.spawn(['start']);
       await place.drop('orders.csv', csvOf(200));
       await until('first orders', () => accepted(place) > 10);
@@ -134,7 +141,9 @@ describe('the daemon', () => {
   );
 
   it('SIGUSR1 opens no debugger and changes nothing', async () => {
-    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '100ms' }] } });
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'delay', by: '100ms' }] },
+    });
     const running = place.spawn(['start']);
     await place.drop('orders.csv', csvOf(200));
     await until('first orders', () => accepted(place) > 10);
@@ -142,7 +151,10 @@ describe('the daemon', () => {
     await until('all orders', () => place.stored().size === 200);
     running.child.kill('SIGTERM');
     const { code, err } = await running.ended;
-    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('Debugger listening') });
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.not.stringContaining('Debugger listening'),
+    });
     expectOnce(place, 200);
   });
 
@@ -162,7 +174,9 @@ describe('the daemon', () => {
   });
 
   it('--once that is interrupted ends with 143', async () => {
-    await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '200ms' }] } });
+    await using place = await openWorkplace({
+      faults: { faults: [{ kind: 'delay', by: '200ms' }] },
+    });
     const running = place.spawn(['start', '--once']);
     await place.drop('orders.csv', csvOf(100));
     await until('calls', () => place.events.some(({ type }) => type === 'received'));
@@ -182,7 +196,8 @@ describe('the daemon', () => {
     await place.drop('b.csv', csvOf(3, 10));
     await until(
       'both reports',
-      async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length === 2,
+      async () =>
+        (await place.reportsNow()).filter(({ state }) => state === 'finished').length === 2,
     );
     expectOnce(place, 6);
     running.child.kill('SIGTERM');

@@ -45,7 +45,9 @@ const program = {
     capabilities: closed({ drop: { const: ['ALL'] } }),
   }),
   resources: closed({ requests: amounts, limits: amounts }),
-  volumeMounts: list(closed({ name, mountPath: { type: 'string', pattern: '^/' } }, { readOnly: yes })),
+  volumeMounts: list(
+    closed({ name, mountPath: { type: 'string', pattern: '^/' } }, { readOnly: yes }),
+  ),
 };
 const initContainer = closed({ ...program, command: list(text) });
 const container = closed(
@@ -64,7 +66,10 @@ const volume: Schema = {
     { name },
     {
       configMap: closed({ name }),
-      secret: closed({ secretName: name }, { defaultMode: mode, items: list(closed({ key: text, path: text })) }),
+      secret: closed(
+        { secretName: name },
+        { defaultMode: mode, items: list(closed({ key: text, path: text })) },
+      ),
       persistentVolumeClaim: closed({ claimName: name }),
       emptyDir: closed({}, { medium: { const: 'Memory' }, sizeLimit: quantity }),
     },
@@ -97,12 +102,20 @@ const labels = closed({ matchLabels: texts });
 export const MANIFEST: Schema = {
   oneOf: [
     closed({ apiVersion: { const: 'v1' }, kind: { const: 'ConfigMap' }, metadata, data: texts }),
-    closed({ apiVersion: { const: 'v1' }, kind: { const: 'PersistentVolumeClaim' }, metadata, spec: claim }),
+    closed({
+      apiVersion: { const: 'v1' },
+      kind: { const: 'PersistentVolumeClaim' },
+      metadata,
+      spec: claim,
+    }),
     closed({
       apiVersion: { const: 'v1' },
       kind: { const: 'Service' },
       metadata,
-      spec: closed({ selector: texts }, { clusterIP: { const: 'None' }, ports: list(closed({ name, port })) }),
+      spec: closed(
+        { selector: texts },
+        { clusterIP: { const: 'None' }, ports: list(closed({ name, port })) },
+      ),
     }),
     closed({
       apiVersion: { const: 'apps/v1' },

@@ -43,7 +43,9 @@ type Document = {
 };
 
 async function documentsOf(file: string): Promise<Document[]> {
-  const parsed = parseAllDocuments(await readFile(path.join(FOLDER, file), 'utf8'), { version: '1.1' });
+  const parsed = parseAllDocuments(await readFile(path.join(FOLDER, file), 'utf8'), {
+    version: '1.1',
+  });
   return parsed.map((one) => {
     expect(one.errors).toEqual([]);
     return one.toJS() as Document;
@@ -75,24 +77,32 @@ describe('the Kubernetes manifests', () => {
     expect(validate(wrong)).toBe(false);
   });
 
-  test.each(['po-sync', 'redis'])('%s mounts only volumes that it has, and its labels and its service fit', (name) => {
-    const { spec } = of('StatefulSet', name);
-    const { containers, initContainers = [], volumes } = spec.template.spec;
-    const known = [...volumes, ...spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map((one) => one.name);
-    for (const { volumeMounts } of [...initContainers, ...containers])
-      for (const mount of volumeMounts) expect(known).toContain(mount.name);
-    expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
-    expect(of('Service', spec.serviceName).spec.selector).toEqual(spec.selector.matchLabels);
-  });
+  test.each(['po-sync', 'redis'])(
+    '%s mounts only volumes that it has, and its labels and its service fit',
+    (name) => {
+      const { spec } = of('StatefulSet', name);
+      const { containers, initContainers = [], volumes } = spec.template.spec;
+      const known = [...volumes, ...spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map(
+        (one) => one.name,
+      );
+      for (const { volumeMounts } of [...initContainers, ...containers])
+        for (const mount of volumeMounts) expect(known).toContain(mount.name);
+      expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
+      expect(of('Service', spec.serviceName).spec.selector).toEqual(spec.selector.matchLabels);
+    },
+  );
 
   test('no secret is a variable: each comes from a file of the secret that docs/deploy.md creates', async () => {
     const [container] = of('StatefulSet', 'po-sync').spec.template.spec.containers;
-    const { name: mounted, mountPath } = container.volumeMounts.find((one) => one.name === 'secrets') ?? {
+    const { name: mounted, mountPath } = container.volumeMounts.find(
+      (one) => one.name === 'secrets',
+    ) ?? {
       name: '',
       mountPath: '',
     };
     expect(
-      of('StatefulSet', 'po-sync').spec.template.spec.volumes.find(({ name }) => name === mounted)?.secret?.secretName,
+      of('StatefulSet', 'po-sync').spec.template.spec.volumes.find(({ name }) => name === mounted)
+        ?.secret?.secretName,
     ).toBe('po-sync');
     const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
     const secrets = (container.env ?? []).filter(({ name }) => name !== 'PO_SYNC_CONFIRM');
@@ -108,7 +118,13 @@ describe('the Kubernetes manifests', () => {
     await using folder = await makeTempFolder();
     const file = path.join(folder.path, 'po-sync.yaml');
     await writeFile(file, of('ConfigMap', 'po-sync').data['po-sync.yaml'] ?? '');
-    const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), ['config', 'show', '--config', file, '--json']);
+    const { stdout } = await run(path.join(ROOT, 'bin/po-sync'), [
+      'config',
+      'show',
+      '--config',
+      file,
+      '--json',
+    ]);
     const { config } = JSON.parse(stdout);
     const mounts = of('StatefulSet', 'po-sync').spec.template.spec.containers[0].volumeMounts.map(
       (one) => one.mountPath,
@@ -129,7 +145,11 @@ describe('the Kubernetes manifests', () => {
     expect(block).toContain('kubectl apply');
     const bin = path.join(folder.path, 'bin');
     await writeExecutable(path.join(bin, 'docker'), ':');
-    await writeExecutable(path.join(bin, 'editor'), 'case $1 in client-*) echo filled >"$1" ;; esac', 'test -s "$1"');
+    await writeExecutable(
+      path.join(bin, 'editor'),
+      'case $1 in client-*) echo filled >"$1" ;; esac',
+      'test -s "$1"',
+    );
     await writeExecutable(
       path.join(bin, 'kubectl'),
       'for word; do case $word in --from-file=*) test -s "$(echo "$word" | cut -d= -f2)" || exit 1 ;; *.yaml) test -s "$word" || exit 1 ;; esac; done',

@@ -34,7 +34,9 @@ describe('start on a terminal', () => {
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
     await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
-    await until('the time left is shown', () => /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+ s left/.test(out()));
+    await until('the time left is shown', () =>
+      /orders\.csv {2}[█░]+ +\d+% {2}\d+\/61 {2}\d+ s left/.test(out()),
+    );
     await place.setFaults([]);
     await until('its last line', () => out().includes('61 orders in'));
     type('\u0003');
@@ -47,7 +49,9 @@ describe('start on a terminal', () => {
     expect(lines.filter((line) => /█|░/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.includes('po-sync has stopped'))).toHaveLength(1);
     // No line is torn: each is a log line, the last line of a batch, or what the terminal itself echoes.
-    expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! | {2}\/|$)/.test(line))).toEqual([]);
+    expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! | {2}\/|$)/.test(line))).toEqual(
+      [],
+    );
   });
 
   it('shows why delivery pauses', async () => {
@@ -56,7 +60,9 @@ describe('start on a terminal', () => {
     });
     const { type, ended, out } = onTerminal(place, 'start');
     await place.drop('orders.csv', csvOf(5));
-    await until('the pause is shown', () => /paused.*for .*ends automatically[^)]*\): /.test(out()));
+    await until('the pause is shown', () =>
+      /paused.*for .*ends automatically[^)]*\): /.test(out()),
+    );
     expect(out()).toContain(`${ESCAPE}[31mpaused`);
     type('\u0003');
     expect(await ended).toBe(0);

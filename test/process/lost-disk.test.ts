@@ -33,14 +33,24 @@ it('with its own Redis alive, po-sync continues without data and reports, and fi
   await rm(path.join(place.folder, 'data'), { recursive: true });
 
   await place.run(['resume']);
-  const log = await runUntil('the orders that waited, and the export without its copy', async () => {
-    const [{ unsettled } = { unsettled: undefined }, ...others] = (await json('status')).batches;
-    return place.stored().size === 4 && unsettled !== undefined && others.length === 0;
-  });
+  const log = await runUntil(
+    'the orders that waited, and the export without its copy',
+    async () => {
+      const [{ unsettled } = { unsettled: undefined }, ...others] = (await json('status')).batches;
+      return place.stored().size === 4 && unsettled !== undefined && others.length === 0;
+    },
+  );
   expect(log).not.toContain('ledger-rolled-back');
-  expect(Object.fromEntries(place.stored())).toEqual({ 'ERP-1': 1, 'ERP-3': 1, 'GOOD-1': 1, 'GOOD-2': 1 });
+  expect(Object.fromEntries(place.stored())).toEqual({
+    'ERP-1': 1,
+    'ERP-3': 1,
+    'GOOD-1': 1,
+    'GOOD-2': 1,
+  });
   const { batches } = await json('batches', 'list', '--open');
-  expect(new Set(batches.map(({ file }: { file: string }) => file))).toEqual(new Set(['first.csv', 'erp.csv']));
+  expect(new Set(batches.map(({ file }: { file: string }) => file))).toEqual(
+    new Set(['first.csv', 'erp.csv']),
+  );
   const [lost] = (await json('status')).batches;
   expect(lost.unsettled.reason).toContain('put it back there, or cancel the batch');
   await json('batches', 'cancel', lost.batch, '--yes');

@@ -1,4 +1,13 @@
-import { appendFile, mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,7 +25,10 @@ import { openTroublePlace } from '../trouble/trouble-place.ts';
 describe('a workbook that exhausts its reader', () => {
   it.each([
     ['two million brackets', '<'.repeat(2_000_000)],
-    ['eighty thousand attributes', `<worksheet ${Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ')}>`],
+    [
+      'eighty thousand attributes',
+      `<worksheet ${Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ')}>`,
+    ],
   ])('of %s is refused, and others are read then and after a restart', async (_, xml) => {
     await using place = await openWorkplace();
     const good = (number: string) =>
@@ -25,7 +37,9 @@ describe('a workbook that exhausts its reader', () => {
     await place.drop('hostile.xlsx', rawWorkbook([{ xml }]));
     await place.drop('good.xlsx', good('PO-1'));
     await until('the good order', () => place.stored().get('PO-1') === 1);
-    await until('the refusal', async () => (await place.reportsNow()).some(({ state }) => state === 'unreadable'));
+    await until('the refusal', async () =>
+      (await place.reportsNow()).some(({ state }) => state === 'unreadable'),
+    );
     first.child.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ code: 0 });
     const second = place.spawn(['start']);
@@ -43,15 +57,21 @@ describe('another program on the admin port', () => {
     const { port } = neighbor;
     const { code, err } = await place.spawn(['start'], { PO_SYNC_ADMIN_PORT: String(port) }).ended;
     expect(code).toBe(1);
-    expect(err).toContain(`The admin port 127.0.0.1:${port} is occupied.\n  Check first whether po-sync already runs`);
+    expect(err).toContain(
+      `The admin port 127.0.0.1:${port} is occupied.\n  Check first whether po-sync already runs`,
+    );
   });
 });
 
 describe('a folder in the inbox', () => {
   it('that a link replaces while the daemon is away leads to no private file', async () => {
     await using place = await openWorkplace();
-    const rows = (number: string) => `purchaseOrderNumber,orderState,articleCode,quantity\n${number},NEW,A,1\n`;
-    const [processing, home] = [path.join(place.inbox, 'processing'), path.join(place.folder, 'private')];
+    const rows = (number: string) =>
+      `purchaseOrderNumber,orderState,articleCode,quantity\n${number},NEW,A,1\n`;
+    const [processing, home] = [
+      path.join(place.inbox, 'processing'),
+      path.join(place.folder, 'private'),
+    ];
     await mkdir(home);
     await writeFile(path.join(home, 'orders.csv'), rows('PRIVATE-1'));
     await place.run(['pause']);
@@ -90,14 +110,20 @@ describe('sparse files of a terabyte', () => {
     const daemon = place.spawn(['start']);
     await until('ready', () => daemon.out().includes('po-sync is ready'));
     for (let i = 0; i < 17; i += 1) {
-      await writeFile(path.join(place.inbox, `.huge-${i}`), 'purchaseOrderNumber,articleCode,quantity\n');
+      await writeFile(
+        path.join(place.inbox, `.huge-${i}`),
+        'purchaseOrderNumber,articleCode,quantity\n',
+      );
       await truncate(path.join(place.inbox, `.huge-${i}`), 10 ** 12);
       await appendFile(path.join(place.inbox, `.huge-${i}`), '\n');
       await rename(path.join(place.inbox, `.huge-${i}`), path.join(place.inbox, `huge-${i}.csv`));
     }
     await until('17 refusals', async () => {
       const reports = await place.reportsNow();
-      return reports.filter(({ state, bytes }) => state === 'unreadable' && bytes > 10 ** 12).length === 17;
+      return (
+        reports.filter(({ state, bytes }) => state === 'unreadable' && bytes > 10 ** 12).length ===
+        17
+      );
     });
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
@@ -115,29 +141,35 @@ describe('a list without an end', () => {
       '{"articleCode":"A","quantity":1},'.repeat(2_000),
     ],
     ['blanks', HEAD, ' '.repeat(65_536)],
-  ])('of %s neither ends nor fills the daemon, and delivery waits with a reason', async (_, head, part) => {
-    let lists = 0;
-    await using api = await openWebServer(async (request, response) => {
-      const body = await text(request).catch(() => '');
-      if (request.url?.includes('token')) return json(response, 200, TOKEN);
-      if (request.method === 'POST') return json(response, 201, created(body));
-      lists += 1;
-      response.writeHead(200, { 'content-type': 'application/json' }).write(head);
-      const go = () => {
-        while (!response.destroyed && response.write(part));
-      };
-      response.on('drain', go);
-      go();
-    });
-    await using place = await openTroublePlace({ url: `http://127.0.0.1:${api.port}` });
-    await place.drop('orders.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\n');
-    await until('a second list', () => lists >= 2);
-    const { pauses } = await place.status();
-    expect(pauses.map(({ code }) => code)).toEqual(['ledger-new']);
-    expect(memoryOf(place.daemon.child.pid ?? 0, 'peak')).toBeLessThan(400);
-    place.daemon.child.kill('SIGTERM');
-    expect(await place.daemon.ended).toMatchObject({ code: 0 });
-  });
+  ])(
+    'of %s neither ends nor fills the daemon, and delivery waits with a reason',
+    async (_, head, part) => {
+      let lists = 0;
+      await using api = await openWebServer(async (request, response) => {
+        const body = await text(request).catch(() => '');
+        if (request.url?.includes('token')) return json(response, 200, TOKEN);
+        if (request.method === 'POST') return json(response, 201, created(body));
+        lists += 1;
+        response.writeHead(200, { 'content-type': 'application/json' }).write(head);
+        const go = () => {
+          while (!response.destroyed && response.write(part));
+        };
+        response.on('drain', go);
+        go();
+      });
+      await using place = await openTroublePlace({ url: `http://127.0.0.1:${api.port}` });
+      await place.drop(
+        'orders.csv',
+        'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\n',
+      );
+      await until('a second list', () => lists >= 2);
+      const { pauses } = await place.status();
+      expect(pauses.map(({ code }) => code)).toEqual(['ledger-new']);
+      expect(memoryOf(place.daemon.child.pid ?? 0, 'peak')).toBeLessThan(400);
+      place.daemon.child.kill('SIGTERM');
+      expect(await place.daemon.ended).toMatchObject({ code: 0 });
+    },
+  );
 });
 
 const TOKEN = '{"access_token":"t","token_type":"Bearer","expires_in":3600}';
@@ -148,5 +180,9 @@ function json(response: ServerResponse, status: number, body: string): void {
 
 function created(body: string): string {
   const { purchaseOrderNumber } = JSON.parse(body) as { purchaseOrderNumber: string };
-  return JSON.stringify({ status: 'success', data: { purchaseOrderNumber, orderState: 'NEW' }, error: null });
+  return JSON.stringify({
+    status: 'success',
+    data: { purchaseOrderNumber, orderState: 'NEW' },
+    error: null,
+  });
 }

@@ -22,11 +22,12 @@ let root: string;
 
 /** A separate checkout with separate ports, on the packages of this one. */
 beforeEach(async () => {
-  const { arePackagesInStep } = await loadSetupPart<{ arePackagesInStep(root: string): Promise<boolean> }>(
-    'packages.mjs',
-  );
+  const { arePackagesInStep } = await loadSetupPart<{
+    arePackagesInStep(root: string): Promise<boolean>;
+  }>('packages.mjs');
   // Otherwise the set-up would install into the packages of this checkout, through the link.
-  if (!(await arePackagesInStep(repository))) throw new Error('Install the packages first: npm ci.');
+  if (!(await arePackagesInStep(repository)))
+    throw new Error('Install the packages first: npm ci.');
   folder = await makeTempFolder();
   root = path.join(folder.path, 'checkout');
   await mkdir(path.join(root, 'inbox'), { recursive: true });
@@ -75,7 +76,8 @@ async function start() {
   await once(setup, 'spawn');
   const told = (what: RegExp) =>
     until(`it says ${what}`, () => {
-      if (setup.exitCode !== null) throw new Error(`it ended with ${setup.exitCode}:\n${lines.join('\n')}`);
+      if (setup.exitCode !== null)
+        throw new Error(`it ended with ${setup.exitCode}:\n${lines.join('\n')}`);
       return lines.find((line) => what.test(line));
     });
   return { setup, lines, told, end: (signal: NodeJS.Signals) => endOf(setup, signal) };
@@ -109,15 +111,22 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   const first = await start();
   for (const sample of samples) await first.told(new RegExp(`^po-sync: ${sample}: \\d+ orders`));
   await mkdir(path.join(root, 'inbox', 'august'));
-  await first.told(/^po-sync: august is not read, because it is a folder: drop the files themselves into inbox\//);
+  await first.told(
+    /^po-sync: august is not read, because it is a folder: drop the files themselves into inbox\//,
+  );
   // What a terminal does, and npm may do again.
   first.setup.kill('SIGINT');
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.lines.at(-1)).toBe('po-sync: stopped');
   // A terminal of 80 columns breaks no path in them.
-  expect(first.lines.filter((line) => /Ctrl-C|daemon\.log|data\/sandbox/.test(line) && line.length > 80)).toEqual([]);
-  expect(first.lines).toContain('po-sync: the log is data/daemon.log, that of the sandbox data/sandbox.log');
-  const linesOf = async (log: string) => (await readFile(path.join(root, 'data', log), 'utf8')).trim().split('\n');
+  expect(
+    first.lines.filter((line) => /Ctrl-C|daemon\.log|data\/sandbox/.test(line) && line.length > 80),
+  ).toEqual([]);
+  expect(first.lines).toContain(
+    'po-sync: the log is data/daemon.log, that of the sandbox data/sandbox.log',
+  );
+  const linesOf = async (log: string) =>
+    (await readFile(path.join(root, 'data', log), 'utf8')).trim().split('\n');
   for (const line of await linesOf('daemon.log')) expect(JSON.parse(line)).toHaveProperty('msg');
   expect(await linesOf('sandbox.log')).toContainEqual(expect.stringMatching(/ POST \/.* 201 /));
   expect(await processes()).toEqual([]);
@@ -128,12 +137,15 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   expect(counts.reduce((sum, one) => sum + one.accepted, 0)).toBeGreaterThan(0);
   expect(counts.reduce((sum, one) => sum + one.invalid, 0)).toBeGreaterThan(0);
   expect(counts.reduce((sum, one) => sum + one.refused, 0)).toBeGreaterThan(0);
-  for (const { folder } of batches) expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
+  for (const { folder } of batches)
+    expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
 });
 
 test('the commands in the README work next to it, also those that call the API', async () => {
   const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
-  expect(readme).toMatch(/^\. data\/sandbox\/env\b.*\nexport PATH="\$PWD\/bin:\$PATH".*\npo-sync status\b/m);
+  expect(readme).toMatch(
+    /^\. data\/sandbox\/env\b.*\nexport PATH="\$PWD\/bin:\$PATH".*\npo-sync status\b/m,
+  );
   const first = await start();
   for (const sample of await readdir(path.join(root, 'config', 'samples')))
     await first.told(new RegExp(`^po-sync: ${sample}: `));
@@ -143,7 +155,9 @@ test('the commands in the README work next to it, also those that call the API',
   expect(await first.end('SIGINT')).toBe(0);
   // Its API has ended with it.
   expect(await command('status')).toContain('none running; start one with npm start');
-  await expect(command('reconcile')).rejects.toThrow(/ECONNREFUSED[\s\S]*Try again while npm start is running/);
+  await expect(command('reconcile')).rejects.toThrow(
+    /ECONNREFUSED[\s\S]*Try again while npm start is running/,
+  );
 });
 
 test('after kill -9 of everything it starts again and continues', async () => {
@@ -172,7 +186,10 @@ test('the next start stops the processes of a killed one, and shows what they fi
   await first.end('SIGKILL');
   expect((await processes()).length).toBeGreaterThan(0);
   await drop('meanwhile.csv', 'P-1,A-1,1');
-  await until('the file to be settled', async () => (await settledBatches(path.join(root, 'reports'))).length === 3);
+  await until(
+    'the file to be settled',
+    async () => (await settledBatches(path.join(root, 'reports'))).length === 3,
+  );
 
   const second = await start();
   await second.told(/^po-sync: meanwhile\.csv: 1 order, 1 accepted$/);
@@ -181,7 +198,9 @@ test('the next start stops the processes of a killed one, and shows what they fi
   await second.told(/press Ctrl-C to stop/);
   const third = await start();
   await once(third.setup, 'close');
-  expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` is already running here \(process \d+\); stop it first$/);
+  expect(third.lines.at(-1)).toMatch(
+    /^po-sync: `npm start` is already running here \(process \d+\); stop it first$/,
+  );
   expect(await second.end('SIGINT')).toBe(0);
 });
 

@@ -28,13 +28,17 @@ function timeOf(event: string, nth: number, file = ''): Promise<string> {
 
 test('several instances share one Redis and one inbox, each with its admin port, also after an upgrade', async () => {
   const port = await freePort(3);
-  await using place = await openPm2Place({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
+  await using place = await openPm2Place({
+    PO_SYNC_INSTANCES: '2',
+    PO_SYNC_ADMIN_PORT: String(port),
+  });
   const { pm2, stored } = place;
   await pm2.run('start', CONFIGURATION);
   const both = await pm2.list();
   expect(both.map(({ pm2_env }) => pm2_env.status)).toEqual(['online', 'online']);
   expect(await processesIn(place.at('data', 'redis'))).toHaveLength(1);
-  for (const own of [port, port + 1]) expect((await fetch(`http://127.0.0.1:${own}/readyz`)).status).toBe(200);
+  for (const own of [port, port + 1])
+    expect((await fetch(`http://127.0.0.1:${own}/readyz`)).status).toBe(200);
 
   const numbers = await place.drop('orders.csv', 60);
   const { report } = await place.settled();
@@ -76,7 +80,9 @@ test('two environments run beside each other under one pm2, each with its config
   await place.drop('orders.csv', 3);
   await place.drop('orders.csv', 3, 'uat/inbox');
   const batches = await until('both are finished', async () => {
-    const found = await Promise.all(['reports', 'uat/reports'].map((folder) => settledBatches(at(folder))));
+    const found = await Promise.all(
+      ['reports', 'uat/reports'].map((folder) => settledBatches(at(folder))),
+    );
     return found.every(({ length }) => length === 1) && found.flat();
   });
   expect(batches.map(({ report }) => report.environment)).toEqual(['staging', 'uat']);
@@ -134,7 +140,10 @@ test('after a wrong secret is corrected, delete and start run the daemon also wh
 
 test('pm2 reload under load loses and doubles no order', async () => {
   const port = await freePort(2);
-  await using place = await openPm2Place({ PO_SYNC_INSTANCES: '2', PO_SYNC_ADMIN_PORT: String(port) });
+  await using place = await openPm2Place({
+    PO_SYNC_INSTANCES: '2',
+    PO_SYNC_ADMIN_PORT: String(port),
+  });
   const { pm2, stored } = place;
   await pm2.run('start', CONFIGURATION);
   const before = await pm2.list();
@@ -167,19 +176,29 @@ test('a log that was moved away is followed by a new one after pm2 reloadLogs', 
   await pm2.run('reloadLogs');
   await place.drop('orders.csv', 1);
   await place.settled();
-  await until('the new log', async () => (await readFile(file, 'utf8').catch(() => '')).includes('orders.csv'));
+  await until('the new log', async () =>
+    (await readFile(file, 'utf8').catch(() => '')).includes('orders.csv'),
+  );
   expect(await readFile(`${file}.1`, 'utf8')).not.toContain('orders.csv');
 });
 
 test('with split roles, the files of the log have the names that docs/operations.md gives, and its command reads them', async () => {
   const port = await freePort(3);
-  await using place = await openPm2Place({ PO_SYNC_DELIVERIES: '2', PO_SYNC_ADMIN_PORT: String(port) });
+  await using place = await openPm2Place({
+    PO_SYNC_DELIVERIES: '2',
+    PO_SYNC_ADMIN_PORT: String(port),
+  });
   const { pm2 } = place;
   await pm2.run('start', CONFIGURATION);
   const logs = (await pm2.list()).map(({ pm2_env }) => pm2_env.pm_out_log_path);
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-  const names = new Set(logs.map((log) => `~/.pm2/logs/${path.basename(log).replace(/\d+\.log$/, '*.log')}`));
-  expect([...names].sort()).toEqual(['~/.pm2/logs/po-sync-delivery-out-*.log', '~/.pm2/logs/po-sync-intake-out-*.log']);
+  const names = new Set(
+    logs.map((log) => `~/.pm2/logs/${path.basename(log).replace(/\d+\.log$/, '*.log')}`),
+  );
+  expect([...names].sort()).toEqual([
+    '~/.pm2/logs/po-sync-delivery-out-*.log',
+    '~/.pm2/logs/po-sync-intake-out-*.log',
+  ]);
   for (const name of names) expect(page).toContain(`\`${path.basename(name)}\``);
 
   const [, command = ''] = /`(zcat -f ~\/\.pm2\/logs\/[^`]*)`/.exec(page) ?? [];

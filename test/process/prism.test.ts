@@ -1,7 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, formOf, goodOrder, type OpenSandbox, openSandbox } from '../support/open-sandbox.ts';
+import {
+  bearerHeaders,
+  formOf,
+  goodOrder,
+  type OpenSandbox,
+  openSandbox,
+} from '../support/open-sandbox.ts';
 import { type PrismProxy, startPrismProxy } from '../support/prism-proxy.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
@@ -49,10 +55,18 @@ test('an independent proxy confirms that every kind of answer matches docs/opena
 test('the proxy confirms that the token endpoint matches docs/openapi.yaml', async () => {
   await using auth = await startPrismProxy(DOCUMENT, sandbox.authUrl);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const form = { grant_type: 'client_credentials', client_id: 'client-of-tests', client_secret: 'secret-of-tests' };
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: 'client-of-tests',
+    client_secret: 'secret-of-tests',
+  };
   const ask = (fields: Record<string, string>) =>
     exchange('POST', `${auth.url}/oauth2/token`, { headers, body: formOf({ ...form, ...fields }) });
-  const seen = [await ask({}), await ask({ scope: 'nothing' }), await ask({ client_secret: 'wrong' })];
+  const seen = [
+    await ask({}),
+    await ask({ scope: 'nothing' }),
+    await ask({ client_secret: 'wrong' }),
+  ];
   expect(seen.map(({ status }) => status)).toEqual([200, 400, 401]);
 });
 
@@ -80,5 +94,7 @@ test('everything po-sync sends and receives while delivering a file matches docs
   await writeFile(place.config, proxied);
   await place.drop('orders.csv', csvOf(100));
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  expect(place.stored()).toEqual(new Map(Array.from({ length: 100 }, (_, nth) => [`PO-${nth + 1}`, 1])));
+  expect(place.stored()).toEqual(
+    new Map(Array.from({ length: 100 }, (_, nth) => [`PO-${nth + 1}`, 1])),
+  );
 });

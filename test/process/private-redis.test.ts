@@ -40,7 +40,10 @@ const open = (more: Partial<Parameters<typeof openPrivateRedis>[0]> = {}) =>
 const servers = (at = data) => processesIn(path.join(at, 'redis'));
 
 /** A connection that outlives the server. */
-function connect(url: string, more: Pick<RedisOptions, 'enableReadyCheck'> = {}): Redis & AsyncDisposable {
+function connect(
+  url: string,
+  more: Pick<RedisOptions, 'enableReadyCheck'> = {},
+): Redis & AsyncDisposable {
   const client = new Redis(url, {
     ...more,
     retryStrategy: () => 20,
@@ -80,7 +83,10 @@ describe('a first start', () => {
     await using client = connect(redis.url);
 
     expect(await client.config('GET', 'bind')).toContain('127.0.0.1');
-    expect(new URL(redis.url)).toMatchObject({ hostname: '127.0.0.1', port: expect.stringMatching(/^\d{5}$/) });
+    expect(new URL(redis.url)).toMatchObject({
+      hostname: '127.0.0.1',
+      port: expect.stringMatching(/^\d{5}$/),
+    });
     await using stranger = connect(`redis://127.0.0.1:${new URL(redis.url).port}`);
     await expect(stranger.get('x')).rejects.toThrow('NOAUTH');
   });
@@ -99,7 +105,9 @@ describe('a first start', () => {
     await using client = connect(socket ?? '');
 
     await expect(client.get('x')).rejects.toThrow('NOAUTH');
-    const modes = ['', 'server.json', 'redis.conf', 'redis.log'].map((name) => stat(path.join(data, 'redis', name)));
+    const modes = ['', 'server.json', 'redis.conf', 'redis.log'].map((name) =>
+      stat(path.join(data, 'redis', name)),
+    );
     expect((await Promise.all(modes)).map(({ mode }) => (mode & 0o777).toString(8))).toEqual([
       '700',
       '600',
@@ -239,7 +247,10 @@ describe('what the last start left behind', () => {
       await client.set('kept', 'yes');
     }
     await before[Symbol.asyncDispose]();
-    const stranger = createServer((_, answer) => answer.end()).listen(Number(new URL(before.url).port), '127.0.0.1');
+    const stranger = createServer((_, answer) => answer.end()).listen(
+      Number(new URL(before.url).port),
+      '127.0.0.1',
+    );
     await once(stranger, 'listening');
     try {
       await using redis = await open();
@@ -303,7 +314,9 @@ describe('what the last start left behind', () => {
     const user = await visit();
     await user.told;
     await killServers('SIGSTOP');
-    await expect(open({ clock: hurried(systemClock) })).rejects.toMatchObject({ code: 'redis-frozen' });
+    await expect(open({ clock: hurried(systemClock) })).rejects.toMatchObject({
+      code: 'redis-frozen',
+    });
     expect(await servers()).toHaveLength(1);
     await killServers('SIGCONT');
     await user.leave();
@@ -328,7 +341,10 @@ function hurried(clock: Clock): Clock {
 
 async function editState(changes: object): Promise<void> {
   const file = path.join(data, 'redis', 'server.json');
-  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...changes }));
+  await writeFile(
+    file,
+    JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...changes }),
+  );
 }
 
 /** Another process that uses the private Redis of `data`. */

@@ -11,10 +11,14 @@ const PASSWORD = 'canary-7c2e91';
 test('a proxy that is silent, refuses, and dies in the middle of calls costs no order and doubles none', async () => {
   const faults = { faults: [{ kind: 'delay', when: 'after', by: '20ms' }] };
   // The silence of the proxy lasts as long as a call may take.
-  const pace = 'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
+  const pace =
+    'settle: 1s, timeout: 2s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
   await using place = await openWorkplace({ faults, pace });
   const { port } = new URL(place.api.baseUrl);
-  await using proxy = await openConnectProxy({ credentials: `erp:${PASSWORD}`, hosts: { [HOST]: Number(port) } });
+  await using proxy = await openConnectProxy({
+    credentials: `erp:${PASSWORD}`,
+    hosts: { [HOST]: Number(port) },
+  });
   const text = await readFile(place.config, 'utf8');
   const addressed = text
     .replaceAll(`http://127.0.0.1:${port}`, `http://${HOST}`)
@@ -32,7 +36,9 @@ test('a proxy that is silent, refuses, and dies in the middle of calls costs no 
   proxy.mood = 'bad gateway';
   const { child, ended, out } = place.spawn(['start'], env);
   await place.drop('orders.csv', csvOf(600));
-  await until('the refusal of the proxy is shown', async () => (await status()).includes('refuses a tunnel'));
+  await until('the refusal of the proxy is shown', async () =>
+    (await status()).includes('refuses a tunnel'),
+  );
   expect(place.stored().size).toBe(0);
 
   proxy.mood = 'tunnel';
@@ -44,9 +50,14 @@ test('a proxy that is silent, refuses, and dies in the middle of calls costs no 
   }
   proxy.mood = 'silent';
   proxy.dropAll();
-  await until('the silence of the proxy is shown', async () => (await status()).includes('did not open a tunnel'));
+  await until('the silence of the proxy is shown', async () =>
+    (await status()).includes('did not open a tunnel'),
+  );
   proxy.mood = 'tunnel';
-  await until('the batch is finished', async () => (await place.reportsNow())[0]?.state === 'finished');
+  await until(
+    'the batch is finished',
+    async () => (await place.reportsNow())[0]?.state === 'finished',
+  );
 
   expect(place.stored().size).toBe(600);
   expect([...place.stored()].filter(([, times]) => times !== 1)).toEqual([]);
@@ -55,7 +66,9 @@ test('a proxy that is silent, refuses, and dies in the middle of calls costs no 
   // Every request came through a tunnel, and nobody shows the password.
   expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${HOST}:80 HTTP/1.1`]));
   const shown = (await place.run(['doctor'], env)).out;
-  expect(shown).toMatch(new RegExp(`ok +connection to API + ${HOST} answers through the proxy 127\\.0\\.0\\.1`));
+  expect(shown).toMatch(
+    new RegExp(`ok +connection to API + ${HOST} answers through the proxy 127\\.0\\.0\\.1`),
+  );
   const config = (await place.run(['config', 'show'], env)).out;
   child.kill('SIGTERM');
   await ended;

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
-import { DOCUMENTED_USER, documentedUsers, startTestRedis, type TestRedis } from '../support/test-redis.ts';
+import {
+  DOCUMENTED_USER,
+  documentedUsers,
+  startTestRedis,
+  type TestRedis,
+} from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -56,7 +61,9 @@ it('what Redis left out because `default` had no rights is rebuilt, and the next
     await admin.call(command, ...args);
   }
   await admin.bgrewriteaof();
-  await until('the rewritten file', async () => /aof_rewrite_in_progress:0/.test(await admin.info('persistence')));
+  await until('the rewritten file', async () =>
+    /aof_rewrite_in_progress:0/.test(await admin.info('persistence')),
+  );
   admin.disconnect();
   await place.drop('again.csv', FILE);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });

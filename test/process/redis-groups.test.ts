@@ -73,16 +73,20 @@ describe('a primary that others know', () => {
       remedy: 'Set redis.master to the name in `sentinel monitor`.',
     });
     const gone = { sentinels: [`127.0.0.1:${await freePort()}`], master: 'orders' };
-    await expect(connectRedis({ address: gone }, { within: ANSWERS_WITHIN })).rejects.toMatchObject({
-      code: 'redis-unreachable',
-      remedy: 'Start Redis or correct redis.sentinels.',
-    });
+    await expect(connectRedis({ address: gone }, { within: ANSWERS_WITHIN })).rejects.toMatchObject(
+      {
+        code: 'redis-unreachable',
+        remedy: 'Start Redis or correct redis.sentinels.',
+      },
+    );
   });
 });
 
 describe('of Sentinels that disagree', () => {
   /** Each Sentinel names another server. Answers the number of the server that is found. */
-  async function found(...sentinels: { server: number; epoch: number; isGone?: boolean }[]): Promise<number> {
+  async function found(
+    ...sentinels: { server: number; epoch: number; isGone?: boolean }[]
+  ): Promise<number> {
     await using stack = new AsyncDisposableStack();
     const servers = [stack.use(await startTestRedis()), stack.use(await startTestRedis())];
     const nodes: string[] = [];
@@ -126,46 +130,63 @@ describe('of Sentinels that disagree', () => {
 const GROUPS = { Sentinel: startSentinelGroup, Cluster: startClusterGroup };
 const KINDS: (keyof typeof GROUPS)[] = ['Sentinel', 'Cluster'];
 
-describe.skipIf(!HAS_OPENSSL).each(KINDS)('%s by TLS, with a private CA and client certificates', (kind) => {
-  it('is used for every server; replaced certificates apply to those that are found next', async () => {
-    await using folder = await makeTempFolder();
-    const tls = await openGroupTls(folder.path);
-    const stranger = await openAuthority(folder.path, 'stranger');
-    const renewed = await tls.authority.issue('renewed', { names: ['po-sync'] });
-    await using group = await GROUPS[kind](tls);
-    const { tls: files, ...address } = parse(group.yaml);
-    const at = (name: string) => path.join(folder.path, name);
-    const used = { caFile: at('used-ca.pem'), certFile: at('used.pem'), keyFile: at('used.key') };
-    const use = async (caFile: string, { cert, key }: Certificate) => {
-      await copyFile(caFile, used.caFile);
-      await copyFile(cert, used.certFile);
-      await copyFile(key, used.keyFile);
-    };
-    const place = (settings: TlsSettings) => ({ address, credentials: { ...credentials, tls: openTls(settings) } });
+describe.skipIf(!HAS_OPENSSL).each(KINDS)(
+  '%s by TLS, with a private CA and client certificates',
+  (kind) => {
+    it('is used for every server; replaced certificates apply to those that are found next', async () => {
+      await using folder = await makeTempFolder();
+      const tls = await openGroupTls(folder.path);
+      const stranger = await openAuthority(folder.path, 'stranger');
+      const renewed = await tls.authority.issue('renewed', { names: ['po-sync'] });
+      await using group = await GROUPS[kind](tls);
+      const { tls: files, ...address } = parse(group.yaml);
+      const at = (name: string) => path.join(folder.path, name);
+      const used = { caFile: at('used-ca.pem'), certFile: at('used.pem'), keyFile: at('used.key') };
+      const use = async (caFile: string, { cert, key }: Certificate) => {
+        await copyFile(caFile, used.caFile);
+        await copyFile(cert, used.certFile);
+        await copyFile(key, used.keyFile);
+      };
+      const place = (settings: TlsSettings) => ({
+        address,
+        credentials: { ...credentials, tls: openTls(settings) },
+      });
 
-    await expect(
-      connectRedis(place({ caFile: files.caFile }), { probe, within: ANSWERS_WITHIN }),
-    ).rejects.toMatchObject({
-      code: 'redis-unreachable',
-      remedy: expect.stringContaining('redis.tls.certFile'),
+      await expect(
+        connectRedis(place({ caFile: files.caFile }), { probe, within: ANSWERS_WITHIN }),
+      ).rejects.toMatchObject({
+        code: 'redis-unreachable',
+        remedy: expect.stringContaining('redis.tls.certFile'),
+      });
+      await expect(
+        connectRedis(place({ certFile: files.certFile, keyFile: files.keyFile }), {
+          probe,
+          within: ANSWERS_WITHIN,
+        }),
+      ).rejects.toMatchObject({
+        code: 'redis-unreachable',
+        remedy: expect.stringContaining('redis.tls.caFile'),
+      });
+
+      await use(files.caFile, tls.client);
+      const troubles: string[] = [];
+      const redis = await connectRedis(place(used), {
+        probe,
+        onTrouble: ({ message }) => troubles.push(message),
+      });
+      await redis.set(probe, 'before');
+      await use(stranger.caFile, tls.client);
+      const first = await group.primary(probe);
+      await first.kill();
+      const written = redis.set(probe, 'after');
+      redis.on('error', ({ message }: Error) => troubles.push(message));
+      await until('the new authority is used', () =>
+        troubles.some((one) => one.includes('certificate')),
+      );
+      await use(files.caFile, renewed);
+      expect(await written).toBe('OK');
+      expect((await group.primary(probe)).port).not.toBe(first.port);
+      await redis.quit();
     });
-    await expect(
-      connectRedis(place({ certFile: files.certFile, keyFile: files.keyFile }), { probe, within: ANSWERS_WITHIN }),
-    ).rejects.toMatchObject({ code: 'redis-unreachable', remedy: expect.stringContaining('redis.tls.caFile') });
-
-    await use(files.caFile, tls.client);
-    const troubles: string[] = [];
-    const redis = await connectRedis(place(used), { probe, onTrouble: ({ message }) => troubles.push(message) });
-    await redis.set(probe, 'before');
-    await use(stranger.caFile, tls.client);
-    const first = await group.primary(probe);
-    await first.kill();
-    const written = redis.set(probe, 'after');
-    redis.on('error', ({ message }: Error) => troubles.push(message));
-    await until('the new authority is used', () => troubles.some((one) => one.includes('certificate')));
-    await use(files.caFile, renewed);
-    expect(await written).toBe('OK');
-    expect((await group.primary(probe)).port).not.toBe(first.port);
-    await redis.quit();
-  });
-});
+  },
+);

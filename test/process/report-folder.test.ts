@@ -27,11 +27,9 @@ type Subject = AsyncDisposable & {
 
 /** A file takes the folder's place: that stops root too, in any container. */
 async function fileInstead(place: Workplace): Promise<Subject> {
-  const [folder, file, next] = ['folder', 'file', 'next'].map((name) => `${place.reports}-${name}`) as [
-    string,
-    string,
-    string,
-  ];
+  const [folder, file, next] = ['folder', 'file', 'next'].map(
+    (name) => `${place.reports}-${name}`,
+  ) as [string, string, string];
   await mkdir(folder);
   await writeFile(file, 'not a folder');
   const lead = async (to: string) => {
@@ -94,7 +92,8 @@ done`;
     });
     const lines: string[] = [];
     createInterface(shell.stdout).on('line', (line) => void lines.push(line));
-    const line = (pattern: RegExp) => until(String(pattern), () => pattern.exec(lines.join('\n'))?.[0]);
+    const line = (pattern: RegExp) =>
+      until(String(pattern), () => pattern.exec(lines.join('\n'))?.[0]);
     const pid = (await line(/^pid \d+/m)).slice(4);
     async function say(what: string): Promise<void> {
       shell.stdin.write(`${what}\n`);
@@ -151,7 +150,9 @@ ${TROUBLED.map((command) => `run ${command}`).join('\n')}
     });
     const [running = '', ...troubled] = (await text(shell.stdout)).split(/^# /m).slice(1);
     // Redis ends as soon as it cannot write, which may be before status has read it all.
-    expect(running).toMatch(/ 1 running[\s\S]*code 0|(?:does not answer|was lost|ENOSPC)[\s\S]*code 1/);
+    expect(running).toMatch(
+      / 1 running[\s\S]*code 0|(?:does not answer|was lost|ENOSPC)[\s\S]*code 1/,
+    );
     expect(troubled.map((part) => part.split('\n')[0])).toEqual(TROUBLED);
     for (const part of troubled) {
       expect(part).toMatch(/data\/redis: (?:ENOSPC|database or disk is full)/);
@@ -205,7 +206,9 @@ describe('a report folder that under load', () => {
     await stored(485);
     await until(
       'a word of it',
-      () => daemon.out().includes('report-not-written') || /could not be written|is gone/.test(daemon.out()),
+      () =>
+        daemon.out().includes('report-not-written') ||
+        /could not be written|is gone/.test(daemon.out()),
     );
     await daemon.mendFolder();
     const seen = { ...place, reports: daemon.reports };

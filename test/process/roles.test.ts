@@ -1,14 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const NOBODY = { PO_SYNC_STAGING_CLIENT_ID: '', PO_SYNC_STAGING_CLIENT_SECRET: '' };
 
 it('an intake daemon without credentials and delivery daemons without the inbox share the work; one is killed', async () => {
-  await using place = await openWorkplace({ faults: { faults: [{ kind: 'delay', by: '10ms..30ms' }] } });
+  await using place = await openWorkplace({
+    faults: { faults: [{ kind: 'delay', by: '10ms..30ms' }] },
+  });
   // The delivery daemons see neither inbox nor reports.
   const elsewhere = path.join(place.folder, 'delivery.yaml');
   const text = await readFile(place.config, 'utf8');
@@ -17,7 +25,9 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
     text.replace('path: inbox', 'path: no-inbox').replace('path: reports', 'path: no-reports'),
   );
   const intake = place.spawn(['start', '--role', 'intake'], NOBODY);
-  const deliveries = [1, 2].map(() => place.spawn(['--config', elsewhere, 'start', '--role', 'delivery']));
+  const deliveries = [1, 2].map(() =>
+    place.spawn(['--config', elsewhere, 'start', '--role', 'delivery']),
+  );
   const [first, second] = deliveries;
   for (const one of [intake, ...deliveries]) {
     await until('a daemon is ready', () => one.out().includes('po-sync is ready'));
@@ -31,14 +41,21 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   expect(roles.toSorted()).toEqual(['delivery', 'delivery', 'intake']);
   first?.child.kill('SIGKILL');
   await allReported(place, dropped);
-  expect(await accountOf(place, dropped)).toMatchObject({ lost: 0, double: 0, givenUp: 0, untidy: [] });
+  expect(await accountOf(place, dropped)).toMatchObject({
+    lost: 0,
+    double: 0,
+    givenUp: 0,
+    untidy: [],
+  });
   second?.child.kill('SIGTERM');
   expect(await second?.ended).toMatchObject({ code: 0 });
   // Nobody delivers now: intake continues, and status says what the orders wait for.
   await dropOrders(place, dropped, 5);
   await until('the orders wait for a daemon', async () => {
     const { waits } = JSON.parse((await place.run(['status', '--json'])).out);
-    return waits.some((wait: { for: string; orders: number }) => wait.for === 'daemon' && wait.orders === 5);
+    return waits.some(
+      (wait: { for: string; orders: number }) => wait.for === 'daemon' && wait.orders === 5,
+    );
   });
   expect(await place.run(['status', '--exit-code'])).toMatchObject({ code: 2 });
   expect(countOf(place.events, 'stored')).toBe(500);
@@ -48,14 +65,24 @@ it('a delivery daemon reads the list for the files of an intake daemon', async (
   await using place = await openWorkplace({ delivery: ', readList: eachFile' });
   const intake = place.spawn(['start', '--role', 'intake'], NOBODY);
   const delivery = place.spawn(['start', '--role', 'delivery']);
-  for (const one of [intake, delivery]) await until('a daemon', () => one.out().includes('po-sync is ready'));
+  for (const one of [intake, delivery])
+    await until('a daemon', () => one.out().includes('po-sync is ready'));
   await place.drop('first.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A-1,1\n');
   await until('the first order', () => place.stored().size === 1);
-  const byHand = { purchaseOrderNumber: 'PO-2', orderState: 'NEW', items: [{ articleCode: 'A-1', quantity: 1 }] };
+  const byHand = {
+    purchaseOrderNumber: 'PO-2',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A-1', quantity: 1 }],
+  };
   expect((await place.api.create(byHand, await place.api.token())).status).toBe(201);
-  await place.drop('second.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-2,A-1,1\nPO-3,A-1,1\n');
+  await place.drop(
+    'second.csv',
+    'purchaseOrderNumber,articleCode,quantity\nPO-2,A-1,1\nPO-3,A-1,1\n',
+  );
   const report = await until('the report', async () =>
-    (await place.reportsNow()).find(({ file, state }) => file === 'second.csv' && state === 'finished'),
+    (await place.reportsNow()).find(
+      ({ file, state }) => file === 'second.csv' && state === 'finished',
+    ),
   );
   expect(report.counts).toMatchObject({ accepted: 1, duplicate: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1]);

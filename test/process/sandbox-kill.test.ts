@@ -1,7 +1,14 @@
 import { Agent, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, CLIENT_ID, CLIENT_SECRET, formOf, goodOrder, ordersIn } from '../support/open-sandbox.ts';
+import {
+  bearerHeaders,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  formOf,
+  goodOrder,
+  ordersIn,
+} from '../support/open-sandbox.ts';
 import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
@@ -30,9 +37,15 @@ test('kill -9 during 200 concurrent creations loses no answered order and no tok
 });
 
 async function requestToken({ authUrl }: SandboxProcess): Promise<string> {
-  const body = formOf({ grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET });
+  const body = formOf({
+    grant_type: 'client_credentials',
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+  });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return String((await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).json.access_token);
+  return String(
+    (await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).json.access_token,
+  );
 }
 
 async function expectAll(
@@ -41,7 +54,9 @@ async function expectAll(
   answered: Set<string>,
   sent: Set<string>,
 ): Promise<void> {
-  const list = await exchange('GET', `${sandbox.baseUrl}/purchase-orders`, { headers: bearerHeaders(token) });
+  const list = await exchange('GET', `${sandbox.baseUrl}/purchase-orders`, {
+    headers: bearerHeaders(token),
+  });
   const listed = ordersIn(list.json.data).map((order) => String(Object(order).purchaseOrderNumber));
   const present = new Set(listed);
   expect([...answered].filter((number) => !present.has(number))).toEqual([]);
@@ -73,11 +88,15 @@ async function createUntilGone(
 /** The status of one create, or 0 when no complete answer came. */
 function create(url: string, agent: Agent, token: string, number: string): Promise<number> {
   return new Promise((resolve) => {
-    const call = request(url, { method: 'POST', agent, headers: bearerHeaders(token) }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode ?? 0));
-      answer.on('error', () => resolve(0));
-    });
+    const call = request(
+      url,
+      { method: 'POST', agent, headers: bearerHeaders(token) },
+      (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve(answer.statusCode ?? 0));
+        answer.on('error', () => resolve(0));
+      },
+    );
     call.on('error', () => resolve(0));
     call.end(JSON.stringify(goodOrder(number)));
   });

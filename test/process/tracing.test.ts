@@ -9,7 +9,8 @@ import { csvOf, openWorkplace } from '../support/workplace.ts';
 const ON = 'tracing: { enabled: true }\n';
 const WATCH = `--import=${path.resolve(import.meta.dirname, '../support/watch-modules.program.ts')}`;
 
-const named = (spans: readonly ReceivedSpan[], name: string) => spans.filter((span) => span.name === name);
+const named = (spans: readonly ReceivedSpan[], name: string) =>
+  spans.filter((span) => span.name === name);
 const POST = 'POST /api/v1/purchase-orders';
 
 /** Each attribute that a span may have. */
@@ -47,11 +48,14 @@ it('an order has one trace from file to answer, over a retry, a restart and a do
     more: ON,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '20' },
   });
-  const rootOf = (number: string) => collector.spans().find(({ attributes }) => attributes['po_sync.order'] === number);
+  const rootOf = (number: string) =>
+    collector.spans().find(({ attributes }) => attributes['po_sync.order'] === number);
   const first = place.spawn(['start']);
   await place.drop('orders.csv', csvOf(2));
   await until('an attempt', () => named(collector.spans(), 'attempt').length > 0);
-  await until('an answer 503', () => collector.spans().some((span) => span.attributes['error.type'] === '503'));
+  await until('an answer 503', () =>
+    collector.spans().some((span) => span.attributes['error.type'] === '503'),
+  );
   first.child.kill('SIGTERM');
   expect(await first.ended).toMatchObject({ code: 0 });
   expect(rootOf('PO-1')).toBeUndefined();
@@ -71,14 +75,20 @@ it('an order has one trace from file to answer, over a retry, a restart and a do
   expect(new Set(trace.map(({ name }) => name))).toEqual(
     new Set(['order', 'admit', 'queued', 'attempt', POST, 'verify']),
   );
-  expect(root).toMatchObject({ parentSpanId: '', attributes: { 'po_sync.outcome': 'accepted', 'po_sync.line': 2 } });
+  expect(root).toMatchObject({
+    parentSpanId: '',
+    attributes: { 'po_sync.outcome': 'accepted', 'po_sync.line': 2 },
+  });
   const attempts = named(trace, 'attempt');
   const outcomes = attempts.map(({ attributes }) => attributes['po_sync.attempt.outcome']);
   expect(new Set(outcomes)).toEqual(new Set(['busy', 'unknown']));
   const requests = named(trace, POST);
   expect(requests).toHaveLength(attempts.length);
-  expect(new Set(requests.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['503', 'no answer']));
-  for (const span of requests) expect(attempts.map(({ spanId }) => spanId)).toContain(span.parentSpanId);
+  expect(new Set(requests.map(({ attributes }) => attributes['error.type']))).toEqual(
+    new Set(['503', 'no answer']),
+  );
+  for (const span of requests)
+    expect(attempts.map(({ spanId }) => spanId)).toContain(span.parentSpanId);
   for (const span of trace.filter(({ name }) => name !== POST && name !== 'order')) {
     expect(span.parentSpanId, span.name).toBe(root?.spanId);
   }
@@ -89,7 +99,11 @@ it('an order has one trace from file to answer, over a retry, a restart and a do
   expect(read).toHaveLength(1);
 
   expect(root?.links).toEqual([{ traceId: file?.traceId, spanId: file?.spanId }]);
-  expect(file?.attributes).toMatchObject({ 'po_sync.file': 'orders.csv', 'po_sync.orders': 2, 'po_sync.accepted': 2 });
+  expect(file?.attributes).toMatchObject({
+    'po_sync.file': 'orders.csv',
+    'po_sync.orders': 2,
+    'po_sync.accepted': 2,
+  });
   const steps = collector.spans().filter(({ traceId }) => traceId === file?.traceId);
   expect(new Set(steps.map(({ name }) => name))).toEqual(
     new Set(['file', 'inspect file', 'admit orders', 'write report']),
@@ -114,8 +128,11 @@ it('tracing imports packages only when it is on, and says which are missing', as
   await using traced = await openWorkplace({ more: ON });
   expect(await traced.spawn(['start', '--once'], env).ended).toMatchObject({ code: 0 });
   expect(await readFile(file, 'utf8')).toContain('@opentelemetry/sdk-trace\n');
-  const { code, err } = await traced.spawn(['start', '--once'], { ...env, LACKS_PACKAGES: '1' }).ended;
+  const { code, err } = await traced.spawn(['start', '--once'], { ...env, LACKS_PACKAGES: '1' })
+    .ended;
   expect(code).toBe(1);
-  expect(err).toContain('Tracing is on, and its packages are not installed: @opentelemetry/otlp-transformer,');
+  expect(err).toContain(
+    'Tracing is on, and its packages are not installed: @opentelemetry/otlp-transformer,',
+  );
   expect(err).toContain('npm ci');
 });

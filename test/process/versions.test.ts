@@ -2,7 +2,13 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildOf } from '../../src/core/version.ts';
-import { accountOf, allReported, countOf, type DroppedFile, dropOrders } from '../support/account.ts';
+import {
+  accountOf,
+  allReported,
+  countOf,
+  type DroppedFile,
+  dropOrders,
+} from '../support/account.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
@@ -33,7 +39,8 @@ afterAll(() => stack.disposeAsync());
 async function installVersion(version: string, change: (store: string) => string): Promise<string> {
   const folder = stack.use(await makeTempFolder()).path;
   const at = (name: string) => path.join(folder, name);
-  for (const part of ['bin', 'config', 'src']) await cp(path.join(ROOT, part), at(part), { recursive: true });
+  for (const part of ['bin', 'config', 'src'])
+    await cp(path.join(ROOT, part), at(part), { recursive: true });
   await symlink(path.join(ROOT, 'node_modules'), at('node_modules'));
   const facts = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   await writeFile(at('package.json'), JSON.stringify({ ...facts, version }));
@@ -43,9 +50,17 @@ async function installVersion(version: string, change: (store: string) => string
 }
 
 /** Runs a version in the workplace; it ends with the test. */
-function run(place: Workplace, launcher: string, args: readonly string[]): Running & AsyncDisposable {
+function run(
+  place: Workplace,
+  launcher: string,
+  args: readonly string[],
+): Running & AsyncDisposable {
   const env = { ...credentials('STAGING'), PO_SYNC_ADMIN_PORT: '0' };
-  const running = startProgram(['--config', place.config, ...args], { cwd: place.folder, env, launcher });
+  const running = startProgram(['--config', place.config, ...args], {
+    cwd: place.folder,
+    env,
+    launcher,
+  });
   return {
     ...running,
     async [Symbol.asyncDispose]() {
@@ -56,7 +71,8 @@ function run(place: Workplace, launcher: string, args: readonly string[]): Runni
 }
 
 const THIS = path.join(ROOT, 'bin/po-sync');
-const ready = ({ out }: Running) => until('a daemon is ready', () => out().includes('po-sync is ready'));
+const ready = ({ out }: Running) =>
+  until('a daemon is ready', () => out().includes('po-sync is ready'));
 const delivered = ({ out }: Running) => out().split('"event":"attempt-ended"').length - 1;
 
 it('two versions share the work, and the newer one continues when the older one is stopped under load', async () => {
@@ -71,7 +87,8 @@ it('two versions share the work, and the newer one continues when the older one 
 
   const dropped: DroppedFile[] = [];
   await until('both deliver', async () => {
-    if (countOf(place.events, 'stored') >= 100 * (dropped.length - 2)) await dropOrders(place, dropped, 100);
+    if (countOf(place.events, 'stored') >= 100 * (dropped.length - 2))
+      await dropOrders(place, dropped, 100);
     return delivered(older) > 20 && delivered(newer) > 20;
   });
   const before = countOf(place.events, 'stored');
@@ -92,8 +109,11 @@ it('a newer ledger format ends an older daemon with 1 under load, but a command 
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, 600);
   expect(await run(place, newFormat, ['status']).ended).toMatchObject({ code: 0 });
-  expect((await run(place, THIS, ['doctor']).ended).out).toMatch(/^ok +ledger format +1, as this version writes it$/m);
-  const wouldConvert = /^warn +ledger format +1; a daemon of this version converts it to 2, and older versions do not/m;
+  expect((await run(place, THIS, ['doctor']).ended).out).toMatch(
+    /^ok +ledger format +1, as this version writes it$/m,
+  );
+  const wouldConvert =
+    /^warn +ledger format +1; a daemon of this version converts it to 2, and older versions do not/m;
   expect((await run(place, newFormat, ['doctor']).ended).out).toMatch(wouldConvert);
   await until('a third of the work', () => countOf(place.events, 'stored') > 200);
   await using newer = run(place, newFormat, ['start']);

@@ -11,7 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-async function lineOf(content: string | Buffer, line: number, column?: number): Promise<string | undefined> {
+async function lineOf(
+  content: string | Buffer,
+  line: number,
+  column?: number,
+): Promise<string | undefined> {
   const path = join(folder.path, 'file');
   await writeFile(path, content);
   return await faultyLine(path, { line, ...(column === undefined ? {} : { column }) });
@@ -48,5 +52,7 @@ test('line ends and characters that are cut between two chunks count once', asyn
 });
 
 test('a file that is gone is an error', async () => {
-  await expect(faultyLine(join(folder.path, 'none'), { line: 1 })).rejects.toMatchObject({ code: 'file-missing' });
+  await expect(faultyLine(join(folder.path, 'none'), { line: 1 })).rejects.toMatchObject({
+    code: 'file-missing',
+  });
 });

@@ -26,10 +26,17 @@ it.each(['closings', 'find'] as const)(
     await using store = await openTestRedis();
     await using reports = await makeTempFolder();
     const { redis, keys } = store;
-    const orders = ['1', '2', '3'].map((number, i) => dead(rows(i + 2, [number, 'A', '1']), 'refused', '400', 'No'));
-    await writeReport(inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }));
+    const orders = ['1', '2', '3'].map((number, i) =>
+      dead(rows(i + 2, [number, 'A', '1']), 'refused', '400', 'No'),
+    );
+    await writeReport(
+      inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }),
+    );
     const batches = createBatches({ redis, keys, owner: 'test' });
-    await batches.begin({ batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+    await batches.begin(
+      { batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
+      1,
+    );
     await redis.hset(keys.batch(BATCH), { open: 3 });
     await batches.done(BATCH);
 
@@ -57,10 +64,19 @@ it.each(['closings', 'find'] as const)(
       closings: (name: string) => meanwhile('closings', batches.closings(name)),
     };
     for (let round = 0; round < 3; round += 1)
-      await refreshReports({ batches: busy, ledger: createLedger(store), store, config: configOf(reports.path) });
-    const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
+      await refreshReports({
+        batches: busy,
+        ledger: createLedger(store),
+        store,
+        config: configOf(reports.path),
+      });
+    const read = async (name: string) =>
+      JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
     // It was written before the port of the dashboard was fixed.
-    expect(await read('report.json')).toMatchObject({ open: 1, help: 'http://127.0.0.1:9464/for-clerks' });
+    expect(await read('report.json')).toMatchObject({
+      open: 1,
+      help: 'http://127.0.0.1:9464/for-clerks',
+    });
     const deadLetters: { closed?: object }[] = await read('dead-letters.json');
     expect(deadLetters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
   },
@@ -71,9 +87,14 @@ it('what a later batch corrected is shown, also if its report appears while this
   await using reports = await makeTempFolder();
   const { redis, keys } = store;
   const orders = [dead(rows(2, ['1', 'A', 'none']), 'refused', '400', 'No')];
-  await writeReport(inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }));
+  await writeReport(
+    inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }),
+  );
   const batches = createBatches({ redis, keys, owner: 'test' });
-  await batches.begin({ batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+  await batches.begin(
+    { batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
+    1,
+  );
   await redis.hset(keys.batch(BATCH), { open: 0 });
   await batches.done(BATCH);
   const closing = { number: '1', at: CLOSED_AT, by: 'accepted', batch: 'later' };
@@ -85,7 +106,10 @@ it('what a later batch corrected is shown, also if its report appears while this
     const changes = [{ place: 'line 2', field: 'quantity', from: 'none', to: '4' }];
     await mkdir(join(reports.path, 'later'), { recursive: true });
     const corrected = { batch: BATCH, places: ['line 2'], number: '1', changes };
-    await writeFile(join(reports.path, 'later', 'corrections.json'), `[\n${JSON.stringify(corrected)}\n]\n`);
+    await writeFile(
+      join(reports.path, 'later', 'corrections.json'),
+      `[\n${JSON.stringify(corrected)}\n]\n`,
+    );
     await redis.sadd(keys.refresh, BATCH);
   }
 
@@ -99,8 +123,15 @@ it('what a later batch corrected is shown, also if its report appears while this
     },
   };
   for (let round = 0; round < 3; round += 1)
-    await refreshReports({ batches: busy, ledger: createLedger(store), store, config: configOf(reports.path) });
-  const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
+    await refreshReports({
+      batches: busy,
+      ledger: createLedger(store),
+      store,
+      config: configOf(reports.path),
+    });
+  const [letter] = JSON.parse(
+    await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'),
+  );
   expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', from: 'none', to: '4' }] });
 });
 
@@ -112,10 +143,19 @@ it('a report that cannot be written does not delay the others', async () => {
   const names = ['a', 'b', 'c'].map((deadLetter) => BATCH.replace('orders', deadLetter));
   for (const batch of names) {
     const orders = [dead(rows(2, ['1', 'A', '1']), 'refused', '400', 'No')];
-    await writeReport(inputOf(join(reports.path, batch), orders, { report: reportOf(orders, { batch }) }));
-    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+    await writeReport(
+      inputOf(join(reports.path, batch), orders, { report: reportOf(orders, { batch }) }),
+    );
+    await batches.begin(
+      { batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
+      1,
+    );
     await batches.done(batch);
-    await redis.hset(keys.closed(batch), '0', JSON.stringify({ number: '1', at: CLOSED_AT, by: 'accepted' }));
+    await redis.hset(
+      keys.closed(batch),
+      '0',
+      JSON.stringify({ number: '1', at: CLOSED_AT, by: 'accepted' }),
+    );
     await redis.sadd(keys.refresh, batch);
   }
   // A folder with the name of the list.
@@ -126,7 +166,9 @@ it('a report that cannot be written does not delay the others', async () => {
     refreshReports({ batches, ledger: createLedger(store), store, config: configOf(reports.path) }),
   ).rejects.toThrow();
   for (const name of others) {
-    expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
+    expect(
+      JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8')),
+    ).toMatchObject({ open: 0 });
   }
   expect(await batches.toRefresh()).toEqual([broken]);
 });
@@ -135,14 +177,19 @@ it('the first batch with a content is known until it is forgotten, also to a row
   await using store = await openTestRedis();
   const batches = createBatches({ ...store, owner: 'test' });
   const begin = async (batch: string, at: number) => {
-    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' }, at);
+    await batches.begin(
+      { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' },
+      at,
+    );
     const earlier = await batches.contentRead(batch, 'inbox', SHA256);
     await batches.admitting(batch, SHA256);
     return earlier;
   };
   const { claim } = createRowClaims({ ...store, ledger: { lookup: async () => [] } });
   const rowOf = async (batch: string) => {
-    const claims = await claim({ number: 'PO-1', batch: 'fix', no: 9 }, [{ batch, place: 'line 2' }]);
+    const claims = await claim({ number: 'PO-1', batch: 'fix', no: 9 }, [
+      { batch, place: 'line 2' },
+    ]);
     return 'by' in claims ? undefined : claims[0]?.batch;
   };
 
@@ -166,7 +213,10 @@ it('which orders a person discarded is known until their batch is forgotten', as
   const { close } = createDeadLetters(store);
   const who = { at: 1, who: 'anna', what: 'discarded' } as const;
   for (const batch of ['a', 'b']) {
-    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' }, 1);
+    await batches.begin(
+      { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' },
+      1,
+    );
     await store.redis.hset(store.keys.waiting, 'PO-1', `${batch}/0`);
     await close({ batch, deadLetter: { number: 'PO-1', kind: 'invalid' }, fields: ['0'], by: who });
   }

@@ -51,7 +51,11 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   const ledger = createLedger(store);
   const { config } = configOf(LEAST);
   const deps = { store, clock: systemClock, probe: { initial: 100, max: 100 } };
-  const breaker = createCircuitBreaker({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
+  const breaker = createCircuitBreaker({
+    ...deps,
+    onPaused: () => undefined,
+    onResumed: () => undefined,
+  });
 
   /** `slowly`: each of its reports waits until `go` is called. */
   function daemon(
@@ -73,7 +77,10 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     };
     const needed: number[] = [];
     const events: string[] = [];
-    const log = pino({ level: 'info' }, { write: (line) => void events.push(JSON.parse(line).event) });
+    const log = pino(
+      { level: 'info' },
+      { write: (line) => void events.push(JSON.parse(line).event) },
+    );
     const settlement = openSettlement({
       config: { ...config, sources, reports: { ...config.reports, path: reports } },
       store,
@@ -90,7 +97,13 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   const { batch } = await batches.begin(file, store.time.now());
   const { sha256, bytes, records, shape, warnings } = await inspectFile(file.path, undefined, {});
   await batches.inspected(batch, { sha256, bytes, records, shape, warnings });
-  const invalid = { outcome: 'invalid', attempts: 0, at: store.time.now(), code: 'empty', message: '' } as const;
+  const invalid = {
+    outcome: 'invalid',
+    attempts: 0,
+    at: store.time.now(),
+    code: 'empty',
+    message: '',
+  } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
   await batches.admitted(batch, 1, '');
   await batches.admitting(batch, sha256);
@@ -126,7 +139,8 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
         await store.redis.zadd(store.keys.fileChecks, 0, check);
       }
     },
-    report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
+    report: async (): Promise<Report> =>
+      JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
     /** Leaves the batch as a daemon leaves it that is killed just before its last step. */
     async forgetThatItIsDone(): Promise<void> {
       await store.redis.hset(store.keys.batch(batch), { state: 'open' });
@@ -162,7 +176,11 @@ describe('settlement', () => {
     await settlement.progress(place.batch);
     expect(await place.report()).toMatchObject({ state: 'finished', open: 1 });
     await place.settled(settlement);
-    expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
+    expect(await place.report()).toMatchObject({
+      state: 'finished',
+      counts: { orders: 1, invalid: 1 },
+      open: 1,
+    });
   });
 
   it('a cancellation that could not be noted beside the report is noted with its next progress, and then left alone', async () => {
@@ -189,7 +207,10 @@ describe('settlement', () => {
     ['a folder', (note: string) => mkdir(path.join(note, 'in the way'), { recursive: true })],
     ['a pipe', async (note: string) => void execFileSync('mkfifo', [note])],
     ['a link', (note: string) => symlink('/nowhere', note)],
-    ['a second name of another file', (note: string) => link(path.join(path.dirname(note), 'report.json'), note)],
+    [
+      'a second name of another file',
+      (note: string) => link(path.join(path.dirname(note), 'report.json'), note),
+    ],
     ['a line that was cut off', (note: string) => writeFile(note, '{"was":{"nu')],
   ])(
     'a discard is noted beside the report at the latest with its next progress where %s was in the way',
@@ -201,15 +222,30 @@ describe('settlement', () => {
       const note = path.join(folder, '.discarded.ndjson');
       await block(note);
       const report = await place.read('report.json');
-      const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
+      const letter = {
+        purchaseOrderNumber: 'PO-1',
+        kind: 'invalid',
+        location: { line: 2 },
+      } as DeadLetter;
       const batch = { batch: place.batch, state: 'open' } as const;
-      await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
+      await noteDiscard(
+        { folder, batch, letter },
+        { at: 1_800_000_000_000, who: 'anna' },
+        place.store,
+      );
       expect(await place.read('report.json')).toBe(report);
       await settlement.progress(place.batch);
-      await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(() => undefined);
+      await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(
+        () => undefined,
+      );
       await rmdir(note).catch(() => undefined);
       await settlement.progress(place.batch);
-      const noted = { was: { number: 'PO-1', content: '' }, at: 1_800_000_000_000, who: 'anna', line: 2 };
+      const noted = {
+        was: { number: 'PO-1', content: '' },
+        at: 1_800_000_000_000,
+        who: 'anna',
+        line: 2,
+      };
       expect((await lstat(note)).isFile()).toBe(true);
       expect(await readFile(note, 'utf8')).toContain(`\n${JSON.stringify(noted)}\n`.trimStart());
     },
@@ -220,10 +256,18 @@ describe('settlement', () => {
     const { batches, settlement } = place.daemon('first');
     const { redis, keys, identity } = place.store;
     await settlement.progress(place.batch);
-    const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
+    const letter = {
+      purchaseOrderNumber: 'PO-1',
+      kind: 'invalid',
+      location: { line: 2 },
+    } as DeadLetter;
     const batch = { batch: place.batch, state: 'open' } as const;
     const folder = path.join(place.reports, place.batch);
-    await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
+    await noteDiscard(
+      { folder, batch, letter },
+      { at: 1_800_000_000_000, who: 'anna' },
+      place.store,
+    );
     await keepCancellation(folder, { at: 1_800_000_000_000, who: 'bert' });
     await redis.del(keys.discards(place.batch));
 
@@ -233,37 +277,61 @@ describe('settlement', () => {
     await rename(`${place.reports}-away`, place.reports);
     await settlement.recall();
     expect(await redis.get(keys.recalled)).toBe(identity.known().epoch);
-    expect([await batches.isCancelled(place.batch), await redis.hlen(keys.discards(place.batch))]).toEqual([true, 1]);
+    expect([
+      await batches.isCancelled(place.batch),
+      await redis.hlen(keys.discards(place.batch)),
+    ]).toEqual([true, 1]);
   });
 
   it.each([
     ['is damaged', (report: string) => writeFile(report, '{')],
     ['is gone', (report: string) => rm(report)],
-  ])('what people discarded is entered also where the report that says whether the file ended %s', async (_, harm) => {
-    await using place = await openPlace();
-    const { settlement } = place.daemon('first');
-    const { redis, keys } = place.store;
-    await settlement.progress(place.batch);
-    const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
-    const batch = { batch: place.batch, state: 'open' } as const;
-    const folder = path.join(place.reports, place.batch);
-    await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
-    await harm(path.join(folder, 'report.json'));
-    await redis.flushall();
-    await settlement.recall();
-    expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
-  });
+  ])(
+    'what people discarded is entered also where the report that says whether the file ended %s',
+    async (_, harm) => {
+      await using place = await openPlace();
+      const { settlement } = place.daemon('first');
+      const { redis, keys } = place.store;
+      await settlement.progress(place.batch);
+      const letter = {
+        purchaseOrderNumber: 'PO-1',
+        kind: 'invalid',
+        location: { line: 2 },
+      } as DeadLetter;
+      const batch = { batch: place.batch, state: 'open' } as const;
+      const folder = path.join(place.reports, place.batch);
+      await noteDiscard(
+        { folder, batch, letter },
+        { at: 1_800_000_000_000, who: 'anna' },
+        place.store,
+      );
+      await harm(path.join(folder, 'report.json'));
+      await redis.flushall();
+      await settlement.recall();
+      expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
+    },
+  );
 
   it.each([
     ['may be of this file where Redis does not know who took it', '', 1],
     ['are of others where Redis knows who took the file', 'epoch', 0],
   ])('the duplicates of a report %s', async (_, claimedIn, warnings) => {
-    await using place = await openPlace('purchaseOrderNumber,articleCode,quantity\nPO-1,,1\nPO-2,A,1\n');
+    await using place = await openPlace(
+      'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\nPO-2,A,1\n',
+    );
     const { batches, settlement } = place.daemon('first');
     const { redis, keys, time } = place.store;
     await redis.hset(keys.batch(place.batch), { claimedIn });
-    const result = { outcome: 'duplicate', attempts: 0, at: time.now(), code: 'duplicate', message: '' } as const;
-    await createLedger(place.store).count(place.batch, time.now(), [{ ordinal: 1, number: 'PO-2', result }]);
+    const result = {
+      outcome: 'duplicate',
+      attempts: 0,
+      at: time.now(),
+      code: 'duplicate',
+      message: '',
+    } as const;
+    await createLedger(place.store).count(place.batch, time.now(), [
+      { ordinal: 1, number: 'PO-2', result },
+    ]);
     await batches.admitted(place.batch, 2, '');
     await place.settled(settlement);
     const report = await place.report();
@@ -301,10 +369,16 @@ describe('settlement', () => {
 
   it('a batch that corrects another one ends although the report of that one was removed', async () => {
     const old = '20261121T071500Z-inbox-orders-3f2a91c0';
-    const header = 'purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check';
-    await using place = await openPlace(`${header}\nPO-1,,1,2,missing,is empty (line 2 of batch ${old}),01.000\n`);
+    const header =
+      'purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check';
+    await using place = await openPlace(
+      `${header}\nPO-1,,1,2,missing,is empty (line 2 of batch ${old}),01.000\n`,
+    );
     const { batches, settlement } = place.daemon('first');
-    await batches.begin({ batch: old, source: 'inbox', kind: 'inbox', name: 'old.csv', path: '/none' }, 1);
+    await batches.begin(
+      { batch: old, source: 'inbox', kind: 'inbox', name: 'old.csv', path: '/none' },
+      1,
+    );
     await batches.done(old);
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
@@ -325,7 +399,9 @@ describe('settlement', () => {
     await settlement[Symbol.asyncDispose]();
     await rm(reports);
     await place.settled(settlement);
-    expect(await place.store.redis.hexists(place.store.keys.batch(place.batch), 'unsettled')).toBe(0);
+    expect(await place.store.redis.hexists(place.store.keys.batch(place.batch), 'unsettled')).toBe(
+      0,
+    );
   });
 
   it('a batch whose report another daemon writes is skipped, not waited for', async () => {
@@ -354,7 +430,9 @@ describe('settlement', () => {
       counts: { orders: 1, invalid: 1 },
       open: 1,
     });
-    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?articleCode /);
+    expect(await place.read('results.csv')).toMatch(
+      /\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?articleCode /,
+    );
     expect(await place.read('dead-letters.csv')).toMatch(/^PO-1,,1,2,/m);
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
@@ -374,8 +452,16 @@ describe('settlement', () => {
   });
 
   it.each([
-    ['that grew after this daemon inspected it is unreadable', 'unreadable', (file: string) => appendFile(file, 'x')],
-    ['with other permissions than this daemon saw is finished', 'finished', (file: string) => chmod(file, 0o600)],
+    [
+      'that grew after this daemon inspected it is unreadable',
+      'unreadable',
+      (file: string) => appendFile(file, 'x'),
+    ],
+    [
+      'with other permissions than this daemon saw is finished',
+      'finished',
+      (file: string) => chmod(file, 0o600),
+    ],
   ] as const)('a file %s', async (_, state, change) => {
     await using place = await openPlace();
     const inspections = new Map([[place.batch, await inspectFile(place.path, undefined, {})]]);
@@ -402,7 +488,9 @@ describe('settlement', () => {
       await redis.hset(keys.unreadable, other, JSON.stringify([source, name]));
     }
     await place.settled(place.daemon('first').settlement);
-    expect(await place.batches.closings(older)).toMatchObject([{ by: 'replaced', batch: place.batch }]);
+    expect(await place.batches.closings(older)).toMatchObject([
+      { by: 'replaced', batch: place.batch },
+    ]);
     expect(await place.batches.closings(newer)).toEqual([]);
   });
 
@@ -410,18 +498,28 @@ describe('settlement', () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     const batch = await place.batches.find(place.batch);
-    if (batch) expect(await settlement.settleUnreadable(batch, changed, 'an epoch that is over')).toBeUndefined();
+    if (batch)
+      expect(
+        await settlement.settleUnreadable(batch, changed, 'an epoch that is over'),
+      ).toBeUndefined();
     expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
   });
 
   it('a file whose content was replaced after its orders were admitted still has their final counts', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
-    await writeFile(place.path, 'something else entirely, and long enough to cover what was there before\n');
+    await writeFile(
+      place.path,
+      'something else entirely, and long enough to cover what was there before\n',
+    );
     const batch = await place.batches.find(place.batch);
     if (batch) await settlement.settleUnreadable(batch, changed, '');
     await place.settled(settlement);
-    expect(await place.report()).toMatchObject({ state: 'unreadable', counts: { orders: 1, invalid: 1 }, open: 1 });
+    expect(await place.report()).toMatchObject({
+      state: 'unreadable',
+      counts: { orders: 1, invalid: 1 },
+      open: 1,
+    });
     expect((await place.read('results.csv')).trimEnd().split('\n')).toHaveLength(1);
   });
 });
@@ -462,7 +560,10 @@ describe('a settled file', () => {
     const report = await place.report();
     expect(report).toMatchObject({
       state: 'unreadable',
-      error: { code: 'unreadable-changed', remedy: expect.stringMatching(/^Drop the complete file again/) },
+      error: {
+        code: 'unreadable-changed',
+        remedy: expect.stringMatching(/^Drop the complete file again/),
+      },
       counts: { orders: 1, invalid: 1 },
       open: 1,
     });
@@ -480,11 +581,13 @@ describe('a settled file', () => {
     const before = place.store.time.now();
     await place.settled(place.daemon('first').settlement);
     const { redis, keys } = place.store;
-    const due = (await redis.zrange(keys.fileChecks, 0, '-1', 'WITHSCORES')).filter((_, i) => i % 2 === 1);
+    const due = (await redis.zrange(keys.fileChecks, 0, '-1', 'WITHSCORES')).filter(
+      (_, i) => i % 2 === 1,
+    );
     const waits = due.map((score) => Number(score) - before);
-    expect(waits.map((wait) => [5_000, 30_000, 300_000, 3_600_000].findLast((after) => wait >= after))).toEqual([
-      5_000, 30_000, 300_000, 3_600_000,
-    ]);
+    expect(
+      waits.map((wait) => [5_000, 30_000, 300_000, 3_600_000].findLast((after) => wait >= after)),
+    ).toEqual([5_000, 30_000, 300_000, 3_600_000]);
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     const next = place.daemon('next');
     await next.settlement.refresh();
@@ -501,7 +604,9 @@ describe('a settled file', () => {
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     await place.passAnHour();
     await Promise.all([one, two].map(({ settlement }) => settlement.refresh()));
-    const said = [...one.events, ...two.events].filter((event) => event === 'file-changed-after-read');
+    const said = [...one.events, ...two.events].filter(
+      (event) => event === 'file-changed-after-read',
+    );
     expect(said).toHaveLength(1);
   });
 
@@ -520,7 +625,9 @@ describe('a settled file', () => {
     expect(needed).toEqual([1, 2]);
   });
 
-  it.each<[string, (settled: string, place: Awaited<ReturnType<typeof openPlace>>) => Promise<unknown>]>([
+  it.each<
+    [string, (settled: string, place: Awaited<ReturnType<typeof openPlace>>) => Promise<unknown>]
+  >([
     ['unchanged', async () => undefined],
     ['removed', (settled) => rm(settled)],
     [
@@ -531,7 +638,10 @@ describe('a settled file', () => {
         await batches.done('later', { path: settled, at: 1 });
       },
     ],
-    ['moved with its day', (settled, { inbox }) => rename(path.dirname(settled), path.join(inbox, 'kept'))],
+    [
+      'moved with its day',
+      (settled, { inbox }) => rename(path.dirname(settled), path.join(inbox, 'kept')),
+    ],
     [
       'replaced by a link',
       async (settled, { inbox }) => {
@@ -556,7 +666,9 @@ describe('a settled file', () => {
     await place.passAnHour();
     await settlement.refresh();
     expect(needed).toEqual([1]);
-    expect(events.filter((event) => event.startsWith('file-changed') || event === 'batch-trouble')).toEqual([]);
+    expect(
+      events.filter((event) => event.startsWith('file-changed') || event === 'batch-trouble'),
+    ).toEqual([]);
     expect(await place.report()).toMatchObject({ state: 'finished' });
     expect(await place.store.redis.zcard(place.store.keys.fileChecks)).toBe(0);
   });
@@ -573,7 +685,13 @@ describe('a settled file', () => {
       ['long-ago', 1],
     ] as const) {
       await place.batches.begin({ ...place.file, batch }, at);
-      await place.batches.inspected(batch, { sha256: '', bytes: 1, records: 1, shape, warnings: [] });
+      await place.batches.inspected(batch, {
+        sha256: '',
+        bytes: 1,
+        records: 1,
+        shape,
+        warnings: [],
+      });
       await place.batches.putAway(batch, path.join(path.dirname(settled), 'x'.repeat(300)));
       await redis.zadd(keys.fileChecks, 0, `0/${batch}`);
     }
@@ -581,7 +699,9 @@ describe('a settled file', () => {
     await redis.zadd(keys.fileChecks, 1, `0/${place.batch}`);
     await settlement.refresh();
     expect(needed).toEqual([1, 2]);
-    expect(Number(await redis.zscore(keys.fileChecks, '0/long'))).toBeGreaterThan(place.store.time.now());
+    expect(Number(await redis.zscore(keys.fileChecks, '0/long'))).toBeGreaterThan(
+      place.store.time.now(),
+    );
     expect(await redis.zscore(keys.fileChecks, '0/long-ago')).toBeNull();
   });
 

@@ -31,7 +31,9 @@ describe('the queue', () => {
     await using rig = await openRig();
     const { queue } = rig;
     const seen: Job[] = [];
-    await queue.add([{ id: queue.nameJob(), name: 'orders 1–3', batch: 'b1', numbers: ['1', '2', '3'] }]);
+    await queue.add([
+      { id: queue.nameJob(), name: 'orders 1–3', batch: 'b1', numbers: ['1', '2', '3'] },
+    ]);
     const stopping = Promise.withResolvers<void>();
     const first = queue.work(LIMITS, async (job) => {
       seen.push(job);
@@ -81,7 +83,12 @@ describe('the queue', () => {
   it('logs a job whose lock ran out as harmless, and not as trouble of Redis', async () => {
     await using rig = await openRig();
     const { queue, plain, keys, lines } = rig;
-    const jobs = ['1', '2'].map((number) => ({ id: queue.nameJob(), name: number, batch: 'b1', numbers: [number] }));
+    const jobs = ['1', '2'].map((number) => ({
+      id: queue.nameJob(),
+      name: number,
+      batch: 'b1',
+      numbers: [number],
+    }));
     await queue.add(jobs);
     let runs = 0;
     await using _ = queue.work(LIMITS, async ({ id }) => {
@@ -100,6 +107,9 @@ describe('the queue', () => {
     const job = { id: queue.nameJob(), name: 'orders 1', batch: 'b1', numbers: ['1'] };
     await queue.add([job]);
     await queue.add([job]);
-    expect([await queue.waiting(), await queue.has([job.id, 'c-none'])]).toEqual([1, [true, false]]);
+    expect([await queue.waiting(), await queue.has([job.id, 'c-none'])]).toEqual([
+      1,
+      [true, false],
+    ]);
   });
 });

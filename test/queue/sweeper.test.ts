@@ -11,8 +11,21 @@ it('an attempt past its deadline stays as it is while this process has its call 
   const ledger = createLedger(store);
   const queue = { has: async () => [], add: async () => undefined, nameJob: () => 'job' };
   const log = pino({ level: 'silent' });
-  const sweeper = createSweeper({ ledger, queue: queue as never, time: store.time, policy, log, isHeld: () => false });
-  const entry: Entry = entryOf({ order: orderOf('A'), state: 'sending', attempt: 1, deadline: 1, lastAt: 1 });
+  const sweeper = createSweeper({
+    ledger,
+    queue: queue as never,
+    time: store.time,
+    policy,
+    log,
+    isHeld: () => false,
+  });
+  const entry: Entry = entryOf({
+    order: orderOf('A'),
+    state: 'sending',
+    attempt: 1,
+    deadline: 1,
+    lastAt: 1,
+  });
   // As it is stored, without an intent of now.
   await store.redis.set(store.keys.open('A'), `${entry.version}:${JSON.stringify(entry)}`);
   await store.redis.zadd(store.keys.due, 1, 'A');

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { type Absence, ageCanaries, judgeEvidence } from '../../src/reconcile/evidence.ts';
 
-const base = { listedFrom: 1_000_000, settle: 60_000, listed: new Set(['LISTED']), underWay: false, agedUntil: 0 };
+const base = {
+  listedFrom: 1_000_000,
+  settle: 60_000,
+  listed: new Set(['LISTED']),
+  underWay: false,
+  agedUntil: 0,
+};
 const grown = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle });
 const young = (number: string) => ({ number, since: base.listedFrom - 2 * base.settle + 1 });
 
@@ -21,8 +27,12 @@ it('a list without a grown canary is bad', () => {
 });
 
 it('a canary younger than two settles proves nothing: a correct list may lack it', () => {
-  expect(judgeEvidence({ ...base, canaries: [grown('LISTED'), young('GONE')] })).toMatchObject({ kind: 'good' });
-  expect(judgeEvidence({ ...base, canaries: [young('LISTED'), young('GONE')] })).toEqual({ kind: 'early' });
+  expect(judgeEvidence({ ...base, canaries: [grown('LISTED'), young('GONE')] })).toMatchObject({
+    kind: 'good',
+  });
+  expect(judgeEvidence({ ...base, canaries: [young('LISTED'), young('GONE')] })).toEqual({
+    kind: 'early',
+  });
 });
 
 it('without canaries three lists decide, and none while other orders are being sent', () => {
@@ -33,7 +43,11 @@ it('without canaries three lists decide, and none while other orders are being s
 it('after canaries were replaced, a list says nothing about orders older than the oldest that it shows', () => {
   const canaries = [grown('LISTED')];
   const since = grown('').since;
-  expect(judgeEvidence({ ...base, canaries, agedUntil: 1 })).toEqual({ kind: 'good', needed: 2, reaches: since });
+  expect(judgeEvidence({ ...base, canaries, agedUntil: 1 })).toEqual({
+    kind: 'good',
+    needed: 2,
+    reaches: since,
+  });
   expect(judgeEvidence({ ...base, canaries: [], agedUntil: 1 })).toEqual({ kind: 'early' });
 });
 
@@ -47,7 +61,10 @@ function replacedAfter(lists: number, shown: (list: number) => readonly string[]
   for (let i = 0; i < lists; i += 1) {
     const listedFrom = base.listedFrom + i * base.settle;
     const canaries = ages.filter(({ number }) => !gone.includes(number));
-    const { absences, replaced } = ageCanaries({ ...base, listedFrom, canaries, listed: new Set(shown(i)) }, before);
+    const { absences, replaced } = ageCanaries(
+      { ...base, listedFrom, canaries, listed: new Set(shown(i)) },
+      before,
+    );
     before = absences;
     gone.push(...replaced.map(({ number }) => number));
   }
@@ -66,5 +83,7 @@ it('a canary that is missing between others, or together with all, is not replac
 });
 
 it('one list that shows an old canary starts the wait again', () => {
-  expect(replacedAfter(9, (list) => (list === 4 ? ['A', 'B', 'C', 'D', 'E'] : ['B', 'C', 'D', 'E']))).toEqual([]);
+  expect(
+    replacedAfter(9, (list) => (list === 4 ? ['A', 'B', 'C', 'D', 'E'] : ['B', 'C', 'D', 'E'])),
+  ).toEqual([]);
 });

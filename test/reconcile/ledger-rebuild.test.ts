@@ -46,7 +46,8 @@ describe('ledger rebuild', () => {
     const dying = Object.assign(Object.create(redis) as Redis, {
       hgetall: async (key: string) => {
         const found = await redis.hgetall(key);
-        if (found['epoch'] !== undefined) await createRebuildRequest(rig.store).finish(found['epoch']);
+        if (found['epoch'] !== undefined)
+          await createRebuildRequest(rig.store).finish(found['epoch']);
         return found;
       },
       hdel: async () => Promise.reject(new Error('the process died')),
@@ -72,9 +73,14 @@ describe('ledger rebuild', () => {
     const { listedTwice } = rig.ledger;
     await listedTwice.replace(new Map([['GONE', 2]]));
     const token = await rig.api.token();
-    for (const number of ['PO-0001', 'PO-0001', 'PO-0002']) await rig.api.create(orderOf(number), token);
+    for (const number of ['PO-0001', 'PO-0001', 'PO-0002'])
+      await rig.api.create(orderOf(number), token);
     await rig.reconciliation.rebuild.first(new AbortController().signal);
-    expect(await listedTwice.timesOf(['PO-0001', 'PO-0002', 'GONE'])).toEqual([2, undefined, undefined]);
+    expect(await listedTwice.timesOf(['PO-0001', 'PO-0002', 'GONE'])).toEqual([
+      2,
+      undefined,
+      undefined,
+    ]);
     const logged = rig.lines.filter(({ event }) => event === 'order-created-twice');
     expect(logged).toMatchObject([{ order: 'PO-0001', times: 2, level: 40 }]);
   });
@@ -88,7 +94,10 @@ describe('ledger rebuild', () => {
     }));
     await rig.reconciliation.rebuild.takeIn(listed, { isIntact: false });
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 2, duplicate: 0 } });
-    expect(await rig.batches.results('b1', [0, 1])).toMatchObject([{ code: 'created-twice' }, undefined]);
+    expect(await rig.batches.results('b1', [0, 1])).toMatchObject([
+      { code: 'created-twice' },
+      undefined,
+    ]);
   });
 
   it('sends nothing after a flush until the list has been read, and nothing twice afterwards', async () => {
@@ -101,12 +110,15 @@ describe('ledger rebuild', () => {
     // Whoever reads its files again knows nothing of what was sent; the first intent meets the new epoch.
     await rig.submit('b2', [...numbers, 'PO-NEW']);
     await until('the hold', () => rig.breaker.current()?.code === 'ledger-rolled-back');
-    await until('the log line', () => rig.lines.some(({ event }) => event === 'ledger-rolled-back'));
+    await until('the log line', () =>
+      rig.lines.some(({ event }) => event === 'ledger-rolled-back'),
+    );
     expect(rig.lines.filter(({ event }) => event === 'ledger-rolled-back')).toHaveLength(1);
     const before = rig.events.filter(({ type }) => type === 'received').length;
     await until('the end of the hold', () => rig.breaker.current() === undefined);
     const waiting = await rig.store.redis.zrange(rig.store.keys.due, 0, '-1');
-    for (const number of waiting) await rig.store.redis.zadd(rig.store.keys.due, rig.store.time.now(), number);
+    for (const number of waiting)
+      await rig.store.redis.zadd(rig.store.keys.due, rig.store.time.now(), number);
     await rig.settled();
     expect(rig.stored()).toEqual(new Map([...numbers, 'PO-NEW'].map((number) => [number, 1])));
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(before + 1);
@@ -115,7 +127,12 @@ describe('ledger rebuild', () => {
   it('waits as long as the rollback asked for by the clock of this process, not only by ledger time', async () => {
     await using rig = await openDeliveryRig();
     const { redis, keys } = rig.store;
-    await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'L', notBefore: 0, wait: 3_600_000 });
+    await redis.hset(keys.rebuild, {
+      why: 'rolled-back',
+      epoch: 'L',
+      notBefore: 0,
+      wait: 3_600_000,
+    });
     expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
     await redis.hset(keys.rebuild, { wait: 0 });
     expect(await rig.reconciliation.rebuild.tick()).toBe('done');
@@ -136,13 +153,17 @@ describe('ledger rebuild', () => {
   });
 
   it('waits for a person if the list is unavailable after a rollback', async () => {
-    await using rig = await openDeliveryRig({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
+    await using rig = await openDeliveryRig({
+      faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] },
+    });
     await using _mending = mending(rig);
     await rig.submit('b1', numbersOf(5));
     await rig.settled();
     await rig.store.redis.flushall();
     await rig.submit('b2', numbersOf(5));
-    await until('the reason', () => rig.breaker.current()?.reason.includes('run po-sync reconcile'));
+    await until('the reason', () =>
+      rig.breaker.current()?.reason.includes('run po-sync reconcile'),
+    );
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 

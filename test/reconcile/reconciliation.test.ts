@@ -13,7 +13,14 @@ async function openPaused() {
   const store = stack.use(await openTestRedis());
   const nothing = () => undefined;
   const probe = { initial: 250, max: HOUR };
-  const open = () => createCircuitBreaker({ store, clock: systemClock, probe, onPaused: nothing, onResumed: nothing });
+  const open = () =>
+    createCircuitBreaker({
+      store,
+      clock: systemClock,
+      probe,
+      onPaused: nothing,
+      onResumed: nothing,
+    });
   const [breaker, other] = [open(), open()];
   await breaker.trip('api-down', 'no complete answer', HOUR);
   const since = breaker.current()?.since ?? 0;

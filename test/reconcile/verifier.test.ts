@@ -21,7 +21,13 @@ async function openVerifierRig() {
   const { log, lines } = capturedLog();
   const onVerdict = async () => undefined;
   const ledger = createLedger({ redis, keys, identity });
-  const rig = { now: 1_000_000, shown: [] as string[], lists: 0, watched: 1e9, end: undefined as ListEnd | undefined };
+  const rig = {
+    now: 1_000_000,
+    shown: [] as string[],
+    lists: 0,
+    watched: 1e9,
+    end: undefined as ListEnd | undefined,
+  };
   const time = { now: () => rig.now, sync: async () => undefined, watched: () => rig.watched };
   const canaries = createCanaries({ redis, keys, clock: systemClock, time });
 
@@ -49,7 +55,13 @@ async function openVerifierRig() {
   async function doubt(number: string): Promise<void> {
     ordinal += 1;
     const entry: Entry = entryOf({ order: orderOf(number), ordinal, version: rig.now });
-    const unknown: Entry = { ...entry, version: rig.now + 1, state: 'unknown', maybeSentAt: rig.now, answer: LOST };
+    const unknown: Entry = {
+      ...entry,
+      version: rig.now + 1,
+      state: 'unknown',
+      maybeSentAt: rig.now,
+      answer: LOST,
+    };
     await ledger.enter(entry, undefined, rig.now);
     await ledger.take(entry, { kind: 'move', entry: unknown, doubt: rig.now + settle });
   }
@@ -108,7 +120,10 @@ describe('verifier', () => {
     await using opened = await openVerifierRig();
     const { rig, ledger, doubt, tickAfter } = opened;
     await doubt('A');
-    rig.end = { kind: 'unavailable', said: { code: 'http-404', message: 'Not found.', httpStatus: 404 } };
+    rig.end = {
+      kind: 'unavailable',
+      said: { code: 'http-404', message: 'Not found.', httpStatus: 404 },
+    };
     await tickAfter(settle);
     const [known] = await ledger.lookup(['A']);
     const answer = known?.kind === 'open' ? known.entry.answer : undefined;
@@ -124,8 +139,14 @@ describe('verifier', () => {
     const since = rig.now;
     await tickAfter(settle / 2);
     expect(rig.lists).toBe(2);
-    expect((await listState({ redis, keys })).failure).toEqual({ since, reason: 'no data for 30 s' });
-    const told = () => lines.filter(({ event }) => event === 'list-read').map(({ level, reason }) => [level, reason]);
+    expect((await listState({ redis, keys })).failure).toEqual({
+      since,
+      reason: 'no data for 30 s',
+    });
+    const told = () =>
+      lines
+        .filter(({ event }) => event === 'list-read')
+        .map(({ level, reason }) => [level, reason]);
     expect(told()).toEqual([
       ['warn', 'no data for 30 s'],
       ['debug', 'no data for 30 s'],
@@ -195,21 +216,27 @@ describe('verifier', () => {
     await doubt('A');
     const [known] = await ledger.lookup(['A']);
     if (known?.kind !== 'open') throw new Error('not open');
-    await ledger.take(known.entry, next(known.entry, { kind: 'resend', at: rig.now, job: 'again' }, policy));
+    await ledger.take(
+      known.entry,
+      next(known.entry, { kind: 'resend', at: rig.now, job: 'again' }, policy),
+    );
     await doubt('B');
     rig.shown = ['A'];
     await tickAfter(settle);
     expect(await stateOf('A')).toBe('queued');
   });
 
-  it.each(['po-a1', ' PO-A1', 'PO-a1 '])('sends no order again that the list shows as %j', async (shown) => {
-    await using opened = await openVerifierRig();
-    const { rig, doubt, tickAfter, stateOf } = opened;
-    await doubt('PO-A1');
-    rig.shown = [shown];
-    await tickAfter(settle);
-    expect(await stateOf('PO-A1')).toBe('inDoubt');
-  });
+  it.each(['po-a1', ' PO-A1', 'PO-a1 '])(
+    'sends no order again that the list shows as %j',
+    async (shown) => {
+      await using opened = await openVerifierRig();
+      const { rig, doubt, tickAfter, stateOf } = opened;
+      await doubt('PO-A1');
+      rig.shown = [shown];
+      await tickAfter(settle);
+      expect(await stateOf('PO-A1')).toBe('inDoubt');
+    },
+  );
 
   it('does not count the first lists of a process that cannot know how long the order waited', async () => {
     await using opened = await openVerifierRig();

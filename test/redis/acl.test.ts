@@ -11,11 +11,15 @@ const BULLMQ_SCRIPTS =
 
 async function textsIn(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
   const names = await readdir(path.join(root, folder), { recursive: true });
-  return Promise.all(names.filter(wanted).map((name) => readFile(path.join(root, folder, name), 'utf8')));
+  return Promise.all(
+    names.filter(wanted).map((name) => readFile(path.join(root, folder, name), 'utf8')),
+  );
 }
 
 function found(texts: readonly string[], pattern: RegExp): string[] {
-  return texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name.toLowerCase()));
+  return texts.flatMap((text) =>
+    [...text.matchAll(pattern)].map(([, name = '']) => name.toLowerCase()),
+  );
 }
 
 /** Commands that are only the private server's, or of a service that may refuse them. */
@@ -39,14 +43,22 @@ it('the documented rights of a user contain every command that po-sync sends, an
   const page = await readFile(path.join(root, 'docs/operations/redis.md'), 'utf8');
   const line = /^user po-sync on .*$/m.exec(page)?.[0] ?? '';
   const allowed = line.split(' ').flatMap((word) => (word.startsWith('+') ? [word.slice(1)] : []));
-  const isOurs = (name: string) => !name.startsWith('sandbox') && !name.startsWith('redis/private-server');
+  const isOurs = (name: string) =>
+    !name.startsWith('sandbox') && !name.startsWith('redis/private-server');
   const own = await textsIn('src', (name) => /\.(ts|lua)$/.test(name) && isOurs(name));
-  const bull = await textsIn('node_modules/bullmq/dist/cjs/scripts', (name) => BULLMQ_SCRIPTS.test(name));
-  const calls = found(own, /(?:\bredis|\bclient|\ball|multi\(\)|^ +)\s*\.(\w+)\(/gm).filter((name) =>
-    COMMANDS.has(name),
+  const bull = await textsIn('node_modules/bullmq/dist/cjs/scripts', (name) =>
+    BULLMQ_SCRIPTS.test(name),
   );
-  const inScripts = [...found(own, /redis\.call\('(\w+)'/g), ...found(bull, /rcall\(\\?["'](\w+)/g)];
-  const used = new Set([...calls, ...inScripts, ...OF_THE_CLIENT].filter((name) => !NOT_NEEDED.includes(name)));
+  const calls = found(own, /(?:\bredis|\bclient|\ball|multi\(\)|^ +)\s*\.(\w+)\(/gm).filter(
+    (name) => COMMANDS.has(name),
+  );
+  const inScripts = [
+    ...found(own, /redis\.call\('(\w+)'/g),
+    ...found(bull, /rcall\(\\?["'](\w+)/g),
+  ];
+  const used = new Set(
+    [...calls, ...inScripts, ...OF_THE_CLIENT].filter((name) => !NOT_NEEDED.includes(name)),
+  );
   expect(allowed.toSorted()).toEqual([...used].toSorted());
   const ofConnections = ['client|setname', 'hello', 'info', 'ping', 'quit', 'select'];
   expect([...RIGHTS]).toEqual(allowed.filter((name) => !ofConnections.includes(name)));

@@ -30,7 +30,10 @@ const key = '{posync:test}:key';
 describe('a Redis that becomes a replica', () => {
   it('makes a write wait until it is a primary again, and is reported once', async () => {
     const troubles: string[] = [];
-    const redis = await connectRedis(server.url, { probe, onTrouble: ({ message }) => troubles.push(message) });
+    const redis = await connectRedis(server.url, {
+      probe,
+      onTrouble: ({ message }) => troubles.push(message),
+    });
     await admin.replicaof('127.0.0.1', 1);
     const written = redis.eval("return redis.call('SET', KEYS[1], 'kept')", 1, key);
     await until('the refusal was seen', () => troubles.length > 0);
@@ -55,10 +58,23 @@ describe('a Redis that becomes a replica', () => {
 });
 
 it('a user who may not write ends the start with redis-refused, and no part of the password is shown', async () => {
-  await admin.call('ACL', 'SETUSER', 'reader', 'on', '>p@ss@word', '~*', '+@read', '+@connection', '+info');
+  await admin.call(
+    'ACL',
+    'SETUSER',
+    'reader',
+    'on',
+    '>p@ss@word',
+    '~*',
+    '+@read',
+    '+@connection',
+    '+info',
+  );
   const url = server.adminUrl.replace('//', '//reader:p@ss@word@');
   const refused = await connectRedis(url, { probe }).catch((error: unknown) => error);
-  expect(refused).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('NOPERM') });
+  expect(refused).toMatchObject({
+    code: 'redis-refused',
+    message: expect.stringContaining('NOPERM'),
+  });
   expect(String(refused)).not.toContain('ss@word');
 });
 
@@ -116,7 +132,10 @@ describe('a command that loses its connection or is refused', () => {
     const redis = await connectRedis(server.adminUrl.replace('//', '//partly:pw@'), { probe });
     const error = await errorOf(redis.hscan(key, '0'));
     await redis.quit();
-    expect(error).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('hscan') });
+    expect(error).toMatchObject({
+      code: 'redis-refused',
+      message: expect.stringContaining('hscan'),
+    });
     expect(error).toMatchObject({ remedy: expect.stringContaining('docs/operations/redis.md') });
   });
 
@@ -227,7 +246,9 @@ it.each(['WRONGPASS', 'ERR', 'NOAUTH'])(
     // Answers every command with an error that repeats what it read, as proxies do.
     const chatty = createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.on('data', (bytes) => socket.write(`-${code} ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
+      socket.on('data', (bytes) =>
+        socket.write(`-${code} ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`),
+      );
     }).listen(0, '127.0.0.1');
     await once(chatty, 'listening');
     const address = chatty.address();
@@ -235,7 +256,9 @@ it.each(['WRONGPASS', 'ERR', 'NOAUTH'])(
     const troubles: string[] = [];
     const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
     const onTrouble = (error: Error) => void troubles.push(error.message);
-    const refused = await connectRedis(url, { onTrouble, within: 600 }).catch((error: unknown) => error);
+    const refused = await connectRedis(url, { onTrouble, within: 600 }).catch(
+      (error: unknown) => error,
+    );
     chatty.close();
     expect(String(refused)).toContain('[redacted]');
     expect([String(refused), ...troubles].join(' ')).not.toContain('canary');

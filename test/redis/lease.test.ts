@@ -55,6 +55,9 @@ it("a lease whose owner is gone does not last longer after a step back of Redis'
   await redis.set(KEY, 'gone', 'PX', 300_000);
   expect(await takeLease(redis, KEY, 'next', 100)).toBeUndefined();
   expect(await redis.pttl(KEY)).toBeLessThanOrEqual(100);
-  const lease = await until('the lease', async () => (await takeLease(redis, KEY, 'next', 100)) ?? false);
+  const lease = await until(
+    'the lease',
+    async () => (await takeLease(redis, KEY, 'next', 100)) ?? false,
+  );
   await lease.release();
 });

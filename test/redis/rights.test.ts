@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const urlOf = (user: string, password: string) => `redis://${user}:${password}@127.0.0.1:${server.port}/0`;
+const urlOf = (user: string, password: string) =>
+  `redis://${user}:${password}@127.0.0.1:${server.port}/0`;
 
 /** Adds a user with these rights and gives its address. */
 async function addUser(name: string, ...rights: string[]): Promise<string> {
@@ -48,15 +49,27 @@ it('where a user may not run CONFIG, an append-only file and required replicas a
   redis.info = async () => info;
   const found = await checkRedis(redis, 'this Redis');
   redis.disconnect();
-  const shown = Object.fromEntries(found.map(({ check, state, message }) => [check, `${state}: ${message}`]));
+  const shown = Object.fromEntries(
+    found.map(({ check, state, message }) => [check, `${state}: ${message}`]),
+  );
   expect(shown).toMatchObject({
-    'Redis durability': expect.stringMatching(/^ok: .* appendfsync, which should be always, was not checked/),
+    'Redis durability': expect.stringMatching(
+      /^ok: .* appendfsync, which should be always, was not checked/,
+    ),
     'Redis replication': 'ok: takes writes only while enough replicas are in contact',
   });
 });
 
 it('each command that a user may not run is named, also those that only scripts run', async () => {
-  const url = await addUser('few', '~{posync:*', '+@all', '-zadd', '-bzpopmin', '-rpoplpush', '-hset');
+  const url = await addUser(
+    'few',
+    '~{posync:*',
+    '+@all',
+    '-zadd',
+    '-bzpopmin',
+    '-rpoplpush',
+    '-hset',
+  );
   expect(await missingOf(url)).toEqual(['bzpopmin', 'hset', 'rpoplpush', 'zadd']);
   const redis = await connectRedis(url);
   await expect(requireRights(redis, KEY)).rejects.toMatchObject({
@@ -81,5 +94,8 @@ it('start ends with 1 before it takes a file, because Redis would end scripts be
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('may not run RPOPLPUSH') });
   expect(await readdir(path.join(place.folder, 'inbox'))).toContain('orders.csv');
   const doctor = await place.spawn(['doctor'], credentials('STAGING')).ended;
-  expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining('the user may not run RPOPLPUSH') });
+  expect(doctor).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('the user may not run RPOPLPUSH'),
+  });
 });

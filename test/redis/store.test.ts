@@ -24,7 +24,9 @@ redis: { url: '${server.url}' }
   await until('the trouble', () => lines.some(({ event }) => event === 'redis-trouble'));
   await server.restart();
   await until('the return', () => back().length > 0);
-  expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining(['redis-trouble', 'redis-back']));
+  expect(lines.map(({ event }) => event)).toEqual(
+    expect.arrayContaining(['redis-trouble', 'redis-back']),
+  );
   expect(lines.findIndex(({ event }) => event === 'redis-trouble')).toBeLessThan(
     lines.findIndex(({ event }) => event === 'redis-back'),
   );

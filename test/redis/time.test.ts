@@ -87,7 +87,10 @@ describe('ledger time', () => {
   });
 
   it('approaches a clock that was set back by a tenth of the time', async () => {
-    await store.redis.hset(store.keys.identity, { last: (await redisClock()) - 100_000, shift: -STEP });
+    await store.redis.hset(store.keys.identity, {
+      last: (await redisClock()) - 100_000,
+      shift: -STEP,
+    });
     await open();
     const shift = Number(await store.redis.hget(store.keys.identity, 'shift'));
     expect(shift).toBeGreaterThan(-STEP + 39_000);
@@ -131,7 +134,13 @@ describe('ledger time', () => {
     await busy();
     const self = { pid: 1, version: '0' };
     {
-      await using ended = openHeartbeat({ ...store, timesLost: () => 0, isSteady: () => true, id: 'ended', self });
+      await using ended = openHeartbeat({
+        ...store,
+        timesLost: () => 0,
+        isSteady: () => true,
+        id: 'ended',
+        self,
+      });
       await ended.beat();
     }
     await store.redis.hset(store.keys.identity, { last: (await redisClock()) - STEP });

@@ -40,12 +40,20 @@ afterAll(() => stack.disposeAsync());
 
 /** Connects as a daemon does, with `redis.tls` of its configuration. */
 async function open(tls: TlsSettings, passphrase = 'pass phrase') {
-  const { config } = configOf(LEAST.replace('environments:', `redis: ${JSON.stringify({ url, tls })}\nenvironments:`));
-  const { credentials } = await loadRedisSecrets(config, { PO_SYNC_REDIS_TLS_PASSPHRASE: passphrase });
+  const { config } = configOf(
+    LEAST.replace('environments:', `redis: ${JSON.stringify({ url, tls })}\nenvironments:`),
+  );
+  const { credentials } = await loadRedisSecrets(config, {
+    PO_SYNC_REDIS_TLS_PASSPHRASE: passphrase,
+  });
   return connectRedis({ address: config.redis, credentials }, { within: 1_500 });
 }
 
-const files = ({ cert, key }: Certificate) => ({ caFile: authority.caFile, certFile: cert, keyFile: key });
+const files = ({ cert, key }: Certificate) => ({
+  caFile: authority.caFile,
+  certFile: cert,
+  keyFile: key,
+});
 
 describe.skipIf(!HAS_OPENSSL)('Redis by TLS', () => {
   it('is reached with a private CA and a client certificate, also by duplicates of the connection', async () => {
@@ -101,5 +109,7 @@ it('redis.tls needs a rediss address', () => {
     'environments:',
     'redis: { url: redis://127.0.0.1, tls: { minVersion: TLSv1.3 } }\nenvironments:',
   );
-  expect(problemsIn(text).join()).toContain('redis.tls: needs an address that begins with rediss://');
+  expect(problemsIn(text).join()).toContain(
+    'redis.tls: needs an address that begins with rediss://',
+  );
 });

@@ -39,7 +39,9 @@ it('page and fix files are put next to the settled file', async () => {
     'orders.csv.fix.xlsx',
     'orders.csv.result.html',
   ]);
-  expect(await readFile(join(day, 'orders.csv.fix.csv'))).toEqual(await readFile(join(folder, 'dead-letters.csv')));
+  expect(await readFile(join(day, 'orders.csv.fix.csv'))).toEqual(
+    await readFile(join(folder, 'dead-letters.csv')),
+  );
 });
 
 it('the fix file of a fix file that came back has the next number, not a longer name', async () => {
@@ -74,11 +76,14 @@ it('without open dead letters only the page is put there', async () => {
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
 });
 
-it.each(['json', 'ndjson'] as const)('the fix file of %s input keeps its extension', async (type) => {
-  const object = { kind: 'object' as const, place: { line: 1 }, value: { id: '7' } };
-  await settle(`orders.${type}`, [dead([object], 'refused', '400', 'No')], { format: { type } });
-  expect(await readdir(day)).toContain(`orders.${type}.fix.${type}`);
-});
+it.each(['json', 'ndjson'] as const)(
+  'the fix file of %s input keeps its extension',
+  async (type) => {
+    const object = { kind: 'object' as const, place: { line: 1 }, value: { id: '7' } };
+    await settle(`orders.${type}`, [dead([object], 'refused', '400', 'No')], { format: { type } });
+    expect(await readdir(day)).toContain(`orders.${type}.fix.${type}`);
+  },
+);
 
 it('the page links the files next to it and names the path of the others', async () => {
   await settle('Aufträge #1 & "neu".csv');
@@ -111,7 +116,9 @@ it('a file of somebody else is never replaced', async () => {
   await settle('orders.csv');
   expect(await readFile(join(day, 'orders.csv.fix.csv'), 'utf8')).toBe('corrected by hand');
   expect(await readFile(join(day, 'orders.csv.result.html'), 'utf8')).toBe('of another batch');
-  expect(await readFile(join(day, 'orders.csv.result-2.html'), 'utf8')).toContain('orders.csv.fix-3.csv');
+  expect(await readFile(join(day, 'orders.csv.result-2.html'), 'utf8')).toContain(
+    'orders.csv.fix-3.csv',
+  );
   expect(await readdir(day)).toContain('orders.csv.fix-3.csv');
 });
 
@@ -136,7 +143,9 @@ it('files with the longest possible names get unique names next to them', async 
   await layBeside(join(day, longer), folder, { needsFix: true });
   const laid = (await readdir(day)).filter((name) => name !== long);
   expect(laid).toHaveLength(6);
-  expect(laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.csv|fix\.xlsx|result\.html)$/.test(name))).toHaveLength(6);
+  expect(
+    laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.csv|fix\.xlsx|result\.html)$/.test(name)),
+  ).toHaveLength(6);
 });
 
 it('names are cut between characters', () => {

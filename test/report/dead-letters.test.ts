@@ -7,7 +7,15 @@ const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
 it('a dead letter has the first problem, all problems, and every line of the order', () => {
   const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
   const deadLetter = deadLetterOf(
-    { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false, problems, articles: ['A', 'B'] },
+    {
+      ordinal: 0,
+      number: '7',
+      place: { line: 5 },
+      records,
+      valid: false,
+      problems,
+      articles: ['A', 'B'],
+    },
     AT,
   );
   expect(deadLetter).toMatchObject({
@@ -41,10 +49,18 @@ it('the pointer of JSON input is kept', () => {
 });
 
 it('orders that differ only in numbers and values share a signature', () => {
-  const one = { ordinal: 0, number: '7', place: { line: 5 }, records, valid: false as const, articles: [] };
+  const one = {
+    ordinal: 0,
+    number: '7',
+    place: { line: 5 },
+    records,
+    valid: false as const,
+    articles: [],
+  };
   const signature = (number: string, value: string) => {
     const message = `${value} of order ${number} is not whole.`;
-    return deadLetterOf({ ...one, number, problems: [problem(5, { value, message })] }, AT).signature;
+    return deadLetterOf({ ...one, number, problems: [problem(5, { value, message })] }, AT)
+      .signature;
   };
   expect(signature('alpha', 'one')).toBe(signature('beta', 'two'));
 });

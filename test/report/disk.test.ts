@@ -32,7 +32,10 @@ it('a full disk keeps the earlier report and no draft; the new report is complet
   const look = 'ls -A disk/b; wc -l < disk/b/results.csv';
   const script = `(${fill}; $WRITE disk/b=4 disk/b=4000; ${look}; ${canMount ? `${room}; $WRITE disk/b=4000; ${look}` : ''})`;
   const said = await inShell(script, temp.path);
-  const names = ['.dead-letters.csv', ...['csv', 'json', 'xlsx'].map((end) => `dead-letters.${end}`)];
+  const names = [
+    '.dead-letters.csv',
+    ...['csv', 'json', 'xlsx'].map((end) => `dead-letters.${end}`),
+  ];
   names.push('report.html', 'report.json', 'results.csv');
   const refusal = expect.stringMatching(/^report-not-written (ENOSPC|EFBIG) disk\/b\/\S+$/);
   const before = ['written', refusal, ...names, '5'];
@@ -47,7 +50,9 @@ it('a folder without write permission is reported, and the earlier report stays'
   const unlock = canMount ? ':' : 'chmod -R u+w disk';
   const script = `${canMount ? 'mount -t tmpfs none disk' : ':'}; $WRITE disk/b=4; ${lock}
     $WRITE ${place}/b=6 ${place}/c=1; wc -l < disk/b/results.csv; ${unlock}`;
-  const refusal = expect.stringMatching(/^report-not-written (EROFS|EACCES|EPERM) (disk|\/sys)\/[bc]/);
+  const refusal = expect.stringMatching(
+    /^report-not-written (EROFS|EACCES|EPERM) (disk|\/sys)\/[bc]/,
+  );
   expect(await inShell(script, temp.path)).toEqual(['written', refusal, refusal, '5']);
 });
 
@@ -55,7 +60,10 @@ it('a writer killed at any time leaves no half file under a final name', async (
   // Again and again: on no machine it is done before it is killed.
   const batches = Array.from({ length: 4_000 }, (_, index) => `b${index % 200}`);
   for (let round = 0; round < 6; round += 1) {
-    const writer = spawn(process.execPath, [WRITER, ...batches.map((batch) => `${temp.path}/${batch}=60`)]);
+    const writer = spawn(process.execPath, [
+      WRITER,
+      ...batches.map((batch) => `${temp.path}/${batch}=60`),
+    ]);
     await once(writer.stdout, 'data');
     setTimeout(() => writer.kill('SIGKILL'), 5 + round * 41);
     const [, signal] = await once(writer, 'exit');

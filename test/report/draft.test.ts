@@ -25,7 +25,8 @@ it('text and bytes are written in sequence, independent of their sizes', async (
   const path = join(temp.path, 'a.txt');
   await using draft = await openDraft(path);
   const pieces = Array.from({ length: 500 }, (_, index) => `${index}ä`.repeat(index));
-  for (const [index, piece] of pieces.entries()) await draft.write(index % 2 === 0 ? piece : Buffer.from(piece));
+  for (const [index, piece] of pieces.entries())
+    await draft.write(index % 2 === 0 ? piece : Buffer.from(piece));
   await draft.publish();
   expect(await readFile(path, 'utf8')).toBe(pieces.join(''));
 });
@@ -40,18 +41,21 @@ it('a draft replaces the earlier file', async () => {
   expect(await readFile(path, 'utf8')).toBe('second');
 });
 
-it.each(['open', 'sealed', 'not publishable'])('a draft disposed while %s leaves nothing behind', async (state) => {
-  const path = join(temp.path, 'a');
-  if (state === 'not publishable') await mkdir(join(path, 'full'), { recursive: true });
-  {
-    await using draft = await openDraft(path);
-    await draft.write('text');
-    if (state === 'sealed') await draft.seal();
-    if (state === 'not publishable')
-      await expect(draft.publish()).rejects.toMatchObject({ code: 'report-not-written' });
-  }
-  expect(await readdir(temp.path)).toEqual(state === 'not publishable' ? ['a'] : []);
-});
+it.each(['open', 'sealed', 'not publishable'])(
+  'a draft disposed while %s leaves nothing behind',
+  async (state) => {
+    const path = join(temp.path, 'a');
+    if (state === 'not publishable') await mkdir(join(path, 'full'), { recursive: true });
+    {
+      await using draft = await openDraft(path);
+      await draft.write('text');
+      if (state === 'sealed') await draft.seal();
+      if (state === 'not publishable')
+        await expect(draft.publish()).rejects.toMatchObject({ code: 'report-not-written' });
+    }
+    expect(await readdir(temp.path)).toEqual(state === 'not publishable' ? ['a'] : []);
+  },
+);
 
 it('two writers of one file each publish a complete file', async () => {
   const path = join(temp.path, 'a.txt');
@@ -75,6 +79,8 @@ it('no draft is opened in a folder that is a link', async () => {
   const elsewhere = join(temp.path, 'elsewhere');
   await mkdir(elsewhere);
   await symlink(elsewhere, join(temp.path, 'report'));
-  await expect(openDraft(join(temp.path, 'report', 'report.json'))).rejects.toMatchObject({ code: 'folder-is-link' });
+  await expect(openDraft(join(temp.path, 'report', 'report.json'))).rejects.toMatchObject({
+    code: 'folder-is-link',
+  });
   expect(await readdir(elsewhere)).toEqual([]);
 });

@@ -4,28 +4,43 @@ import { fixFile } from '../../src/report/fix-file/fix-file.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
-it.each(['windows-1252', 'iso-8859-1'])('every byte of %s survives decoding and encoding', (encoding) => {
-  const encode = encoderFor(encoding);
-  expect([...encode(new TextDecoder(encoding).decode(EVERY_BYTE))]).toEqual([...EVERY_BYTE]);
-  expect([...encode(Buffer.from(EVERY_BYTE).toString('latin1'))]).toEqual([...EVERY_BYTE]);
-});
+it.each(['windows-1252', 'iso-8859-1'])(
+  'every byte of %s survives decoding and encoding',
+  (encoding) => {
+    const encode = encoderFor(encoding);
+    expect([...encode(new TextDecoder(encoding).decode(EVERY_BYTE))]).toEqual([...EVERY_BYTE]);
+    expect([...encode(Buffer.from(EVERY_BYTE).toString('latin1'))]).toEqual([...EVERY_BYTE]);
+  },
+);
 
 it.each(['utf-8', 'utf-16le', 'utf-16be'])('%s is written as the platform reads it', (encoding) => {
   const text = 'Bestellung Ä€ 𝒳 \u0000';
-  expect(new TextDecoder(encoding, { ignoreBOM: true }).decode(encoderFor(encoding)(text))).toBe(text);
+  expect(new TextDecoder(encoding, { ignoreBOM: true }).decode(encoderFor(encoding)(text))).toBe(
+    text,
+  );
 });
 
-it.each(['windows-1251', 'iso-8859-2', 'koi8-r', 'macintosh', 'ibm866'])('%s is kept in a fix file', (encoding) => {
-  expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding, needsMark: false });
-  const text = new TextDecoder(encoding).decode(EVERY_BYTE);
-  expect([...encoderFor(encoding)(text)]).toEqual([...EVERY_BYTE]);
-});
+it.each(['windows-1251', 'iso-8859-2', 'koi8-r', 'macintosh', 'ibm866'])(
+  '%s is kept in a fix file',
+  (encoding) => {
+    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding, needsMark: false });
+    const text = new TextDecoder(encoding).decode(EVERY_BYTE);
+    expect([...encoderFor(encoding)(text)]).toEqual([...EVERY_BYTE]);
+  },
+);
 
 it.each(['shift_jis', 'gbk', 'gb18030', 'big5', 'euc-jp', 'euc-kr', 'cp850', 'cp437'])(
   'the fix file of %s input is UTF-8 with a byte order mark',
   (encoding) => {
-    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding: 'utf-8', needsMark: true });
-    const shape = { format: { type: 'csv' as const, encoding, delimiter: ';' }, header: ['ä'], newline: '\n' as const };
+    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({
+      encoding: 'utf-8',
+      needsMark: true,
+    });
+    const shape = {
+      format: { type: 'csv' as const, encoding, delimiter: ';' },
+      header: ['ä'],
+      newline: '\n' as const,
+    };
     expect(Buffer.from(fixFile(shape, 'B').opening()).toString()).toMatch(/^\ufeffä;_error_line;/);
   },
 );

@@ -22,7 +22,12 @@ async function folders(...names: string[]): Promise<void> {
 
 describe('reports', () => {
   const expire = (keepOpen: (batch: string) => boolean = () => false) =>
-    expireReports({ path: temp.path, keep: 90 * DAY, now: NOW, keepOpen: async (batch) => keepOpen(batch) });
+    expireReports({
+      path: temp.path,
+      keep: 90 * DAY,
+      now: NOW,
+      keepOpen: async (batch) => keepOpen(batch),
+    });
 
   it('are removed when their batch is older than `keep`', async () => {
     await folders('20260823T115959Z-inbox-a-00000000', '20260823T120001Z-inbox-b-00000000');
@@ -41,7 +46,10 @@ describe('reports', () => {
   it('are the only folders removed', async () => {
     await folders('notes', '20251399T000000Z-inbox-a-00000000', 'elsewhere/kept');
     await writeFile(join(temp.path, '20250101T000000Z-inbox-file-00000000'), '');
-    await symlink(join(temp.path, 'elsewhere'), join(temp.path, '20250101T000000Z-inbox-link-00000000'));
+    await symlink(
+      join(temp.path, 'elsewhere'),
+      join(temp.path, '20250101T000000Z-inbox-link-00000000'),
+    );
     expect((await expire()).removed).toEqual([]);
     expect(await readdir(temp.path)).toHaveLength(5);
   });
@@ -53,7 +61,10 @@ describe('reports', () => {
   });
 
   it('that cannot be removed are reported and do not stop the others', async () => {
-    const [first, second] = ['20250101T000000Z-inbox-a-00000000', '20250101T000000Z-inbox-b-00000000'];
+    const [first, second] = [
+      '20250101T000000Z-inbox-a-00000000',
+      '20250101T000000Z-inbox-b-00000000',
+    ];
     await folders(first, second);
     await writeFile(join(temp.path, `.leaving-${first}`), 'in the way');
     const { removed, failed } = await expire();
@@ -62,7 +73,12 @@ describe('reports', () => {
   });
 
   it('are none while the folder does not exist', async () => {
-    const nowhere = { path: join(temp.path, 'none'), keep: DAY, now: NOW, keepOpen: async () => false };
+    const nowhere = {
+      path: join(temp.path, 'none'),
+      keep: DAY,
+      now: NOW,
+      keepOpen: async () => false,
+    };
     expect(await expireReports(nowhere)).toEqual({ removed: [], failed: [] });
   });
 });
@@ -77,7 +93,10 @@ describe('settled files', () => {
       'processing/2026-01-01',
     );
     const { removed } = await expireSettled(temp.path, 2 * DAY, NOW);
-    expect(removed).toEqual([join(temp.path, 'done/2026-11-17'), join(temp.path, 'failed/2026-11-01')]);
+    expect(removed).toEqual([
+      join(temp.path, 'done/2026-11-17'),
+      join(temp.path, 'failed/2026-11-01'),
+    ]);
     expect(await readdir(join(temp.path, 'processing'))).toEqual(['2026-01-01']);
   });
 

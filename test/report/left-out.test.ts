@@ -2,19 +2,37 @@ import { expect, it } from 'vitest';
 import type { Known } from '../../src/ledger/entry.ts';
 import { leftOutTexts, watchLeftOut } from '../../src/report/left-out.ts';
 
-const ACCEPTED: Known = { kind: 'accepted', compact: { digest: '', attempts: 1, at: 0, batchNo: 1 } };
+const ACCEPTED: Known = {
+  kind: 'accepted',
+  compact: { digest: '', attempts: 1, at: 0, batchNo: 1 },
+};
 const open = (state: string) => ({ kind: 'open', entry: { state } }) as Known;
 
 const ledgerOf = (known: (number: string) => Known) => ({
   lookup: (numbers: readonly string[]) => Promise.resolve(numbers.map(known)),
 });
 
-const leftOut = (number: string, line: number, value = 'X') => ({ number, line, column: 'status', value });
+const leftOut = (number: string, line: number, value = 'X') => ({
+  number,
+  line,
+  column: 'status',
+  value,
+});
 
 it('orders that are left out count as sent when they are accepted, in progress or in doubt', async () => {
-  const states = ['queued', 'sending', 'retry', 'unknown', 'inDoubt', 'refused', 'failed', 'conflict'];
+  const states = [
+    'queued',
+    'sending',
+    'retry',
+    'unknown',
+    'inDoubt',
+    'refused',
+    'failed',
+    'conflict',
+  ];
   const watch = watchLeftOut(ledgerOf((number) => (number === 'PO-1' ? ACCEPTED : open(number))));
-  for (const [at, number] of ['PO-1', ...states, '', 'PO-1'].entries()) watch.add(leftOut(number, at + 2));
+  for (const [at, number] of ['PO-1', ...states, '', 'PO-1'].entries())
+    watch.add(leftOut(number, at + 2));
   const found = await watch.sent();
   expect(found.map((one) => [one.purchaseOrderNumber, one.line, one.state])).toEqual([
     ['PO-1', 2, 'accepted'],
@@ -46,9 +64,14 @@ it('nothing is reported of orders that were never sent', async () => {
 
 it('orders with a rare value come first: one that was canceled is not behind those that were delivered', async () => {
   const watch = watchLeftOut(ledgerOf(() => ACCEPTED));
-  for (let at = 0; at < 30; at += 1) watch.add(leftOut(`PO-${at}`, at + 2, at === 25 ? 'STOPPED' : 'X'));
+  for (let at = 0; at < 30; at += 1)
+    watch.add(leftOut(`PO-${at}`, at + 2, at === 25 ? 'STOPPED' : 'X'));
   const reported = watch.reported(await watch.sent());
-  expect(reported?.first.map((one) => one.purchaseOrderNumber).slice(0, 3)).toEqual(['PO-25', 'PO-0', 'PO-1']);
+  expect(reported?.first.map((one) => one.purchaseOrderNumber).slice(0, 3)).toEqual([
+    'PO-25',
+    'PO-0',
+    'PO-1',
+  ]);
   const [text] = leftOutTexts(reported ?? { orders: 0, first: [] });
   expect(text).toContain(': PO-25 (line 27, status "STOPPED"), PO-0 (line 2, status "X"), ');
 });

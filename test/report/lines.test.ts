@@ -23,7 +23,11 @@ it('splits the text independent of its chunks', async () => {
   const text = fc.string({ unit: fc.constantFrom('"', '\r', '\n', 'a', ';'), maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(30)), fc.boolean(), async (whole, cuts, quotes) => {
-      const at = [0, ...cuts.filter((cut) => cut <= whole.length).sort((a, b) => a - b), whole.length];
+      const at = [
+        0,
+        ...cuts.filter((cut) => cut <= whole.length).sort((a, b) => a - b),
+        whole.length,
+      ];
       const chunks = at.slice(1).map((end, index) => whole.slice(at[index], end));
       expect(await lines(chunks, quotes)).toEqual(await lines([whole], quotes));
     }),
@@ -31,14 +35,36 @@ it('splits the text independent of its chunks', async () => {
   );
 });
 
-it.each(['\n', '\r\n', '\r'])('quotes every line break in a cell when rows end with %j', (newline) => {
-  expect(csvLine(['a\nb', 'c\rd', 'e\r\nf'], { delimiter: ';', newline })).toBe(`"a\nb";"c\rd";"e\r\nf"${newline}`);
-});
+it.each(['\n', '\r\n', '\r'])(
+  'quotes every line break in a cell when rows end with %j',
+  (newline) => {
+    expect(csvLine(['a\nb', 'c\rd', 'e\r\nf'], { delimiter: ';', newline })).toBe(
+      `"a\nb";"c\rd";"e\r\nf"${newline}`,
+    );
+  },
+);
 
 it('writes every line as csv-stringify does', () => {
   const cell = fc.oneof(
     fc.string({
-      unit: fc.constantFrom('"', '\r', '\n', ';', ',', '\t', ' ', "'", '=', '0', '7', 'E', '-', '/', '\ufeff', 'ä'),
+      unit: fc.constantFrom(
+        '"',
+        '\r',
+        '\n',
+        ';',
+        ',',
+        '\t',
+        ' ',
+        "'",
+        '=',
+        '0',
+        '7',
+        'E',
+        '-',
+        '/',
+        '\ufeff',
+        'ä',
+      ),
     }),
     fc.string({ unit: 'binary' }),
     fc.constantFrom('', '0010', '12345678901234567', '12E5', '1-2', '2026-11-21', 'PO-1'),
@@ -48,17 +74,27 @@ it('writes every line as csv-stringify does', () => {
     newline: fc.constantFrom('\n', '\r\n', '\r'),
   });
   fc.assert(
-    fc.property(fc.array(cell, { minLength: 1, maxLength: 6 }), dialect, (cells, { delimiter, newline }) => {
-      const quoted = [/[\r\n]|^\ufeff/, /^(?:0\d+|\d{16,}|\d+[eE]\d+|\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?)$/];
-      const options = { delimiter, record_delimiter: newline, quoted_match: quoted };
-      expect(csvLine(cells, { delimiter, newline })).toBe(stringify([cells], options));
-    }),
+    fc.property(
+      fc.array(cell, { minLength: 1, maxLength: 6 }),
+      dialect,
+      (cells, { delimiter, newline }) => {
+        const quoted = [
+          /[\r\n]|^\ufeff/,
+          /^(?:0\d+|\d{16,}|\d+[eE]\d+|\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?)$/,
+        ];
+        const options = { delimiter, record_delimiter: newline, quoted_match: quoted };
+        expect(csvLine(cells, { delimiter, newline })).toBe(stringify([cells], options));
+      },
+    ),
     { numRuns: 500 },
   );
 });
 
 it('quotes delimiters, quotes and a leading byte order mark, and nothing else', () => {
-  const line = csvLine(['a;b', 'c"d', '\ufeffe', ' f ', '', 'g,h'], { delimiter: ';', newline: '\n' });
+  const line = csvLine(['a;b', 'c"d', '\ufeffe', ' f ', '', 'g,h'], {
+    delimiter: ';',
+    newline: '\n',
+  });
   expect(line).toBe('"a;b";"c""d";"\ufeffe"; f ;;g,h\n');
 });
 

@@ -35,10 +35,16 @@ beforeEach(async () => {
 afterEach(() => temp[Symbol.asyncDispose]());
 
 function close(open: number, ...numbers: string[]): Promise<void> {
-  const how = { at: '2026-11-22T08:00:00.000Z', by: 'accepted', batch: '20261122T080000Z-inbox-orders-00000000' };
+  const how = {
+    at: '2026-11-22T08:00:00.000Z',
+    by: 'accepted',
+    batch: '20261122T080000Z-inbox-orders-00000000',
+  };
   const closings = closingsOf(numbers.map((number) => ({ number, ...how })));
   const isRead = async (_: string, sha256: string) => sha256 === sha256Of(readSince);
-  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings), { isRead });
+  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings), {
+    isRead,
+  });
 }
 
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -49,14 +55,19 @@ it('copies lose settled orders, and the fix files are removed with the last one'
   await close(1, '7');
   expect(await beside('orders.csv.result.html')).toContain('<h1>1 of 3 orders needs you</h1>');
   expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
-  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.fix.csv')).toBe(
+    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  );
   await close(0, '7', '8');
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
 it('a newer report in the same inbox is linked from the page, and works from there', async () => {
-  const newer = { folder: join(temp.path, 'reports', '20261122T080000Z-inbox-orders-00000000'), day: '2026-11-22' };
+  const newer = {
+    folder: join(temp.path, 'reports', '20261122T080000Z-inbox-orders-00000000'),
+    day: '2026-11-22',
+  };
   const file = join(temp.path, 'done', newer.day, 'orders #1.fix.csv');
   await mkdir(dirname(file));
   await writeFile(file, 'the rows that came back');
@@ -64,12 +75,21 @@ it('a newer report in the same inbox is linked from the page, and works from the
   await writeReport(inputOf(newer.folder, orders, { report }));
   await layBeside(file, newer.folder, { needsFix: true });
   const closings = closingsOf([
-    { number: '7', at: AT, by: 'fixed', batch: report.batch, waitsIn: report.batch, file: basename(file) },
+    {
+      number: '7',
+      at: AT,
+      by: 'fixed',
+      batch: report.batch,
+      waitsIn: report.batch,
+      file: basename(file),
+    },
   ]);
   const refresh = () => refreshReport(folder, { open: 1 }, closings);
   await refreshBeside(settled, folder, refresh, { others: new Map([[report.batch, file]]) });
   const [, link = ''] =
-    /Continue with the newer report.*?<a href="([^"]*)">/s.exec(await beside('orders.csv.result.html')) ?? [];
+    /Continue with the newer report.*?<a href="([^"]*)">/s.exec(
+      await beside('orders.csv.result.html'),
+    ) ?? [];
   expect(link).toBe('../2026-11-22/orders%20%231.fix.csv.result.html');
   expect(await readFile(join(day, decodeURIComponent(link)), 'utf8')).toContain(report.batch);
   const elsewhere = join(temp.path, 'other', 'done', newer.day, 'orders.csv');
@@ -92,11 +112,15 @@ it('a fix file that somebody changed there stays, and what is open is in another
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await close(1, '7');
   expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
-  expect(await beside('orders.csv.fix-2.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.fix-2.csv')).toBe(
+    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  );
   expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix-2.csv"');
   expect(await beside('orders.csv.result.html')).not.toContain('href="orders.csv.fix.csv"');
   await close(0, '7', '8');
-  expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual(['orders.csv.fix.csv']);
+  expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual([
+    'orders.csv.fix.csv',
+  ]);
   expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
@@ -106,7 +130,9 @@ it('a changed fix file that a batch has read gets the open rows, and is removed 
   await close(1, '7');
   readSince = 'half corrected';
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.fix.csv')).toBe(
+    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  );
   expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await close(0, '7', '8');
@@ -128,7 +154,9 @@ it('a settled file with the name of a fix file is not taken for a copy', async (
 it('a fix file that was moved into the inbox is there again while its page says that orders are open', async () => {
   for (const copy of ['fix.csv', 'fix.xlsx']) await rm(join(day, `orders.csv.${copy}`));
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.fix.csv')).toBe(
+    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  );
   expect(await readdir(day)).toContain('orders.csv.fix.xlsx');
 });
 
@@ -141,11 +169,14 @@ it('the page of another batch is left alone, and the own page is found', async (
 });
 
 it('copies that somebody removed do not come back', async () => {
-  for (const copy of ['fix.csv', 'fix.xlsx', 'result.html']) await rm(join(day, `orders.csv.${copy}`));
+  for (const copy of ['fix.csv', 'fix.xlsx', 'result.html'])
+    await rm(join(day, `orders.csv.${copy}`));
   await close(1, '7');
   expect(await readdir(day)).toEqual(['orders.csv']);
   await rm(day, { recursive: true });
   await close(0, '7', '8');
   expect(await readdir(join(temp.path, 'done'))).toEqual([]);
-  expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
+  expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'))).toMatchObject({
+    open: 0,
+  });
 });

@@ -10,7 +10,11 @@ import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/
 import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const CLOSING = { at: '2026-11-22T08:00:00.000Z', by: 'fixed', batch: '20261122T080000Z-inbox-orders-00000000' };
+const CLOSING = {
+  at: '2026-11-22T08:00:00.000Z',
+  by: 'fixed',
+  batch: '20261122T080000Z-inbox-orders-00000000',
+};
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 let folder: string;
@@ -28,7 +32,8 @@ const mixed: ReportedOrder[] = [
 ];
 
 const read = (name: string) => readFile(join(folder, name), 'utf8');
-const close = (...numbers: string[]) => closingsOf(numbers.map((number) => ({ number, ...CLOSING })));
+const close = (...numbers: string[]) =>
+  closingsOf(numbers.map((number) => ({ number, ...CLOSING })));
 
 it('entries are closed, open ones counted, and settled orders removed from the fix file', async () => {
   await writeReport(inputOf(folder, mixed));
@@ -66,7 +71,8 @@ it('what was ordered before is counted when the report is written, and stays whe
     { ...same, result: { ...same.result, code: 'duplicate' } },
     dead(rows(8, ['6', 'A', '1']), 'conflict', 'other-content', message),
   ];
-  const before = async () => (JSON.parse(await read('report.json')) as { orderedBefore?: object }).orderedBefore;
+  const before = async () =>
+    (JSON.parse(await read('report.json')) as { orderedBefore?: object }).orderedBefore;
   await writeReport(inputOf(folder, orders));
   expect(await before()).toEqual({ same: 1, other: 1 });
   await refreshReport(folder, { open: 3 }, close('3'));
@@ -74,20 +80,31 @@ it('what was ordered before is counted when the report is written, and stays whe
   await rm(join(folder, 'results.csv'));
   await refreshReport(folder, { open: 2 }, close('3', '6'));
   expect(await before()).toEqual({ same: 1, other: 1 });
-  expect(await read('report.html')).toContain('; 1 had been ordered before, and 1 more not exactly as in this file.');
+  expect(await read('report.html')).toContain(
+    '; 1 had been ordered before, and 1 more not exactly as in this file.',
+  );
 });
 
 it('an order that another file sent does not count as one that went out from this file', async () => {
   const own = reportOf([]).batch;
-  const known = problem(7, { code: 'number-known', message: 'this number is already accepted from "a.csv"' });
-  await writeReport(inputOf(folder, [...mixed, wrong(rows(7, ['5', 'A', 'x']), problem(7), known)]));
+  const known = problem(7, {
+    code: 'number-known',
+    message: 'this number is already accepted from "a.csv"',
+  });
+  await writeReport(
+    inputOf(folder, [...mixed, wrong(rows(7, ['5', 'A', 'x']), problem(7), known)]),
+  );
   const fixed = { batch: own, places: ['line 2', 'line 3'], number: '1', changes: [] };
-  const corrections = new Map([[CLOSING.batch, new Map(fixed.places.map((place) => [place, fixed]))]]);
+  const corrections = new Map([
+    [CLOSING.batch, new Map(fixed.places.map((place) => [place, fixed]))],
+  ]);
   // Of the first, the rows came back; the second was sent again; the others have the number of an order of another file.
   const closings = ['1', '3', '4', '5'].map((number) => ({ number, ...CLOSING, by: 'accepted' }));
   const sent = closings.map((one) => (one.number === '3' ? { ...one, batch: own } : one));
   const facts = async () => {
-    const { acceptedLater, acceptedElsewhere, orderedBefore } = JSON.parse(await read('report.json'));
+    const { acceptedLater, acceptedElsewhere, orderedBefore } = JSON.parse(
+      await read('report.json'),
+    );
     return [acceptedLater?.orders, acceptedElsewhere, orderedBefore];
   };
   await refreshReport(folder, { open: 0 }, closingsOf(sent), corrections);
@@ -98,8 +115,14 @@ it('an order that another file sent does not count as one that went out from thi
   );
   // What an earlier version counted does not stay.
   const before = JSON.parse(await read('report.json'));
-  await writeFile(join(folder, 'report.json'), JSON.stringify({ ...before, acceptedLater: { orders: 9, ofRows: 0 } }));
-  const letters = (await read('dead-letters.json')).replaceAll('"by":"accepted"', '"by":"discarded"');
+  await writeFile(
+    join(folder, 'report.json'),
+    JSON.stringify({ ...before, acceptedLater: { orders: 9, ofRows: 0 } }),
+  );
+  const letters = (await read('dead-letters.json')).replaceAll(
+    '"by":"accepted"',
+    '"by":"discarded"',
+  );
   await writeFile(join(folder, 'dead-letters.json'), letters);
   await refreshReport(folder, { open: 0 }, closingsOf([]), corrections);
   expect(await facts()).toEqual([undefined, undefined, { same: 0, other: 1 }]);
@@ -109,7 +132,8 @@ it('an order that another file sent does not count as one that went out from thi
 
 it('the timeline does not change', async () => {
   await writeReport(inputOf(folder, mixed));
-  const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
+  const timeline = (page: string) =>
+    /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
   const before = timeline(await read('report.html'));
   expect(before).toContain('First outcome');
   await refreshReport(folder, { open: 2 }, close('3'));
@@ -125,11 +149,17 @@ it('the fix file is removed with the last open entry', async () => {
 
 it('texts of the list do not change', async () => {
   const message = 'a\u2028b\u2029c\r\n"d", {e},';
-  const orders = [dead(rows(2, ['1']), 'refused', '400', message), dead(rows(3, ['2']), 'refused', '400', message)];
+  const orders = [
+    dead(rows(2, ['1']), 'refused', '400', message),
+    dead(rows(3, ['2']), 'refused', '400', message),
+  ];
   await writeReport(inputOf(folder, orders));
   await refreshReport(folder, { open: 1 }, close('2'));
   const deadLetters = JSON.parse(await read('dead-letters.json'));
-  expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([message, message]);
+  expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([
+    message,
+    message,
+  ]);
 });
 
 it('the copy of the fix file keeps all rows as they were written, wherever the fix file is', async () => {
@@ -180,7 +210,9 @@ it('a missing fix file is no obstacle, and an expired report is left alone', asy
   expect(await readdir(temp.path)).toEqual([]);
 });
 
-const cell = fc.string({ unit: fc.constantFrom('"', '\r', '\n', ';', ',', 'ä', "'", '=', '{', '}', ' ') });
+const cell = fc.string({
+  unit: fc.constantFrom('"', '\r', '\n', ';', ',', 'ä', "'", '=', '{', '}', ' '),
+});
 const tableShape: fc.Arbitrary<FileShape> = fc.record({
   format: fc.record({
     type: fc.constantFrom('csv' as const, 'xlsx' as const),
@@ -196,7 +228,10 @@ const jsonShape: fc.Arbitrary<FileShape> = fc.record({
   newline: fc.constantFrom('\n', '\r\n', '\r'),
 });
 const toRows = (cells: string[][], number: number): SourceRecord[] => {
-  return rows(number * 10, ...cells.map(([first = '', second = '']) => [String(number), first, second]));
+  return rows(
+    number * 10,
+    ...cells.map(([first = '', second = '']) => [String(number), first, second]),
+  );
 };
 const toObject = ([first = []]: string[][], number: number): SourceRecord[] => {
   return [{ kind: 'object', place: { line: number }, value: { id: String(number), note: first } }];
@@ -205,34 +240,45 @@ const toObject = ([first = []]: string[][], number: number): SourceRecord[] => {
 it.each([
   ['table', tableShape, toRows],
   ['JSON', jsonShape, toObject],
-] as const)('a %s is as it would have been written without the settled orders', async (_, shapes, toRecords) => {
-  const order = fc.record({
-    cells: fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 3 }),
-    closes: fc.boolean(),
-  });
-  await fc.assert(
-    fc.asyncProperty(shapes, fc.array(order, { minLength: 1, maxLength: 6 }), async (shape, made) => {
-      const orders = made.map(({ cells, closes }, index) => {
-        const one = dead(toRecords(cells, index + 1), 'refused', '400', 'No');
-        return { one: withNumber(one, String(index + 1)), closes };
-      });
-      const input = (some: ReportedOrder[]) =>
-        inputOf(folder, some, { shape, report: reportOf(some, { format: shape.format }) });
-      const fixFile = async () => {
-        const name = (await readdir(folder)).find((each) => /^dead-letters\.(?:csv|ndjson|fix\.json)$/.test(each));
-        return name === undefined ? undefined : readFile(join(folder, name), 'latin1');
-      };
-      const left = orders.filter(({ closes }) => !closes).map(({ one }) => one);
-      await writeReport(input(left));
-      const expected = await fixFile();
-      await writeReport(input(orders.map(({ one }) => one)));
-      const numbers = orders.filter(({ closes }) => closes).map(({ one }) => one.result.purchaseOrderNumber);
-      await refreshReport(folder, { open: left.length }, close(...numbers));
-      expect(await fixFile()).toBe(expected);
-    }),
-    { numRuns: runs(60) },
-  );
-});
+] as const)(
+  'a %s is as it would have been written without the settled orders',
+  async (_, shapes, toRecords) => {
+    const order = fc.record({
+      cells: fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 3 }),
+      closes: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        shapes,
+        fc.array(order, { minLength: 1, maxLength: 6 }),
+        async (shape, made) => {
+          const orders = made.map(({ cells, closes }, index) => {
+            const one = dead(toRecords(cells, index + 1), 'refused', '400', 'No');
+            return { one: withNumber(one, String(index + 1)), closes };
+          });
+          const input = (some: ReportedOrder[]) =>
+            inputOf(folder, some, { shape, report: reportOf(some, { format: shape.format }) });
+          const fixFile = async () => {
+            const name = (await readdir(folder)).find((each) =>
+              /^dead-letters\.(?:csv|ndjson|fix\.json)$/.test(each),
+            );
+            return name === undefined ? undefined : readFile(join(folder, name), 'latin1');
+          };
+          const left = orders.filter(({ closes }) => !closes).map(({ one }) => one);
+          await writeReport(input(left));
+          const expected = await fixFile();
+          await writeReport(input(orders.map(({ one }) => one)));
+          const numbers = orders
+            .filter(({ closes }) => closes)
+            .map(({ one }) => one.result.purchaseOrderNumber);
+          await refreshReport(folder, { open: left.length }, close(...numbers));
+          expect(await fixFile()).toBe(expected);
+        },
+      ),
+      { numRuns: runs(60) },
+    );
+  },
+);
 
 function withNumber(one: ReportedOrder, number: string): ReportedOrder {
   const { order, result, deadLetter } = one;
@@ -249,8 +295,18 @@ it('rows of an order that came back apart are not listed as removed; one that di
   await writeReport(inputOf(folder, [order]));
   const gone = (line: number, from: string) => ({ place: `line ${line}`, field: '', from, to: '' });
   const renamed = { place: 'line 3', field: 'purchaseOrderNumber', from: '1', to: '11' };
-  const one = { batch: 'batch', places: ['line 2'], number: '1', changes: [gone(3, '1, B, 2'), gone(4, '1, C, 3')] };
-  const other = { batch: 'batch', places: ['line 3'], number: '11', changes: [renamed, gone(2, '1, A, 1')] };
+  const one = {
+    batch: 'batch',
+    places: ['line 2'],
+    number: '1',
+    changes: [gone(3, '1, B, 2'), gone(4, '1, C, 3')],
+  };
+  const other = {
+    batch: 'batch',
+    places: ['line 3'],
+    number: '11',
+    changes: [renamed, gone(2, '1, A, 1')],
+  };
   const places = new Map([
     ...one.places.map((at) => [at, one] as const),
     ...other.places.map((at) => [at, other] as const),

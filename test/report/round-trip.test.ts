@@ -35,9 +35,19 @@ async function around(bytes: Uint8Array, mapping: Mapping) {
   await writeFile(join(temp.path, 'orders'), bytes);
   const first = await read('orders', mapping);
   const fix = fixFile(first.inspection.shape, '20261121T071500Z-inbox-orders-3f2a91c0');
-  const facts = { kind: 'refused' as const, code: '400', message: 'No;=', attempts: 1, firstAt: AT, lastAt: AT };
+  const facts = {
+    kind: 'refused' as const,
+    code: '400',
+    message: 'No;=',
+    attempts: 1,
+    firstAt: AT,
+    lastAt: AT,
+  };
   const pieces = first.orders.map((order) =>
-    fix.recordsOf(order, order.valid ? deliveryDeadLetterOf(order, facts) : deadLetterOf(order, AT)),
+    fix.recordsOf(
+      order,
+      order.valid ? deliveryDeadLetterOf(order, facts) : deadLetterOf(order, AT),
+    ),
   );
   await writeFile(join(temp.path, 'fix'), Buffer.concat([fix.opening(), ...pieces, fix.closing()]));
   return { first, second: await read('fix', mapping) };
@@ -50,7 +60,9 @@ const contentOf = (orders: readonly CheckedOrder[]) =>
   ]);
 
 const cellsOf = (orders: readonly CheckedOrder[]) =>
-  orders.flatMap(({ records }) => records.map((record) => (record.kind === 'row' ? record.cells : record.value)));
+  orders.flatMap(({ records }) =>
+    records.map((record) => (record.kind === 'row' ? record.cells : record.value)),
+  );
 
 const number = fc.constantFrom('1', '007', 'PO-3', "'=4", '=5', '-6', 'ß7');
 const article = fc.string({
@@ -61,7 +73,12 @@ const table = fc.array(fc.tuple(number, article, quantity), { minLength: 1, maxL
 const dialect = fc.record({
   delimiter: fc.constantFrom(',', ';', '\t', '|'),
   newline: fc.constantFrom('\n', '\r\n', '\r'),
-  encoding: fc.constantFrom('utf-8' as const, 'utf-16le' as const, 'windows-1252' as const, 'iso-8859-1' as const),
+  encoding: fc.constantFrom(
+    'utf-8' as const,
+    'utf-16le' as const,
+    'windows-1252' as const,
+    'iso-8859-1' as const,
+  ),
 });
 
 it('a fix file gives the same orders in every dialect', async () => {
@@ -81,8 +98,12 @@ it('a fix file gives the same orders in every dialect', async () => {
 });
 
 it.each(['json', 'ndjson'] as const)('a fix file gives the same orders from %s', async (format) => {
-  const line = '{"purchaseOrderNumber":"1","items":[{"articleCode":"=A","quantity":1.50}],"n":12345678901234567890}';
-  const text = format === 'json' ? `{"orders":[${line},\n${line.replace('"1"', '""')}]}` : `${line}\n{"x":1}\n`;
+  const line =
+    '{"purchaseOrderNumber":"1","items":[{"articleCode":"=A","quantity":1.50}],"n":12345678901234567890}';
+  const text =
+    format === 'json'
+      ? `{"orders":[${line},\n${line.replace('"1"', '""')}]}`
+      : `${line}\n{"x":1}\n`;
   const { first, second } = await around(Buffer.from(text), { ...plainMapping(), format });
   expect(first.orders).toHaveLength(2);
   expect(contentOf(second.orders)).toEqual(contentOf(first.orders));

@@ -9,13 +9,22 @@ function groupsOf(...deadLetters: ReturnType<typeof dead>['deadLetter'][]) {
 }
 
 const refused = (line: number, at = AT) => {
-  const { deadLetter } = dead(rows(line, [`PO-${line}`]), 'refused', '400', 'Parameters are invalid');
+  const { deadLetter } = dead(
+    rows(line, [`PO-${line}`]),
+    'refused',
+    '400',
+    'Parameters are invalid',
+  );
   return deadLetter && { ...deadLetter, firstAt: at, lastAt: at };
 };
 
 it('a group has the first and last time, independent of the sequence', () => {
   const [group] = groupsOf(refused(2, '2026-11-21T08:00:00Z'), refused(3, '2026-11-21T07:00:00Z'));
-  expect(group).toMatchObject({ count: 2, firstAt: '2026-11-21T07:00:00Z', lastAt: '2026-11-21T08:00:00Z' });
+  expect(group).toMatchObject({
+    count: 2,
+    firstAt: '2026-11-21T07:00:00Z',
+    lastAt: '2026-11-21T08:00:00Z',
+  });
 });
 
 it('a refusal was first seen when the API refused, not at an attempt before, to which it answered nothing', () => {
@@ -38,7 +47,9 @@ it('a group keeps 50 orders and counts them all', () => {
 it('of orders that come in any order, a group keeps the first of the file, in the order of the file', () => {
   const lines = Array.from({ length: 120 }, (_, index) => 2 + ((index * 77) % 120));
   const [group] = groupsOf(...lines.map((line) => refused(line)));
-  expect(group?.orders.map(({ line }) => line)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2));
+  expect(group?.orders.map(({ line }) => line)).toEqual(
+    Array.from({ length: 50 }, (_, index) => index + 2),
+  );
 });
 
 it('groups of the same size are in the order of the file', () => {
@@ -52,7 +63,9 @@ it('an order names its other problems in short', () => {
   const problems = ['A', ...fields, 'L'].map((field) => problem(2, { field, code: 'missing' }));
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
   expect(group?.orders[0]?.also).toBe(
-    [...fields.map((field) => `${field}: ${problem(2).message.split(';')[0]}`), '1 more'].join('; '),
+    [...fields.map((field) => `${field}: ${problem(2).message.split(';')[0]}`), '1 more'].join(
+      '; ',
+    ),
   );
 });
 
@@ -60,9 +73,17 @@ it('an order says once what is wrong in several of its rows, with their lines', 
   const draft = (line: number) =>
     problem(line, { field: 'Status', code: 'called-off', message: 'is a draft; discard it' });
   const empty = problem(3, { field: 'QTY', code: 'missing', message: 'is empty; enter a value' });
-  const problems = [draft(2), draft(3), empty, ...[4, 5, 6, 7, 8].map(draft), { ...empty, line: 2 }];
+  const problems = [
+    draft(2),
+    draft(3),
+    empty,
+    ...[4, 5, 6, 7, 8].map(draft),
+    { ...empty, line: 2 },
+  ];
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
-  expect(group?.orders[0]?.also).toBe('Status is a draft (lines 3, 4, 5, 6, 7 and 1 more); QTY is empty (lines 2, 3)');
+  expect(group?.orders[0]?.also).toBe(
+    'Status is a draft (lines 3, 4, 5, 6, 7 and 1 more); QTY is empty (lines 2, 3)',
+  );
 });
 
 it.each(['number-known', 'row-known'])(
@@ -72,7 +93,9 @@ it.each(['number-known', 'row-known'])(
     const known = problem(2, { field: '', code, value: '', message });
     const others = 'ABCDEFGHIJKL'.split('').map((field) => problem(2, { field, code: 'missing' }));
     const [group] = groupsOf(wrong(rows(2, ['7']), ...others, known).deadLetter);
-    expect(group?.orders[0]?.also).toMatch(/^this number is .* as A × 1\. If so; or not\.; B: .*; 1 more$/);
+    expect(group?.orders[0]?.also).toMatch(
+      /^this number is .* as A × 1\. If so; or not\.; B: .*; 1 more$/,
+    );
   },
 );
 

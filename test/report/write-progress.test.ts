@@ -12,7 +12,9 @@ it('the progress of a batch is written for scripts and people, without links to 
   await using temp = await makeTempFolder();
   await writeProgress(temp.path, reportOf(orders, { state: 'running', finishedAt: null, counts }));
   expect((await readdir(temp.path)).sort()).toEqual(['report.html', 'report.json']);
-  expect(JSON.parse(await readFile(join(temp.path, 'report.json'), 'utf8'))).toMatchObject({ state: 'running' });
+  expect(JSON.parse(await readFile(join(temp.path, 'report.json'), 'utf8'))).toMatchObject({
+    state: 'running',
+  });
   const page = await readFile(join(temp.path, 'report.html'), 'utf8');
   expect(page).toContain('1,201 of 5,000 orders have an outcome.');
   expect(page).not.toContain('href=');
@@ -24,7 +26,9 @@ it('a held batch shows what to look at and how to continue', async () => {
     temp.path,
     reportOf(orders, { state: 'held', finishedAt: null, counts: { ...counts, orders: 0 } }),
   );
-  const text = (await readFile(join(temp.path, 'report.html'), 'utf8')).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  const text = (await readFile(join(temp.path, 'report.html'), 'utf8'))
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
   expect(text).toContain('1,201 orders have an outcome; the file is still being read.');
   expect(text).toContain(`po-sync dead-letters list --batch ${reportOf([]).batch}`);
   expect(text).toContain(`po-sync batches release ${reportOf([]).batch}`);

@@ -5,7 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
-import { AT, dead, done, each, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
+import {
+  AT,
+  dead,
+  done,
+  each,
+  inputOf,
+  problem,
+  reportOf,
+  rows,
+  wrong,
+} from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
@@ -26,7 +36,13 @@ const read = (name: string) => readFile(join(folder, name), 'utf8');
 
 it('a batch with dead letters has six files, and a copy of its fix file as it was written', async () => {
   expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
-  const names = ['dead-letters.csv', 'dead-letters.json', 'dead-letters.xlsx', 'report.html', 'report.json'];
+  const names = [
+    'dead-letters.csv',
+    'dead-letters.json',
+    'dead-letters.xlsx',
+    'report.html',
+    'report.json',
+  ];
   expect((await readdir(folder)).sort()).toEqual(['.dead-letters.csv', ...names, 'results.csv']);
   expect(await read('.dead-letters.csv')).toBe(await read('dead-letters.csv'));
   expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
@@ -37,7 +53,15 @@ it('results.csv has a line for every order', async () => {
   expect(parse(await read('results.csv'))).toEqual([
     ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
     ['2', '1', 'accepted', '1', AT, '', ''],
-    ['4', '2', 'invalid', '0', AT, 'quantity-not-whole', 'The quantity must be a whole number above zero.'],
+    [
+      '4',
+      '2',
+      'invalid',
+      '0',
+      AT,
+      'quantity-not-whole',
+      'The quantity must be a whole number above zero.',
+    ],
     ['5', "'=3", 'refused', '1', AT, '400', 'Parameters are invalid'],
   ]);
 });
@@ -52,14 +76,31 @@ it('a row without a number comes next to the order that it stood beside, in the 
     return wrong(records, problem(lines[0] ?? 0));
   };
   // The orders A and D have rows apart, so they come after all others.
-  const found = [loose(2, ['B']), order('B', 3), loose(4, ['B']), loose(5, ['B']), loose(7, ['A']), order('C', 9)];
-  const orders = [...found, loose(11, ['D']), order('A', 6, 8), order('D', 12, 14), loose(15, ['GONE'])];
+  const found = [
+    loose(2, ['B']),
+    order('B', 3),
+    loose(4, ['B']),
+    loose(5, ['B']),
+    loose(7, ['A']),
+    order('C', 9),
+  ];
+  const orders = [
+    ...found,
+    loose(11, ['D']),
+    order('A', 6, 8),
+    order('D', 12, 14),
+    loose(15, ['GONE']),
+  ];
   await writeReport(inputOf(folder, orders));
-  const lines = parse(await read('dead-letters.csv'), { delimiter: ';', from: 2 }).map(([, row]) => row);
+  const lines = parse(await read('dead-letters.csv'), { delimiter: ';', from: 2 }).map(
+    ([, row]) => row,
+  );
   expect(lines).toEqual([2, 3, 4, 5, 9, 6, 8, 7, 11, 12, 14, 15].map((line) => `ROW-${line}`));
   // Rows of settled orders are removed from the fix file by the list.
   const list: DeadLetter[] = JSON.parse(await read('dead-letters.json'));
-  expect(list.flatMap(({ location: { line, lines: all = [line] } }) => all.map((one) => `ROW-${one}`))).toEqual(lines);
+  expect(
+    list.flatMap(({ location: { line, lines: all = [line] } }) => all.map((one) => `ROW-${one}`)),
+  ).toEqual(lines);
   expect(parse(await read('results.csv'), { from: 2 }).map(([line]) => line)).toEqual(
     orders.map(({ result }) => String(result.line)),
   );
@@ -81,8 +122,12 @@ it('without open dead letters there is no fix file, and an old one is removed', 
 
 it('settled dead letters are in the list but not in the fix file', async () => {
   const [, second, third] = mixed;
-  if (second?.deadLetter === undefined || third === undefined) throw new Error('the sample lacks dead letters');
-  const settled = { ...second, deadLetter: { ...second.deadLetter, closed: { at: AT, by: 'retry', batch: 'b2' } } };
+  if (second?.deadLetter === undefined || third === undefined)
+    throw new Error('the sample lacks dead letters');
+  const settled = {
+    ...second,
+    deadLetter: { ...second.deadLetter, closed: { at: AT, by: 'retry', batch: 'b2' } },
+  };
   await writeReport(inputOf(folder, [settled, third]));
   expect(JSON.parse(await read('dead-letters.json'))).toHaveLength(2);
   expect(await read('dead-letters.csv')).not.toContain('2;B;1,5');
@@ -97,8 +142,15 @@ it('an unreadable file has a report without a fix file', async () => {
     column: 3,
   };
   const report = reportOf([], { state: 'unreadable', format: null, error });
-  expect(await writeReport({ folder, report, shape: undefined, orders: each([]) })).toEqual({ needsFix: false });
-  expect((await readdir(folder)).sort()).toEqual(['dead-letters.json', 'report.html', 'report.json', 'results.csv']);
+  expect(await writeReport({ folder, report, shape: undefined, orders: each([]) })).toEqual({
+    needsFix: false,
+  });
+  expect((await readdir(folder)).sort()).toEqual([
+    'dead-letters.json',
+    'report.html',
+    'report.json',
+    'results.csv',
+  ]);
   expect(await read('report.html')).toContain('The quote that opens in line 7 is not closed.');
 });
 
@@ -119,14 +171,20 @@ it('an error of the orders is passed on, and the old report stays', async () => 
     yield* each(mixed.slice(0, 1));
     throw new Error('Redis is gone');
   }
-  await expect(writeReport(inputOf(folder, mixed, { orders: breaking() }))).rejects.toThrow('Redis is gone');
+  await expect(writeReport(inputOf(folder, mixed, { orders: breaking() }))).rejects.toThrow(
+    'Redis is gone',
+  );
   expect(await read('results.csv')).toBe(before);
   expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
 it('drafts that a killed writer left more than an hour ago are removed; other files are not', async () => {
   await mkdir(folder, { recursive: true });
-  const names = { old: '.po-sync-0123456789abcdef.tmp', young: '.po-sync-fedcba9876543210.tmp', other: '.mine.tmp' };
+  const names = {
+    old: '.po-sync-0123456789abcdef.tmp',
+    young: '.po-sync-fedcba9876543210.tmp',
+    other: '.mine.tmp',
+  };
   for (const name of Object.values(names)) await writeFile(join(folder, name), 'half');
   const hoursAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
   await utimes(join(folder, names.old), hoursAgo, hoursAgo);
@@ -139,7 +197,9 @@ it('drafts that a killed writer left more than an hour ago are removed; other fi
 
 it('report.json is written last, after all others', async () => {
   await mkdir(join(folder, 'report.html', 'in the way'), { recursive: true });
-  await expect(writeReport(inputOf(folder, mixed))).rejects.toMatchObject({ code: 'report-not-written' });
+  await expect(writeReport(inputOf(folder, mixed))).rejects.toMatchObject({
+    code: 'report-not-written',
+  });
   expect((await readdir(folder)).sort()).toEqual([
     '.dead-letters.csv',
     'dead-letters.csv',
@@ -160,13 +220,20 @@ describe('when the disk refuses', () => {
   it('a file with the name of the folder is reported', async () => {
     await writeFile(join(temp.path, 'reports'), '');
     const error = await refusal(folder);
-    expect(error).toMatchObject({ code: 'report-not-written', facts: { path: folder, reason: 'ENOTDIR' } });
-    expect(error.message).toContain(`${folder} could not be written: a file has the name of a folder that is needed`);
+    expect(error).toMatchObject({
+      code: 'report-not-written',
+      facts: { path: folder, reason: 'ENOTDIR' },
+    });
+    expect(error.message).toContain(
+      `${folder} could not be written: a file has the name of a folder that is needed`,
+    );
   });
 
   it('a folder with the name of a file is reported, and no draft stays', async () => {
     await mkdir(join(folder, 'results.csv'), { recursive: true });
-    expect(await refusal(folder)).toMatchObject({ facts: { path: join(folder, 'results.csv'), reason: 'EISDIR' } });
+    expect(await refusal(folder)).toMatchObject({
+      facts: { path: join(folder, 'results.csv'), reason: 'EISDIR' },
+    });
     expect(await readdir(folder)).toEqual(['results.csv']);
   });
 

@@ -21,7 +21,10 @@ test('a page contains at most 500 orders or about 256 KiB, and at least one orde
   const all = { first: 1, last: Number.MAX_SAFE_INTEGER };
   const store = (count: number, size: number) => {
     const items = `[${' '.repeat(size - 2)}]`;
-    table.insert({ numbers: Array.from({ length: count }, (_, i) => `PO-${i}`), items: Array(count).fill(items) });
+    table.insert({
+      numbers: Array.from({ length: count }, (_, i) => `PO-${i}`),
+      items: Array(count).fill(items),
+    });
   };
   store(600, 60);
   expect(table.page(all)).toHaveLength(500);

@@ -7,7 +7,9 @@ const FOLDER = 'docs/decisions';
 test('every decision is in the index', async () => {
   const pages = (await readdir(FOLDER)).filter((name) => name !== 'README.md');
   const index = await readFile(`${FOLDER}/README.md`, 'utf8');
-  expect(new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, page]) => page))).toEqual(new Set(pages));
+  expect(new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, page]) => page))).toEqual(
+    new Set(pages),
+  );
 });
 
 test('every decision of the reference API states the choice, the reason, and what a client can rely on', async () => {
@@ -16,16 +18,26 @@ test('every decision of the reference API states the choice, the reason, and wha
   expect(linked.length).toBeGreaterThan(10);
   for (const [, title, page] of linked) {
     const text = await readFile(`${FOLDER}/${page}`, 'utf8');
-    expect(text.match(/^#.*$/gm)).toEqual([`# ${title}`, '## Chosen', '## Why', '## What a client may rely on']);
+    expect(text.match(/^#.*$/gm)).toEqual([
+      `# ${title}`,
+      '## Chosen',
+      '## Why',
+      '## What a client may rely on',
+    ]);
   }
 });
 
 /** What no switch can change, because the sandbox has nothing there. */
-const NOTHING_TO_SWITCH = ['business-functions.md', 'events.md', 'other-records.md', 'additions.md'];
+const NOTHING_TO_SWITCH = [
+  'business-functions.md',
+  'events.md',
+  'other-records.md',
+  'additions.md',
+];
 
-const sandboxFlags = DAEMON_COMMANDS.flatMap(({ name, options = [] }) => (name === 'sandbox' ? options : [])).map(
-  ({ flags }) => flags.split(' ')[0] ?? '',
-);
+const sandboxFlags = DAEMON_COMMANDS.flatMap(({ name, options = [] }) =>
+  name === 'sandbox' ? options : [],
+).map(({ flags }) => flags.split(' ')[0] ?? '');
 
 test('every decision that a real environment could contradict names a flag or a fault, and every flag exists', async () => {
   const index = await readFile(`${FOLDER}/README.md`, 'utf8');

@@ -47,26 +47,45 @@ test('the record shows the last calls with headers, bodies and answers, the newe
       body: '{"status":"success","data":{"purchaseOrderNumber":"PO-1","orderState":"NEW"},"error":null}',
     },
   });
-  expect(JSON.parse(listed?.response.body ?? '')).toMatchObject({ data: { purchaseOrders: [goodOrder('PO-1')] } });
-  expect(refused?.response).toMatchObject({ status: 400, body: expect.stringContaining('not JSON') });
+  expect(JSON.parse(listed?.response.body ?? '')).toMatchObject({
+    data: { purchaseOrders: [goodOrder('PO-1')] },
+  });
+  expect(refused?.response).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('not JSON'),
+  });
   expect(granted?.request.body).toBe(
     'grant_type=client_credentials&client_id=client-of-tests&client_secret=[redacted]',
   );
-  expect(granted?.response.body).toBe('{"access_token":"[redacted]","expires_in":3600,"token_type":"Bearer"}');
+  expect(granted?.response.body).toBe(
+    '{"access_token":"[redacted]","expires_in":3600,"token_type":"Bearer"}',
+  );
 });
 
 test('neither record nor page contains a secret or a token, wherever a client put it', async () => {
   await using sandbox = await openSandbox({ record: true });
   const token = await sandbox.token();
-  const body = JSON.stringify({ ...goodOrder(`PO-${token}`), client_secret: 'some other', note: CLIENT_SECRET, token });
-  const headers = { ...bearerHeaders(token), 'x-api-key': CLIENT_SECRET, 'x-other': token, cookie: `session=${token}` };
+  const body = JSON.stringify({
+    ...goodOrder(`PO-${token}`),
+    client_secret: 'some other',
+    note: CLIENT_SECRET,
+    token,
+  });
+  const headers = {
+    ...bearerHeaders(token),
+    'x-api-key': CLIENT_SECRET,
+    'x-other': token,
+    cookie: `session=${token}`,
+  };
   const path = `/purchase-orders?access_token=${token}&x=${token}&y=${encodeURIComponent(CLIENT_SECRET)}`;
   await sandbox.call('POST', path, { headers, body });
   await sandbox.call('POST', path, { headers: { ...headers, authorization: token }, body });
   const basic = Buffer.from(`id:${CLIENT_SECRET}`).toString('base64');
   await sandbox.call('GET', '/purchase-orders', { headers: { authorization: `Basic ${basic}` } });
   const exchanges = JSON.stringify(await recorded(sandbox));
-  const page = await exchange('GET', `${sandbox.authUrl}/rehearsal`, { headers: { accept: 'text/html' } });
+  const page = await exchange('GET', `${sandbox.authUrl}/rehearsal`, {
+    headers: { accept: 'text/html' },
+  });
   const shown = page.text.slice(page.text.indexOf('Last calls'));
   for (const text of [exchanges, shown]) {
     for (const secret of [token, CLIENT_SECRET, 'some other', basic]) {
@@ -78,7 +97,11 @@ test('neither record nor page contains a secret or a token, wherever a client pu
 
 describe('a secret is redacted', () => {
   /** What the record shows of a token request, and the line on standard error. */
-  async function shown(body: string, type: string, headers: Record<string, string> = {}): Promise<string> {
+  async function shown(
+    body: string,
+    type: string,
+    headers: Record<string, string> = {},
+  ): Promise<string> {
     const reasons: string[] = [];
     await using sandbox = await openSandbox({
       record: true,
@@ -91,23 +114,46 @@ describe('a secret is redacted', () => {
     await sandbox.call('GET', `${sandbox.authUrl}/${CLIENT_SECRET}`);
     return JSON.stringify([await recorded(sandbox), reasons]);
   }
-  const multipart = '--x\r\ncontent-disposition: form-data; name="client_secret"\r\n\r\nfrom-production\r\n--x--';
+  const multipart =
+    '--x\r\ncontent-disposition: form-data; name="client_secret"\r\n\r\nfrom-production\r\n--x--';
   const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64');
 
   test.each([
     ['in a multipart form', multipart, 'multipart/form-data; boundary=x'],
     ['in JSON in camel case', '{"clientSecret": "from-production"}', 'application/json'],
-    ['in JSON after an escaped name', '{"client\\u005Fsecret":"from-production"}', 'application/json'],
-    ['in a form after an escaped name', 'a=b&client%5fsecret=from-production', 'application/x-www-form-urlencoded'],
+    [
+      'in JSON after an escaped name',
+      '{"client\\u005Fsecret":"from-production"}',
+      'application/json',
+    ],
+    [
+      'in a form after an escaped name',
+      'a=b&client%5fsecret=from-production',
+      'application/x-www-form-urlencoded',
+    ],
     ['in XML', '<client_secret>from-production</client_secret>', 'text/xml'],
     ['at the end of what is kept of a body', `${'x'.repeat(8180)}${CLIENT_SECRET}`, 'text/plain'],
     ['of a Basic header in a body', basic, 'text/plain'],
-    ['of a Bearer header in JSON', '{"authorization":"Bearer from-production.x1"}', 'application/json'],
-    ['in a header without a scheme', '', 'text/plain', { authorization: `from-production ${CLIENT_SECRET}` }],
+    [
+      'of a Bearer header in JSON',
+      '{"authorization":"Bearer from-production.x1"}',
+      'application/json',
+    ],
+    [
+      'in a header without a scheme',
+      '',
+      'text/plain',
+      { authorization: `from-production ${CLIENT_SECRET}` },
+    ],
     ['of a Basic header in another header', '', 'text/plain', { 'x-auth': `Basic ${basic}` }],
   ])('%s', async (_, body, type, headers: Record<string, string> = {}) => {
     const text = await shown(body, type, headers);
-    for (const secret of ['from-production', CLIENT_SECRET, basic.slice(0, 20), CLIENT_SECRET.slice(0, 12)]) {
+    for (const secret of [
+      'from-production',
+      CLIENT_SECRET,
+      basic.slice(0, 20),
+      CLIENT_SECRET.slice(0, 12),
+    ]) {
       expect(text).not.toContain(secret);
     }
   });
@@ -118,14 +164,21 @@ describe('a secret is redacted', () => {
     ['of a form', form],
     ['of a strict query', form.replaceAll('+', '%20')],
     ['of ASCII JSON', JSON.stringify(client.secret).slice(1, -1).replace('ü', '\\u00fc')],
-    ['of a Basic header with form-encoded credentials', Buffer.from(`odd+one:${form}`).toString('base64')],
+    [
+      'of a Basic header with form-encoded credentials',
+      Buffer.from(`odd+one:${form}`).toString('base64'),
+    ],
   ])('in the spelling %s', (_, spelling) => {
     expect(createRedaction([client])(`x ${spelling} y`)).toMatch(/^x \[redacted\]=* y$/);
   });
 
   test('in a header whose name says so, and odd header names stay', async () => {
     await using sandbox = await openSandbox({ record: true });
-    const headers = { 'x-password': 'from-production', 'x-amz-signature': 'from-production', constructor: 'x' };
+    const headers = {
+      'x-password': 'from-production',
+      'x-amz-signature': 'from-production',
+      constructor: 'x',
+    };
     await sandbox.call('GET', '/purchase-orders', { headers });
     const [call] = await recorded(sandbox);
     expect(JSON.stringify(call)).not.toContain('from-production');
@@ -204,7 +257,10 @@ test('a browser gets a page that refreshes itself, with everything that a client
   const page = await exchange('GET', `${sandbox.authUrl}/rehearsal`, {
     headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
   });
-  expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(page).toMatchObject({
+    status: 200,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+  });
   expect(page.text).toContain('setInterval(');
   expect(page.text).toContain('color-scheme:light dark');
   expect(page.text).toContain('&#60;script&#62;alert(1)');

@@ -61,7 +61,10 @@ const nearText = fc.oneof(
   ),
 );
 const nearQuantity = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(1, 2.5, 0, -0, -1, 2 ** 53 - 1, 2 ** 53, 5e-324, 1e308, 1e15) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(1, 2.5, 0, -0, -1, 2 ** 53 - 1, 2 ** 53, 5e-324, 1e308, 1e15),
+  },
   fc.double({ noNaN: true }),
   value,
 );
@@ -78,7 +81,10 @@ const nearOrder = fc.oneof(
       .record(
         {
           purchaseOrderNumber: fc.oneof({ weight: 8, arbitrary: nearText }, value),
-          orderState: fc.oneof({ weight: 12, arbitrary: fc.constant('NEW') }, fc.constantFrom('new', ' NEW', null)),
+          orderState: fc.oneof(
+            { weight: 12, arbitrary: fc.constant('NEW') },
+            fc.constantFrom('new', ' NEW', null),
+          ),
           items: fc.oneof({ weight: 8, arbitrary: fc.array(nearItem, { maxLength: 2 }) }, value),
           more: value,
         },
@@ -98,7 +104,14 @@ const path = fc.oneof(
   fc.webQueryParameters().map((query) => `/purchase-orders?${query}`),
 );
 const token68 = fc.stringMatching(/^[!-~ ]{0,40}$/);
-const headerName = fc.constantFrom('authorization', 'content-type', 'accept', 'content-encoding', 'expect', 'x-other');
+const headerName = fc.constantFrom(
+  'authorization',
+  'content-type',
+  'accept',
+  'content-encoding',
+  'expect',
+  'x-other',
+);
 const headers = fc.dictionary(headerName, token68, { maxKeys: 2 });
 
 test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_000 }, async () => {
@@ -113,7 +126,11 @@ test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_0
   const statuses = new Set<number>();
   const call = fc.record({
     method,
-    path: fc.oneof({ weight: 9, arbitrary: path.map((made) => `/api/v1${made}`) }, path, fc.constant('/oauth2/token')),
+    path: fc.oneof(
+      { weight: 9, arbitrary: path.map((made) => `/api/v1${made}`) },
+      path,
+      fc.constant('/oauth2/token'),
+    ),
     headers: fc.oneof({ weight: 6, arbitrary: fc.constant({}) }, headers),
     body,
   });
@@ -121,7 +138,10 @@ test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_0
     fc.asyncProperty(fc.array(call, { minLength: 20, maxLength: 20 }), async (calls) => {
       const answers = await Promise.all(
         calls.map((one) =>
-          exchange(one.method, origin + one.path, { headers: { ...good, ...one.headers }, body: one.body }),
+          exchange(one.method, origin + one.path, {
+            headers: { ...good, ...one.headers },
+            body: one.body,
+          }),
         ),
       );
       for (const answer of answers) {
@@ -133,11 +153,15 @@ test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_0
     { numRuns: runs(500), endOnFailure: true },
   );
   expect(events).toEqual([]);
-  expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 401, 404, 405, 406, 415, 417]);
+  expect([...statuses].toSorted((a, b) => a - b)).toEqual([
+    200, 201, 400, 401, 404, 405, 406, 415, 417,
+  ]);
   expect((await sandbox.create(goodOrder('PO-after'), token)).status).toBe(201);
 });
 
-test('a body is created if and only if the OpenAPI document allows it', { timeout: 180_000 }, async () => {
+test('a body is created if and only if the OpenAPI document allows it', {
+  timeout: 180_000,
+}, async () => {
   for (const options of [
     {},
     { blankText: 'refuse', unknownFields: 'refuse', quantity: 'integer', textLimit: 3 },
@@ -145,16 +169,23 @@ test('a body is created if and only if the OpenAPI document allows it', { timeou
     await using sandbox = await openSandbox(options);
     const { json: document } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
     const ajv = new Ajv2020({ strict: false });
-    const isOrder = ajv.addSchema(document, 'api').compile({ $ref: 'api#/components/schemas/PurchaseOrder' });
+    const isOrder = ajv
+      .addSchema(document, 'api')
+      .compile({ $ref: 'api#/components/schemas/PurchaseOrder' });
     const token = await sandbox.token();
     const seen = new Set<number>();
     await fc.assert(
       fc.asyncProperty(fc.array(nearOrder, { minLength: 20, maxLength: 20 }), async (bodies) => {
-        const made = await Promise.all(bodies.map((bytes) => createBytes(sandbox.baseUrl, token, bytes)));
+        const made = await Promise.all(
+          bodies.map((bytes) => createBytes(sandbox.baseUrl, token, bytes)),
+        );
         for (const [nth, bytes] of bodies.entries()) {
           const isAllowed = jsonIn(bytes).some((parsed) => isOrder(parsed));
           seen.add(made[nth] ?? 0);
-          expect([bytes.toString('utf8'), made[nth]]).toEqual([bytes.toString('utf8'), isAllowed ? 201 : 400]);
+          expect([bytes.toString('utf8'), made[nth]]).toEqual([
+            bytes.toString('utf8'),
+            isAllowed ? 201 : 400,
+          ]);
         }
       }),
       { numRuns: runs(500) },
@@ -164,7 +195,10 @@ test('a body is created if and only if the OpenAPI document allows it', { timeou
 });
 
 async function createBytes(baseUrl: string, token: string, bytes: Buffer): Promise<number> {
-  const answer = await exchange('POST', `${baseUrl}/purchase-orders`, { headers: bearerHeaders(token), body: bytes });
+  const answer = await exchange('POST', `${baseUrl}/purchase-orders`, {
+    headers: bearerHeaders(token),
+    body: bytes,
+  });
   return answer.status;
 }
 

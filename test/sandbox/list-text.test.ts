@@ -55,9 +55,13 @@ test('a list contains the orders stored when it was requested', async () => {
   const token = await sandbox.token();
   const numbers = Array.from({ length: 1500 }, (_, nth) => `PO-${nth}`);
   await createOrders(sandbox, numbers, token);
-  const creating = Array.from({ length: 300 }, (_, nth) => sandbox.create(goodOrder(`PO-late-${nth}`), token));
+  const creating = Array.from({ length: 300 }, (_, nth) =>
+    sandbox.create(goodOrder(`PO-late-${nth}`), token),
+  );
   const [listed] = await Promise.all([sandbox.orders(token), ...creating]);
-  const early = listed.filter((order) => !String(Object(order).purchaseOrderNumber).includes('late'));
+  const early = listed.filter(
+    (order) => !String(Object(order).purchaseOrderNumber).includes('late'),
+  );
   expect(early).toHaveLength(1500);
   expect(await sandbox.orders(token)).toHaveLength(1800);
 });

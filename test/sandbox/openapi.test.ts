@@ -13,7 +13,10 @@ const DOCUMENT = 'docs/openapi.yaml';
 // After a change of the schemas: npx vitest run test/sandbox/openapi.test.ts -u
 test('docs/openapi.yaml matches the schemas', async () => {
   expect(existsSync(DOCUMENT)).toBe(true);
-  const text = stringify(openApi(PLACEHOLDERS, settingsWith({})), { aliasDuplicateObjects: false, lineWidth: 0 });
+  const text = stringify(openApi(PLACEHOLDERS, settingsWith({})), {
+    aliasDuplicateObjects: false,
+    lineWidth: 0,
+  });
   await expect(
     `# Generated from the schemas in src/sandbox/; test/sandbox/openapi.test.ts keeps it current.\n${text}`,
   ).toMatchFileSnapshot(`../../${DOCUMENT}`);
@@ -21,7 +24,11 @@ test('docs/openapi.yaml matches the schemas', async () => {
 
 test('an independent validator accepts docs/openapi.yaml', async () => {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const lint = await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--format=json', DOCUMENT], { env });
+  const lint = await promisify(execFile)(
+    'node_modules/.bin/redocly',
+    ['lint', '--format=json', DOCUMENT],
+    { env },
+  );
   expect(JSON.parse(lint.stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
 });
 
@@ -37,7 +44,9 @@ test('a running sandbox serves its own document without a token', async () => {
     paths: { '/oauth/token': { servers: [{ url: authUrl }] } },
     components: {
       schemas: { ListEnvelope: { properties: { data: { type: 'array' } } } },
-      securitySchemes: { clientCredentials: { flows: { clientCredentials: { tokenUrl: `${authUrl}/oauth/token` } } } },
+      securitySchemes: {
+        clientCredentials: { flows: { clientCredentials: { tokenUrl: `${authUrl}/oauth/token` } } },
+      },
     },
   });
 });

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createOrderTable, type OrderTable } from '../../src/sandbox/database.ts';
-import { createOrderStore, type NewOrder, type RemoteTable, type Stored } from '../../src/sandbox/order-store.ts';
+import {
+  createOrderStore,
+  type NewOrder,
+  type RemoteTable,
+  type Stored,
+} from '../../src/sandbox/order-store.ts';
 import { openTestOrderFile } from '../support/order-file.ts';
 import { until } from '../support/until.ts';
 
@@ -39,9 +44,12 @@ function storeWith(disk: () => Promise<void>, unique = false) {
   });
   const create = (number: string) =>
     new Promise<Stored>((resolve, reject) => {
-      store.create(orderOf(number), (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
+      store.create(orderOf(number), (outcome) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome),
+      );
     });
-  const many = (count: number, prefix = 'PO') => Array.from({ length: count }, (_, nth) => create(`${prefix}-${nth}`));
+  const many = (count: number, prefix = 'PO') =>
+    Array.from({ length: count }, (_, nth) => create(`${prefix}-${nth}`));
   return { store, create, many, groups };
 }
 
@@ -112,9 +120,13 @@ test('large orders are committed in groups of 4 MiB, each order in exactly one g
   const items = `[${' '.repeat(1024 * 1024)}]`;
   const outcomes = Array.from(
     { length: 10 },
-    (_, i) => new Promise((resolve) => store.create({ number: `PO-${i}`, state: 'NEW', items }, resolve)),
+    (_, i) =>
+      new Promise((resolve) => store.create({ number: `PO-${i}`, state: 'NEW', items }, resolve)),
   );
-  store.create({ number: 'huge', state: 'NEW', items: `[${' '.repeat(5 * 1024 * 1024)}]` }, () => undefined);
+  store.create(
+    { number: 'huge', state: 'NEW', items: `[${' '.repeat(5 * 1024 * 1024)}]` },
+    () => undefined,
+  );
   expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['stored']));
   await until('the last', () => groups.length === 5);
   expect(groups).toEqual([3, 3, 3, 1, 1]);

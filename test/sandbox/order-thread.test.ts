@@ -32,7 +32,11 @@ test('answers in the order of the calls, and stores what it answered', async () 
 
 test('a failed call does not affect other calls', async () => {
   await using folder = await makeTempFolder();
-  await using table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  await using table = await openOrderThread({
+    folder: folder.path,
+    environment: 'staging',
+    unique: false,
+  });
   const broken = { numbers: [Symbol.iterator as never], items: [] };
   await expect(table.insert({ numbers: [{} as never], items: [] })).rejects.toThrow();
   await expect(table.insert(broken)).rejects.toThrow();
@@ -48,7 +52,10 @@ test('reports an unusable file, and a file in use by another process', async () 
     remedy: expect.stringContaining('--data'),
     facts: { file: path.join(folder.path, 'staging.sqlite') },
   });
-  await writeFile(path.join(folder.path, 'broken.sqlite'), 'no database, but long enough to look like one'.repeat(50));
+  await writeFile(
+    path.join(folder.path, 'broken.sqlite'),
+    'no database, but long enough to look like one'.repeat(50),
+  );
   await expect(openOrderThread({ ...opening, environment: 'broken' })).rejects.toMatchObject({
     code: 'sandbox-data-unusable',
   });
@@ -56,7 +63,11 @@ test('reports an unusable file, and a file in use by another process', async () 
 
 test('after closing every call is rejected', async () => {
   await using folder = await makeTempFolder();
-  const table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  const table = await openOrderThread({
+    folder: folder.path,
+    environment: 'staging',
+    unique: false,
+  });
   const last = table.insert(ORDERS);
   await table[Symbol.asyncDispose]();
   expect(await last).toEqual([true, true, true]);
@@ -69,7 +80,11 @@ test('a thread that ends unexpectedly rejects all waiting calls and resolves `en
   const threads: Worker[] = [];
   const hear = (thread: Worker) => threads.push(thread);
   process.on('worker', hear);
-  await using table = await openOrderThread({ folder: folder.path, environment: 'staging', unique: false });
+  await using table = await openOrderThread({
+    folder: folder.path,
+    environment: 'staging',
+    unique: false,
+  });
   process.off('worker', hear);
   const under = Array.from({ length: 50 }, () => table.insert(ORDERS));
   await threads[0]?.terminate();
@@ -84,7 +99,9 @@ test('a file with a different table of the same name is refused with a remedy', 
   const other = new DatabaseSync(path.join(folder.path, 'staging.sqlite'));
   other.exec('CREATE TABLE orders (x)');
   other.close();
-  await expect(openOrderThread({ folder: folder.path, environment: 'staging', unique: true })).rejects.toMatchObject({
+  await expect(
+    openOrderThread({ folder: folder.path, environment: 'staging', unique: true }),
+  ).rejects.toMatchObject({
     code: 'sandbox-data-unusable',
     remedy: expect.stringContaining('--data'),
   });

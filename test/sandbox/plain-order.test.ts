@@ -26,11 +26,13 @@ const body = fc.oneof(
   order.map((value) => JSON.stringify(value)),
   order.map((value) => JSON.stringify(value, null, 1)),
   order.map((value) => JSON.stringify({ ...value, more: 1 })),
-  fc.tuple(order, fc.nat(), fc.constantFrom('', '0', '"', '}', ']', ',', '\\', '\n', 'ä')).map(([value, at, put]) => {
-    const written = JSON.stringify(value);
-    const place = at % written.length;
-    return written.slice(0, place) + put + written.slice(place + 1);
-  }),
+  fc
+    .tuple(order, fc.nat(), fc.constantFrom('', '0', '"', '}', ']', ',', '\\', '\n', 'ä'))
+    .map(([value, at, put]) => {
+      const written = JSON.stringify(value);
+      const place = at % written.length;
+      return written.slice(0, place) + put + written.slice(place + 1);
+    }),
 );
 
 test('the fast path accepts only what the schema accepts, and stores the same order', () => {
@@ -40,8 +42,14 @@ test('the fast path accepts only what the schema accepts, and stores the same or
       const plain = plainOrder(Buffer.from(written));
       if (plain === undefined) return;
       taken += 1;
-      const { purchaseOrderNumber, orderState, items } = purchaseOrderSchema.parse(JSON.parse(written));
-      expect(plain).toEqual({ number: purchaseOrderNumber, state: orderState, items: JSON.stringify(items) });
+      const { purchaseOrderNumber, orderState, items } = purchaseOrderSchema.parse(
+        JSON.parse(written),
+      );
+      expect(plain).toEqual({
+        number: purchaseOrderNumber,
+        state: orderState,
+        items: JSON.stringify(items),
+      });
     }),
     { numRuns: runs(20_000) },
   );

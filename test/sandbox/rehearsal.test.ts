@@ -70,7 +70,11 @@ test('a record of 2,000 orders is served quickly', async () => {
   await using sandbox = await openSandbox({ record: true });
   const token = await sandbox.token();
   for (let nth = 0; nth < 2_000; nth += 200) {
-    await Promise.all(Array.from({ length: 200 }, (_, more) => sandbox.create(goodOrder(`PO-${nth + more}`), token)));
+    await Promise.all(
+      Array.from({ length: 200 }, (_, more) =>
+        sandbox.create(goodOrder(`PO-${nth + more}`), token),
+      ),
+    );
   }
   const begun = performance.now();
   const { json } = await exchange('GET', `${sandbox.authUrl}/rehearsal`);
@@ -92,7 +96,12 @@ test('every call emits events, also one without an answer', async () => {
     'answered',
     'answered',
   ]);
-  expect(events.at(-1)).toMatchObject({ on: 'other', method: 'GET', path: '/api/v1/nowhere', status: 401 });
+  expect(events.at(-1)).toMatchObject({
+    on: 'other',
+    method: 'GET',
+    path: '/api/v1/nowhere',
+    status: 401,
+  });
   expect(JSON.stringify(events)).not.toContain(token);
 });
 
@@ -125,7 +134,8 @@ test('the record stays small: the newest calls, entries and orders', () => {
     'staging',
     createExchanges((text) => text),
   );
-  for (let n = 0; n < 200_010; n += 1) rehearsal.take({ type: 'received', at: n, order: `PO-${n}` });
+  for (let n = 0; n < 200_010; n += 1)
+    rehearsal.take({ type: 'received', at: n, order: `PO-${n}` });
   for (let n = 0; n < 1_010; n += 1) {
     rehearsal.take({ type: 'received', at: n, order: 'PO-200009' });
     rehearsal.take({ type: 'token', at: n, outcome: 'issued' });
@@ -134,6 +144,8 @@ test('the record stays small: the newest calls, entries and orders', () => {
   expect(Object.keys(record.orders)).toHaveLength(200_000);
   expect(record.orders['PO-9']).toBeUndefined();
   expect(record.orders['PO-200009'].received).toHaveLength(1_000);
-  expect(record.tokens.map(({ at }: { at: number }) => at)).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 10));
+  expect(record.tokens.map(({ at }: { at: number }) => at)).toEqual(
+    Array.from({ length: 1_000 }, (_, n) => n + 10),
+  );
   expect(record.counters.received).toBe(201_020);
 });

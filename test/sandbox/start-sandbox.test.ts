@@ -37,7 +37,9 @@ test('three environments run side by side, each with its own orders and tokens',
   const tokens = await Promise.all(all.map((sandbox) => sandbox.token()));
   for (const [nth, sandbox] of all.entries()) {
     const answers = await Promise.all(tokens.map((token) => sandbox.list(token)));
-    expect(answers.map(({ status }) => status)).toEqual([0, 1, 2].map((other) => (other === nth ? 200 : 401)));
+    expect(answers.map(({ status }) => status)).toEqual(
+      [0, 1, 2].map((other) => (other === nth ? 200 : 401)),
+    );
   }
   await uat.create(goodOrder('PO-1'), await uat.token());
   expect(await staging.orders(await staging.token())).toEqual([]);
@@ -57,7 +59,9 @@ test('orders and tokens survive a restart', async () => {
 test('a port in use gives one clear error', async () => {
   const sandbox = await open();
   const port = Number(new URL(sandbox.baseUrl).port);
-  await expect(open({ port, environment: 'uat' })).rejects.toMatchObject({ code: 'sandbox-port-in-use' });
+  await expect(open({ port, environment: 'uat' })).rejects.toMatchObject({
+    code: 'sandbox-port-in-use',
+  });
 });
 
 test('two sandboxes cannot share a data file', async () => {

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, CLIENT_ID, CLIENT_SECRET, formOf, goodOrder } from '../support/open-sandbox.ts';
+import {
+  bearerHeaders,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  formOf,
+  goodOrder,
+} from '../support/open-sandbox.ts';
 import { conformingSandbox, headersWith } from './conformance/conform.ts';
 
 const ITEM = { articleCode: 'A-1', quantity: 1 };
@@ -10,14 +16,50 @@ const orderOf = (more: Record<string, unknown>) => ({ ...goodOrder('PO-1'), ...m
 describe('each switch changes one decision, and the OpenAPI document with it', () => {
   test.each([
     ['createdStatus', { createdStatus: 200 }, goodOrder('PO-1'), 201, 200],
-    ['blankText of a number', { blankText: 'refuse' }, orderOf({ purchaseOrderNumber: '  ' }), 201, 400],
-    ['blankText of an article', { blankText: 'refuse' }, orderOf({ items: [{ ...ITEM, articleCode: ' ' }] }), 201, 400],
-    ['blankText of any order', { blankText: 'refuse' }, orderOf({ purchaseOrderNumber: ' PO 1 ' }), 201, 201],
+    [
+      'blankText of a number',
+      { blankText: 'refuse' },
+      orderOf({ purchaseOrderNumber: '  ' }),
+      201,
+      400,
+    ],
+    [
+      'blankText of an article',
+      { blankText: 'refuse' },
+      orderOf({ items: [{ ...ITEM, articleCode: ' ' }] }),
+      201,
+      400,
+    ],
+    [
+      'blankText of any order',
+      { blankText: 'refuse' },
+      orderOf({ purchaseOrderNumber: ' PO 1 ' }),
+      201,
+      201,
+    ],
     ['unknownFields of an order', { unknownFields: 'refuse' }, orderOf({ note: 1 }), 201, 400],
-    ['unknownFields of an item', { unknownFields: 'refuse' }, orderOf({ items: [{ ...ITEM, note: 1 }] }), 201, 400],
-    ['quantity', { quantity: 'integer' }, orderOf({ items: [{ ...ITEM, quantity: 1.5 }] }), 201, 400],
+    [
+      'unknownFields of an item',
+      { unknownFields: 'refuse' },
+      orderOf({ items: [{ ...ITEM, note: 1 }] }),
+      201,
+      400,
+    ],
+    [
+      'quantity',
+      { quantity: 'integer' },
+      orderOf({ items: [{ ...ITEM, quantity: 1.5 }] }),
+      201,
+      400,
+    ],
     ['textLimit of a number', { textLimit: 3 }, goodOrder('PO-1'), 201, 400],
-    ['textLimit of an article', { textLimit: 5 }, orderOf({ items: [{ ...ITEM, articleCode: '123456' }] }), 201, 400],
+    [
+      'textLimit of an article',
+      { textLimit: 5 },
+      orderOf({ items: [{ ...ITEM, articleCode: '123456' }] }),
+      201,
+      400,
+    ],
     ['textLimit of any order', { textLimit: 5 }, goodOrder('PO-🙂'), 201, 201],
     ['bodyLimit', { bodyLimit: 50 }, goodOrder('PO-1'), 201, 413],
   ] as const)('%s', async (_, options: Partial<SandboxOptions>, order, byDefault, switched) => {
@@ -33,7 +75,8 @@ describe('each switch changes one decision, and the OpenAPI document with it', (
   test('an unknown field is named', async () => {
     await using sandbox = await conformingSandbox({ unknownFields: 'refuse' });
     const { json } = await sandbox.create(orderOf({ note: 1 }), await sandbox.token());
-    const message = 'The request parameters are invalid: the body must not contain the unknown field "note".';
+    const message =
+      'The request parameters are invalid: the body must not contain the unknown field "note".';
     expect(json).toEqual({ status: 'error', error: { code: 400, message } });
   });
 
@@ -113,27 +156,41 @@ describe('clientAuth', () => {
     ['basic', right, { client_id: 'somebody else' }, 400],
     [undefined, right, {}, 200],
     [undefined, undefined, form, 200],
-  ] as const)('%s with the header %s and the form %j gives %d', async (clientAuth, authorization, fields, status) => {
-    await using sandbox = await conformingSandbox(clientAuth && { clientAuth });
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(authorization !== undefined && { authorization }),
-    };
-    const body = formOf({ grant_type: 'client_credentials', ...fields });
-    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body });
-    expect(answer.status).toBe(status);
-    // A challenge is for clients that used the header, or have to (RFC 6749 section 5.2).
-    if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="staging"');
-  });
+  ] as const)(
+    '%s with the header %s and the form %j gives %d',
+    async (clientAuth, authorization, fields, status) => {
+      await using sandbox = await conformingSandbox(clientAuth && { clientAuth });
+      const headers = {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(authorization !== undefined && { authorization }),
+      };
+      const body = formOf({ grant_type: 'client_credentials', ...fields });
+      const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+        headers,
+        body,
+      });
+      expect(answer.status).toBe(status);
+      // A challenge is for clients that used the header, or have to (RFC 6749 section 5.2).
+      if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="staging"');
+    },
+  );
 
   test('a token for credentials in the header comes with the remark that the specification wants a form', async () => {
     const reasons: string[] = [];
-    await using sandbox = await conformingSandbox({ onCall: ({ reason }) => void reasons.push(reason) });
+    await using sandbox = await conformingSandbox({
+      onCall: ({ reason }) => void reasons.push(reason),
+    });
     const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: right };
-    await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: 'grant_type=client_credentials' });
+    await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+      headers,
+      body: 'grant_type=client_credentials',
+    });
     await sandbox.requestToken();
     const other = 'grant_type=client_credentials&scope=unknown';
-    const refused = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: other });
+    const refused = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+      headers,
+      body: other,
+    });
     expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
     expect(refused.headers).not.toHaveProperty('www-authenticate');
     expect(reasons.slice(0, 2)).toEqual([
@@ -143,13 +200,19 @@ describe('clientAuth', () => {
   });
 
   test('form-encoded credentials in the header are decoded (RFC 6749 section 2.3.1)', async () => {
-    await using sandbox = await conformingSandbox({ clientAuth: 'basic', clientId: 'a b:c', clientSecret: 'ä+%:&' });
+    await using sandbox = await conformingSandbox({
+      clientAuth: 'basic',
+      clientId: 'a b:c',
+      clientSecret: 'ä+%:&',
+    });
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       authorization: basicOf('a b:c', 'ä+%:&'),
     };
     const body = 'grant_type=client_credentials';
-    expect((await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
+    expect(
+      (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status,
+    ).toBe(200);
   });
 });
 
@@ -161,14 +224,22 @@ describe('HTTP', () => {
   ])('%s %s gives %d with the methods to use', async (method, path, status) => {
     await using sandbox = await conformingSandbox();
     const answer = await sandbox.call(method, `${sandbox.authUrl}${path}`);
-    expect(answer).toMatchObject({ status, headers: { allow: 'GET, HEAD' }, json: { error: { code: status } } });
+    expect(answer).toMatchObject({
+      status,
+      headers: { allow: 'GET, HEAD' },
+      json: { error: { code: status } },
+    });
   });
 
   test('the other spelling of the token path answers with the one to use', async () => {
     await using sandbox = await conformingSandbox();
     const { status, json } = await sandbox.call('POST', `${sandbox.authUrl}/oauth/token`);
-    const message = 'Path /oauth/token not found. The token path of this environment is /oauth2/token.';
-    expect({ status, json }).toEqual({ status: 404, json: { status: 'error', error: { code: 404, message } } });
+    const message =
+      'Path /oauth/token not found. The token path of this environment is /oauth2/token.';
+    expect({ status, json }).toEqual({
+      status: 404,
+      json: { status: 'error', error: { code: 404, message } },
+    });
   });
 
   test.each([
@@ -178,17 +249,31 @@ describe('HTTP', () => {
   ])('the refusal of %s says where the API is', async (path, hint) => {
     await using sandbox = await conformingSandbox();
     const headers = bearerHeaders(await sandbox.token());
-    const { status, json } = await exchange('GET', new URL(path, sandbox.baseUrl).href, { headers });
+    const { status, json } = await exchange('GET', new URL(path, sandbox.baseUrl).href, {
+      headers,
+    });
     const message = `Path ${path} not found. ${hint}`;
-    expect({ status, json }).toEqual({ status: 404, json: { status: 'error', error: { code: 404, message } } });
+    expect({ status, json }).toEqual({
+      status: 404,
+      json: { status: 'error', error: { code: 404, message } },
+    });
   });
 
   test('a compressed token request is refused with the reason', async () => {
     await using sandbox = await conformingSandbox();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' };
-    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: 'x' });
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-encoding': 'gzip',
+    };
+    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+      headers,
+      body: 'x',
+    });
     const error_description = expect.stringContaining('Content-Encoding');
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', error_description } });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_request', error_description },
+    });
   });
 
   test.each([
@@ -242,9 +327,13 @@ describe('cors', () => {
   test('without the switch no answer has CORS headers, and OPTIONS is refused', async () => {
     await using sandbox = await conformingSandbox();
     const token = await sandbox.token();
-    const answer = await sandbox.call('OPTIONS', '/purchase-orders', { headers: bearerHeaders(token) });
+    const answer = await sandbox.call('OPTIONS', '/purchase-orders', {
+      headers: bearerHeaders(token),
+    });
     expect(answer.status).toBe(405);
-    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual(
+      [],
+    );
   });
 });
 
@@ -256,6 +345,10 @@ test.each(['/healthz', '/openapi.json', '/rehearsal', '/rehearsal/faults'])(
       await exchange('HEAD', `${sandbox.authUrl}${path}`),
       await exchange('GET', `${sandbox.authUrl}${path}`),
     ];
-    expect([head.status, head.text, head.headers['content-type']]).toEqual([200, '', get.headers['content-type']]);
+    expect([head.status, head.text, head.headers['content-type']]).toEqual([
+      200,
+      '',
+      get.headers['content-type'],
+    ]);
   },
 );

@@ -33,5 +33,6 @@ test('tokens that no longer fit the cache stay valid', async () => {
   using file = openTokenFile(folder.path, 'staging');
   const tokens = createTokenStore(file, ['client'], 3600);
   const issued = Array.from({ length: 1200 }, () => tokens.issue('client', ['read']));
-  for (const token of [...issued, ...issued]) expect(tokens.find(token)?.scopes).toEqual(new Set(['read']));
+  for (const token of [...issued, ...issued])
+    expect(tokens.find(token)?.scopes).toEqual(new Set(['read']));
 });

@@ -5,7 +5,10 @@ import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const { sandboxCredentials } = await loadSetupPart<{
-  sandboxCredentials: (folder: string, env: Record<string, string>) => Promise<Record<string, string>>;
+  sandboxCredentials: (
+    folder: string,
+    env: Record<string, string>,
+  ) => Promise<Record<string, string>>;
 }>('credentials.mjs');
 
 const ID = 'PO_SYNC_SANDBOX_CLIENT_ID';

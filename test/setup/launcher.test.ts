@@ -20,7 +20,10 @@ beforeEach(async () => {
   await mkdir(path.join(root, 'src'));
   await copyFile(launcher, path.join(root, 'bin', 'po-sync'));
   const told = '[process.argv[0], process.argv.slice(2), process.cwd()]';
-  await writeFile(path.join(root, 'src', 'main.ts'), `process.stdout.write(JSON.stringify(${told}));`);
+  await writeFile(
+    path.join(root, 'src', 'main.ts'),
+    `process.stdout.write(JSON.stringify(${told}));`,
+  );
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 

@@ -49,11 +49,15 @@ afterEach(async () => {
 });
 
 const ensure = () => ensurePackages(root, (line) => said.push(line));
-const calls = () => readFile(path.join(root, 'calls'), 'utf8').then((text) => text.trim().split('\n'));
+const calls = () =>
+  readFile(path.join(root, 'calls'), 'utf8').then((text) => text.trim().split('\n'));
 
 async function install(packages: object): Promise<void> {
   await mkdir(path.join(root, 'node_modules'), { recursive: true });
-  await writeFile(path.join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
+  await writeFile(
+    path.join(root, 'node_modules', '.package-lock.json'),
+    JSON.stringify({ packages }),
+  );
 }
 
 describe('installed packages match the lock file', () => {
@@ -122,7 +126,9 @@ test.each([
   [
     'under pm2',
     (main: string) =>
-      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env: { ...environment, pm_exec_path: main } }),
+      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+        env: { ...environment, pm_exec_path: main },
+      }),
   ],
 ])('nothing is installed under a daemon that runs %s', async (_, start) => {
   const main = path.join(root, 'src', 'main.ts');

@@ -22,7 +22,12 @@ afterEach(() => folder[Symbol.asyncDispose]());
 
 const inFolder = (name: string) => path.join(folder.path, name);
 const ensure = (machine: Partial<Machine> = {}) =>
-  ensureRedisServer((line) => said.push(line), { path: folder.path, otherNames: [], isRoot: true, ...machine });
+  ensureRedisServer((line) => said.push(line), {
+    path: folder.path,
+    otherNames: [],
+    isRoot: true,
+    ...machine,
+  });
 const calls = () => readFile(inFolder('calls'), 'utf8').then((text) => text.trim().split('\n'));
 
 /** A package manager that brings a redis-server when the named package is asked for. */
@@ -83,9 +88,13 @@ test('without permission to install, one line says what to run', async () => {
 
 test('a failed installation reports what the package manager said', async () => {
   await manager('apt-get', 'something-else');
-  await expect(ensure()).rejects.toThrow(/apt-get did not install redis-server.*\n.*no such package/s);
+  await expect(ensure()).rejects.toThrow(
+    /apt-get did not install redis-server.*\n.*no such package/s,
+  );
 });
 
 test('a machine without a known package manager is reported', async () => {
-  await expect(ensure()).rejects.toThrow('redis-server is not installed; install Redis and try again');
+  await expect(ensure()).rejects.toThrow(
+    'redis-server is not installed; install Redis and try again',
+  );
 });

@@ -21,15 +21,29 @@ const { sentenceOf, reportBatches, waitingReports } = await loadSetupPart<{
       columns?: number | undefined;
     },
   ) => Promise<void>;
-  waitingReports: (folder: string, since: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
+  waitingReports: (
+    folder: string,
+    since: string,
+  ) => Promise<{ shown: { sentence: string }[]; more: number }>;
 }>('reports.mjs');
 
-const none = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
+const none = {
+  accepted: 0,
+  duplicate: 0,
+  conflict: 0,
+  invalid: 0,
+  refused: 0,
+  failed: 0,
+  inDoubt: 0,
+  cancelled: 0,
+};
 
 test('a finished batch is one line whose numbers add up', () => {
   const counts = { records: 20, orders: 12, ...none, accepted: 9, invalid: 2, refused: 1 };
   const report = { file: 'orders.csv', state: 'finished', counts, open: 3 };
-  expect(sentenceOf(report)).toBe('orders.csv: 12 orders, 9 accepted, 2 invalid, 1 refused; 3 need a person');
+  expect(sentenceOf(report)).toBe(
+    'orders.csv: 12 orders, 9 accepted, 2 invalid, 1 refused; 3 need a person',
+  );
   expect(sentenceOf({ ...report, nameless: 2 })).toMatch(
     /^orders.csv: 10 orders and 2 rows without an order number, 9/,
   );
@@ -44,9 +58,13 @@ test('an unreadable file reports why', () => {
     counts: { records: 0, orders: 0, ...none },
     error: { code: 'x', message: 'Ends in the middle, line 3.' },
   };
-  expect(sentenceOf(report)).toBe('a.json: cannot be read, no order was sent. Ends in the middle, line 3.');
+  expect(sentenceOf(report)).toBe(
+    'a.json: cannot be read, no order was sent. Ends in the middle, line 3.',
+  );
   const counts = { records: 0, orders: 4_000, ...none };
-  expect(sentenceOf({ ...report, counts })).toContain('cannot be read, 4,000 orders were admitted before. Ends');
+  expect(sentenceOf({ ...report, counts })).toContain(
+    'cannot be read, 4,000 orders were admitted before. Ends',
+  );
 });
 
 test('a batch that finished since the last start is shown; one that takes longer shows its progress, then its result; a held one shows why; one of another environment is not shown', async () => {
@@ -63,8 +81,17 @@ test('a batch that finished since the last start is shown; one that takes longer
   await write('other', { file: 'own.csv', environment: 'staging', state: 'finished', counts });
   const finished = { state: 'finished', counts: { ...counts, orders: 1, accepted: 1 } };
   await write('older', { file: 'older.csv', ...finished, finishedAt: '2026-11-22T10:00:00.000Z' });
-  await write('meanwhile', { file: 'meanwhile.csv', ...finished, finishedAt: '2026-11-22T10:00:01.000Z' });
-  await write('two', { file: 'wrong.csv', state: 'held', counts, held: { reason: 'refused alike' } });
+  await write('meanwhile', {
+    file: 'meanwhile.csv',
+    ...finished,
+    finishedAt: '2026-11-22T10:00:01.000Z',
+  });
+  await write('two', {
+    file: 'wrong.csv',
+    state: 'held',
+    counts,
+    held: { reason: 'refused alike' },
+  });
   const lines: string[] = [];
   const stop = new AbortController();
   const add = (line: string) => void lines.push(line);
@@ -74,7 +101,11 @@ test('a batch that finished since the last start is shown; one that takes longer
     since: '2026-11-22T10:00:00.000Z',
   });
   await until('all are shown', () => lines.length >= 3);
-  await write('one', { file: 'large.csv', state: 'finished', counts: { ...counts, accepted: 50_000 } });
+  await write('one', {
+    file: 'large.csv',
+    state: 'finished',
+    counts: { ...counts, accepted: 50_000 },
+  });
   await until('the result is shown', () => lines.length >= 4);
   stop.abort();
   await reporting;
@@ -92,14 +123,25 @@ test.each([undefined, 120])(
     await using folder = await makeTempFolder();
     await mkdir(path.join(folder.path, 'one'));
     const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
-    const report = { batch: 'one', environment: 'sandbox', file: 'big.csv', state: 'running', open: 0, counts };
+    const report = {
+      batch: 'one',
+      environment: 'sandbox',
+      file: 'big.csv',
+      state: 'running',
+      open: 0,
+      counts,
+    };
     await writeFile(path.join(folder.path, 'one', 'report.json'), JSON.stringify(report));
     const groups = [
       { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
       { for: 'person', text: 'a person', orders: 2 },
       { for: 'unexamined', text: 'not examined one by one', orders: 1_383 },
     ];
-    const long = { for: 'list', text: `the API's list: ${'every read of it failed '.repeat(9)}`, orders: 1 };
+    const long = {
+      for: 'list',
+      text: `the API's list: ${'every read of it failed '.repeat(9)}`,
+      orders: 1,
+    };
     let asked = 0;
     const lines: string[] = [];
     const stop = new AbortController();
@@ -121,7 +163,9 @@ test.each([undefined, 120])(
       expect.stringMatching(/^ {2}1 order waits for the API's list: every .*\n {4}\S/),
     ]);
     expect(lines.at(-1)?.trim().replace(/\s+/g, ' ')).toBe(`1 order waits for ${long.text.trim()}`);
-    const rows = lines.flatMap((text) => `po-sync: ${text}`.split('\n')).map(({ length }) => length);
+    const rows = lines
+      .flatMap((text) => `po-sync: ${text}`.split('\n'))
+      .map(({ length }) => length);
     expect(Math.max(...rows)).toBeLessThan(columns ?? 80);
     expect(Math.max(...rows)).toBeGreaterThan((columns ?? 80) - 25);
   },
@@ -189,14 +233,28 @@ test('a start names the newest reports with orders that need a person', async ()
   for (let i = 0; i < 7; i += 1) {
     await mkdir(path.join(folder.path, `batch-${i}`));
     const environment = i === 0 ? 'staging' : 'sandbox';
-    const report = { batch: `batch-${i}`, environment, file: `${i}.csv`, state: 'finished', open: 1 };
+    const report = {
+      batch: `batch-${i}`,
+      environment,
+      file: `${i}.csv`,
+      state: 'finished',
+      open: 1,
+    };
     await writeFile(path.join(folder.path, `batch-${i}`, 'report.json'), JSON.stringify(report));
   }
   await mkdir(path.join(folder.path, 'new'));
   const since = '2026-11-22T10:00:00.000Z';
-  const fresh = { environment: 'sandbox', file: 'new.csv', state: 'finished', open: 1, finishedAt: '2026-11-23' };
+  const fresh = {
+    environment: 'sandbox',
+    file: 'new.csv',
+    state: 'finished',
+    open: 1,
+    finishedAt: '2026-11-23',
+  };
   await writeFile(path.join(folder.path, 'new', 'report.json'), JSON.stringify(fresh));
   const { shown, more } = await waitingReports(folder.path, since);
-  expect(shown.map(({ sentence }) => sentence)).toEqual([2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 needs a person`));
+  expect(shown.map(({ sentence }) => sentence)).toEqual(
+    [2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 needs a person`),
+  );
   expect(more).toBe(1);
 });

@@ -4,8 +4,12 @@ import { expect, test } from 'vitest';
 import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const { dropSamples } = await loadSetupPart<{ dropSamples: (root: string) => Promise<string[]> }>('samples.mjs');
-type Start = { startEverything: (root: string, say: () => void, args: string[]) => Promise<number> };
+const { dropSamples } = await loadSetupPart<{ dropSamples: (root: string) => Promise<string[]> }>(
+  'samples.mjs',
+);
+type Start = {
+  startEverything: (root: string, say: () => void, args: string[]) => Promise<number>;
+};
 const { startEverything } = await loadSetupPart<Start>('start-everything.mjs');
 
 test('samples are copied into the inbox the first time only', async () => {
@@ -13,7 +17,8 @@ test('samples are copied into the inbox the first time only', async () => {
   const inbox = path.join(folder.path, 'inbox');
   await mkdir(inbox);
   await mkdir(path.join(folder.path, 'config', 'samples'), { recursive: true });
-  for (const name of ['b.json', 'a.csv']) await writeFile(path.join(folder.path, 'config', 'samples', name), name);
+  for (const name of ['b.json', 'a.csv'])
+    await writeFile(path.join(folder.path, 'config', 'samples', name), name);
 
   expect(await dropSamples(folder.path)).toEqual(['a.csv', 'b.json']);
   expect((await readdir(inbox)).sort()).toEqual(['a.csv', 'b.json']);

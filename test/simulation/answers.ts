@@ -1,7 +1,11 @@
 import type { HttpEnd } from '../../src/core/http.ts';
 
 /** A complete answer. */
-export function answered(status: number, body: unknown, headers: Record<string, string> = {}): HttpEnd {
+export function answered(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HttpEnd {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { kind: 'answered', answer: { status, headers, body: Buffer.from(text) } };
 }
@@ -16,8 +20,16 @@ export function created(number: string): HttpEnd {
 }
 
 /** The API's no in its envelope (API part 7). */
-export function refusal(status: number, code = status, headers: Record<string, string> = {}): HttpEnd {
-  return answered(status, { status: 'error', error: { code, message: 'parameters are invalid' } }, headers);
+export function refusal(
+  status: number,
+  code = status,
+  headers: Record<string, string> = {},
+): HttpEnd {
+  return answered(
+    status,
+    { status: 'error', error: { code, message: 'parameters are invalid' } },
+    headers,
+  );
 }
 
 /** Nothing was written. */

@@ -6,7 +6,11 @@ export function ledgerTime(store: Store, identityKey: string): number {
   return store.now() - Number(store.hget(identityKey, 'shift') ?? 0);
 }
 
-export const clock: Port = (store, [key = '', due = '', doubt = '', rebuildKey = ''], [known = '', jumped = '']) => {
+export const clock: Port = (
+  store,
+  [key = '', due = '', doubt = '', rebuildKey = ''],
+  [known = '', jumped = ''],
+) => {
   const stored = (field: string) => Number(store.hget(key, field) ?? 0);
   const before = stored('shift');
   const isIdle = store.zcard(due) + store.zcard(doubt) === 0 && store.fields(rebuildKey).size === 0;
@@ -20,12 +24,27 @@ export const clock: Port = (store, [key = '', due = '', doubt = '', rebuildKey =
   const stepAt = steps > stored('steps') ? at : (store.hget(key, 'stepAt') ?? '0');
   store.hset(key, 'last', at);
   const fields = { shift: shift.toFixed(3), steps: String(steps), stepAt };
-  if (shift !== before) for (const [name, value] of Object.entries(fields)) store.hset(key, name, value);
+  if (shift !== before)
+    for (const [name, value] of Object.entries(fields)) store.hset(key, name, value);
   return [at, steps, stepAt];
 };
 
-export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '', ownKey = ''], args) => {
-  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = '', , ...more] = args;
+export const identity: Port = (
+  store,
+  [key = '', rebuildKey = '', breakerKey = '', ownKey = ''],
+  args,
+) => {
+  const [
+    remembered = '',
+    text = '',
+    name = '',
+    wait = '',
+    field = '',
+    hold = '',
+    made = '',
+    ,
+    ...more
+  ] = args;
   const [continued = '', emptied = ''] = more;
   const own = Number(store.get(ownKey) ?? 0);
   store.set(ownKey, String(Math.max(own, Number(made))));
@@ -50,7 +69,12 @@ export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '
   const now = isNew ? Math.floor(ledgerTime(store, key)) : Number(continued) + Number(wait);
   store.hset(rebuildKey, 'notBefore', String(now));
   const steps = String(Number(store.hget(key, 'steps') ?? 0) + 1);
-  const fields = { shift: (store.now() - Number(continued)).toFixed(3), steps, last: continued, stepAt: continued };
+  const fields = {
+    shift: (store.now() - Number(continued)).toFixed(3),
+    steps,
+    last: continued,
+    stepAt: continued,
+  };
   if (!isNew) for (const [one, value] of Object.entries(fields)) store.hset(key, one, value);
   if (!isNew) store.hset(rebuildKey, 'wait', wait);
   if (!isNew) store.hsetnx(breakerKey, field, epoch === null ? emptied : hold);
@@ -70,8 +94,15 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
   const hold = store.hget(breakerKey, field);
   const was = JSON.parse(hold ?? '{}') as Hold;
   const failed = store.hincrby(key, 'failed', 1);
-  const grown = Math.min(Number(longest), Number(usual) * 2 ** Math.min(Math.max(failed - Number(tries), 0), 20));
-  store.hset(key, 'notBefore', String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)));
+  const grown = Math.min(
+    Number(longest),
+    Number(usual) * 2 ** Math.min(Math.max(failed - Number(tries), 0), 20),
+  );
+  store.hset(
+    key,
+    'notBefore',
+    String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)),
+  );
   const shown = hold === null ? (JSON.parse(fresh) as typeof was) : was;
   store.hset(breakerKey, field, JSON.stringify(reason === '' ? shown : { ...shown, reason }));
   return 1;
@@ -144,18 +175,27 @@ function slow(store: Store, key: string, until: number): number {
   return 1;
 }
 
-function trip(store: Store, key: string, now: number, asked: number, code: string, reason: string): number {
+function trip(
+  store: Store,
+  key: string,
+  now: number,
+  asked: number,
+  code: string,
+  reason: string,
+): number {
   const wait = Math.max(LEAST, asked);
   if (store.hsetnx(key, 'since', String(now)) === 1) {
     store.hset(key, 'probeAt', String(now + wait));
     store.hset(key, 'wait', String(wait));
     store.hset(key, 'first', reason);
-  } else if (now + wait > Number(store.hget(key, 'probeAt') ?? 0)) store.hset(key, 'probeAt', String(now + wait));
+  } else if (now + wait > Number(store.hget(key, 'probeAt') ?? 0))
+    store.hset(key, 'probeAt', String(now + wait));
   return saw(store, key, String(now), code, reason);
 }
 
 function saw(store: Store, key: string, now: string, code: string, reason: string): number {
-  for (const [field, value] of Object.entries({ code, reason, seenAt: now })) store.hset(key, field, value);
+  for (const [field, value] of Object.entries({ code, reason, seenAt: now }))
+    store.hset(key, field, value);
   return 1;
 }
 

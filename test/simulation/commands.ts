@@ -18,7 +18,8 @@ export function commandTable(breach?: Breach): Readonly<Record<string, Command>>
     ...OTHERS,
     evalsha: (store, [sha = '', count = '', ...rest]) => {
       const script = scripts.get(sha);
-      if (script === undefined) throw new UnknownScript('a script of src that scripts.ts does not have');
+      if (script === undefined)
+        throw new UnknownScript('a script of src that scripts.ts does not have');
       return script(store, rest.slice(0, Number(count)), rest.slice(Number(count)));
     },
     eval: (store, [text = '', count = '', ...rest]) =>
@@ -61,23 +62,32 @@ const SORTED: Record<string, Command> = {
     if (first === 'NX' || first === 'XX') return store.zadd(key, Number(second), third, first);
     return store.zadd(key, Number(first), second);
   },
-  zcount: (store, [key = '', , max = '']) => store.ranked(key).filter(([, score]) => score <= Number(max)).length,
+  zcount: (store, [key = '', , max = '']) =>
+    store.ranked(key).filter(([, score]) => score <= Number(max)).length,
   zcard: (store, [key = '']) => store.zcard(key),
-  zremrangebyrank: (store, [key = '', from = '', to = '']) => store.zremrangebyrank(key, Number(from), Number(to)),
+  zremrangebyrank: (store, [key = '', from = '', to = '']) =>
+    store.zremrangebyrank(key, Number(from), Number(to)),
   zremrangebyscore: (store, [key = '', , max = '']) =>
-    store.ranked(key).filter(([member, score]) => score <= Number(max) && store.zrem(key, member) === 1).length,
+    store
+      .ranked(key)
+      .filter(([member, score]) => score <= Number(max) && store.zrem(key, member) === 1).length,
   zrangebyscore: (store, [key = '', , max = '', , , most = '']) =>
     store
       .ranked(key)
       .filter(([, score]) => score <= Number(max))
       .slice(0, Number(most))
       .map(([member]) => member),
-  zscan: (store, [key = '']) => ['0', store.ranked(key).flatMap(([member, score]) => [member, String(score)])],
+  zscan: (store, [key = '']) => [
+    '0',
+    store.ranked(key).flatMap(([member, score]) => [member, String(score)]),
+  ],
   zrem: (store, [key = '', member = '']) => store.zrem(key, member),
   zrange: (store, [key = '', from = '', to = '', scores]) => {
     const all = scores === 'REV' ? store.ranked(key).reverse() : store.ranked(key);
     const some = all.slice(Number(from), to === '-1' ? undefined : Number(to) + 1);
-    return some.flatMap(([member, score]) => (scores === 'WITHSCORES' ? [member, String(score)] : [member]));
+    return some.flatMap(([member, score]) =>
+      scores === 'WITHSCORES' ? [member, String(score)] : [member],
+    );
   },
 };
 
@@ -96,7 +106,9 @@ const OTHERS: Record<string, Command> = {
 };
 
 function inPairs(flat: readonly string[]): [string, string][] {
-  return flat.flatMap((value, i): [string, string][] => (i % 2 === 1 ? [[flat[i - 1] ?? '', value]] : []));
+  return flat.flatMap((value, i): [string, string][] =>
+    i % 2 === 1 ? [[flat[i - 1] ?? '', value]] : [],
+  );
 }
 
 /** Arguments as they go over the wire: ioredis takes an object for the pairs of a hash. */

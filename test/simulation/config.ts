@@ -5,7 +5,12 @@ import type { Breach, Weather } from './weather.ts';
 /** The part of the configuration that delivery and people's commands read. */
 export function configOf(weather: Weather, breach: Breach | undefined): Config {
   const { attempts, timeout, calls } = weather;
-  const environment = { ...PARTNER, authUrl: PARTNER.baseUrl, tokenPath: 'auto', protected: false } as const;
+  const environment = {
+    ...PARTNER,
+    authUrl: PARTNER.baseUrl,
+    tokenPath: 'auto',
+    protected: false,
+  } as const;
   const delivery = {
     concurrency: calls,
     timeout,
@@ -18,5 +23,11 @@ export function configOf(weather: Weather, breach: Breach | undefined): Config {
   };
   const reports = { path: '/none' };
   const environments = { staging: environment };
-  return { environment: 'staging', environments, delivery, reports, sources: [] } as unknown as Config;
+  return {
+    environment: 'staging',
+    environments,
+    delivery,
+    reports,
+    sources: [],
+  } as unknown as Config;
 }

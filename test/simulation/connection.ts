@@ -7,7 +7,11 @@ import type { Host, Timeline } from './timeline.ts';
 /** Milliseconds, as in `src/redis/connection-end.ts`. */
 const OTHERS_BACK = 5_000;
 
-type Sent = { run: () => unknown; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
+type Sent = {
+  run: () => unknown;
+  resolve: (answer: unknown) => void;
+  reject: (error: unknown) => void;
+};
 
 /** How the way to Redis is: the share of batches that are lost before or after they ran, and when it is away altogether. */
 export type Line = {
@@ -21,7 +25,11 @@ export type Line = {
 export type Connections = ReturnType<typeof openConnections>;
 
 /** One process' client; `ask` is for what is no plain command. */
-export type Connection = { redis: Redis; ask: <T>(run: () => T) => Promise<T>; isSteady: () => boolean };
+export type Connection = {
+  redis: Redis;
+  ask: <T>(run: () => T) => Promise<T>;
+  isSteady: () => boolean;
+};
 
 type Deps = {
   store: Store;
@@ -63,7 +71,8 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
       const answers = isLost ? undefined : batch.map(({ run }) => attempt(run));
       // Whoever waits for Redis tries again; whoever is dead does not.
       if (answers === undefined || random.chance(line.lost)) again(batch);
-      else timeline.plan(timeline.now() + random.between(0.1, 3), () => deliver(batch, answers), host);
+      else
+        timeline.plan(timeline.now() + random.between(0.1, 3), () => deliver(batch, answers), host);
     }
 
     function again(batch: readonly Sent[]): void {
@@ -88,7 +97,9 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
       name,
       (...args: unknown[]) => ask(() => command(store, flatten(args))),
     ]);
-    const redis = Object.assign(Object.fromEntries(plain), { multi: () => transaction(store, commands, ask) });
+    const redis = Object.assign(Object.fromEntries(plain), {
+      multi: () => transaction(store, commands, ask),
+    });
     // The commands that delivery uses, and no others.
     // As `watchSteadiness` does.
     const isSteady = () => line.awayUntil === 0 || timeline.now() >= line.awayUntil + OTHERS_BACK;

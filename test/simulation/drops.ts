@@ -15,8 +15,11 @@ export function planDrops({ timeline, random, weather, files, api }: Deps): void
   files.drop(0, () => ({ orders: ordersIn(drafts.slice(0, half)) }));
   if (half < drafts.length) files.drop(later, () => ({ orders: ordersIn(drafts.slice(half)) }));
   planExport(drafts);
-  const good = drafts.filter(({ number, items }) => number !== '' && items !== undefined && !isRefused(items));
-  for (const { number, items } of good.slice(0, weather.hadBefore)) api.hadBefore(number, items ?? []);
+  const good = drafts.filter(
+    ({ number, items }) => number !== '' && items !== undefined && !isRefused(items),
+  );
+  for (const { number, items } of good.slice(0, weather.hadBefore))
+    api.hadBefore(number, items ?? []);
   for (let i = 0; i < weather.others && good.length > 0; i += 1) {
     const { number } = random.pick(good);
     const at = random.chance(0.5) ? 0 : random.between(0, weather.calmAt);
@@ -28,7 +31,10 @@ export function planDrops({ timeline, random, weather, files, api }: Deps): void
     let rows = [...inbox.filter(() => random.chance(0.1)), ...own()].slice(0, 12);
     for (let version = 0; version < weather.exports; version += 1) {
       const shown = rows;
-      files.drop(random.between(0, 1.2 * weather.calmAt), () => ({ orders: ordersIn(shown), kind: 'export' }));
+      files.drop(random.between(0, 1.2 * weather.calmAt), () => ({
+        orders: ordersIn(shown),
+        kind: 'export',
+      }));
       rows = rows.filter(() => random.chance(0.9)).map(changed);
     }
   }

@@ -72,7 +72,13 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
   function add({ orders, kind = 'inbox', isFixFile = false }: Drop): void {
     const batch = `b${files.length + 1}`;
     const source = kind === 'inbox' ? 'inbox' : 'erp';
-    const fresh = { reader: undefined, report: undefined, isAway: false, awayAt: 0, awayAtLedger: 0 };
+    const fresh = {
+      reader: undefined,
+      report: undefined,
+      isAway: false,
+      awayAt: 0,
+      awayAtLedger: 0,
+    };
     files.push({ batch, source, kind, isFixFile, orders, ...fresh });
   }
 
@@ -100,7 +106,10 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
       });
   }
 
-  async function admitAll({ batch, source, kind, isFixFile, orders }: File, reader: Machine): Promise<void> {
+  async function admitAll(
+    { batch, source, kind, isFixFile, orders }: File,
+    reader: Machine,
+  ): Promise<void> {
     const { batches, admit } = await reader.intake();
     const since = batches.epoch();
     const claimed = { batch, source, kind, name: `${batch}.csv`, path: '/none' };
@@ -117,7 +126,10 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
 
   /** The report of a batch is in its folder, complete. */
   function reported(file: File, report: Omit<FileReport, 'told'>): void {
-    file.report = { ...report, told: new Map(file.orders.map(({ number }) => [number, standingOf(store, number)])) };
+    file.report = {
+      ...report,
+      told: new Map(file.orders.map(({ number }) => [number, standingOf(store, number)])),
+    };
   }
 
   function putAway(file: File): void {
@@ -137,7 +149,9 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
     of: (batch: string): File | undefined => files.find((file) => file.batch === batch),
     /** The dead letters in the report of a batch. */
     deadLetters: (batch: string): DeadLetter[] =>
-      files.find((file) => file.batch === batch)?.report?.rows.flatMap(({ deadLetter }) => deadLetter ?? []) ?? [],
+      files
+        .find((file) => file.batch === batch)
+        ?.report?.rows.flatMap(({ deadLetter }) => deadLetter ?? []) ?? [],
     allDone: () => expected === 0 && files.every(isDone),
     isReading: () => expected > 0 || files.some(isBeingRead),
   };

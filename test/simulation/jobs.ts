@@ -17,7 +17,13 @@ export type Worker = {
 
 export type Jobs = ReturnType<typeof openJobs>;
 
-type Deps = { store: Store; timeline: Timeline; random: Random; weather: Weather; workers: () => readonly Worker[] };
+type Deps = {
+  store: Store;
+  timeline: Timeline;
+  random: Random;
+  weather: Weather;
+  workers: () => readonly Worker[];
+};
 
 /** How long a job keeps its lock after its worker went silent, and how long after that somebody looks. */
 const LOCK = 10_000;
@@ -60,7 +66,9 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     const now = timeline.now();
     for (const job of store.jobs().values()) {
       if (job.lock !== undefined || job.readyAt > now) continue;
-      const free = workers().filter(({ host, isFree }) => host.alive && host.frozenUntil <= now && isFree());
+      const free = workers().filter(
+        ({ host, isFree }) => host.alive && host.frozenUntil <= now && isFree(),
+      );
       if (free.length === 0) return;
       give(job, random.pick(free));
     }

@@ -14,7 +14,8 @@ export function faultsOfReports(world: World, waits: (number: string) => boolean
   // What Redis forgot after a file was put away, its report still says.
   const known = files.all.filter(({ awayAt, isAway }) => !isAway || awayAt > (rolledBackAt ?? -1));
   const sums = known.flatMap((file) => sumFaults(world, file, waits));
-  const letters = rolledBackAt === undefined ? known.flatMap((file) => deadLetterFaults(world, file)) : [];
+  const letters =
+    rolledBackAt === undefined ? known.flatMap((file) => deadLetterFaults(world, file)) : [];
   return [...sums, ...letters];
 }
 
@@ -23,21 +24,29 @@ function sumFaults(
   { batch, orders, report }: File,
   waits: (number: string) => boolean,
 ): FaultFound[] {
-  const miscounted = (detail: string): FaultFound[] => [{ fault: 'miscounted', number: batch, detail }];
+  const miscounted = (detail: string): FaultFound[] => [
+    { fault: 'miscounted', number: batch, detail },
+  ];
   const all = orders.length;
   if (report === undefined) {
     const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
     const waiting = orders.filter(({ number }) => waits(number)).length;
-    return counted + waiting >= all ? [] : miscounted(`${counted} counted and ${waiting} waiting of ${all}`);
+    return counted + waiting >= all
+      ? []
+      : miscounted(`${counted} counted and ${waiting} waiting of ${all}`);
   }
   const { rows, counts, total } = report;
   if (rows.length !== all || total !== all || countSettled(counts) !== all)
-    return miscounted(`${rows.length} rows, ${countSettled(counts)} counted, total ${total}, of ${all}`);
+    return miscounted(
+      `${rows.length} rows, ${countSettled(counts)} counted, total ${total}, of ${all}`,
+    );
   // After a rollback a batch may have another short number than the entries that a reader made before.
   if (rolledBackAt !== undefined) return [];
   return OUTCOMES.flatMap((outcome) => {
     const inRows = rows.filter(({ result }) => result.outcome === outcome).length;
-    return inRows === counts[outcome] ? [] : miscounted(`${outcome}: ${inRows} rows, ${counts[outcome]} counted`);
+    return inRows === counts[outcome]
+      ? []
+      : miscounted(`${outcome}: ${inRows} rows, ${counts[outcome]} counted`);
   });
 }
 
@@ -54,36 +63,63 @@ function deadLetterFaults(world: World, file: File): FaultFound[] {
   const sums: FaultFound[] =
     open === rows.length - closed.size
       ? []
-      : [{ fault: 'miscounted', number: batch, detail: `${open} open, ${rows.length} less ${closed.size} closed` }];
-  return [...sums, ...rows.flatMap((row) => deadLetterFault(world, file, row, closed.get(fieldOf(row))))];
+      : [
+          {
+            fault: 'miscounted',
+            number: batch,
+            detail: `${open} open, ${rows.length} less ${closed.size} closed`,
+          },
+        ];
+  return [
+    ...sums,
+    ...rows.flatMap((row) => deadLetterFault(world, file, row, closed.get(fieldOf(row)))),
+  ];
 }
 
 function fieldOf({ order: { number, ordinal, place } }: ReportedOrder): string {
   return number === '' ? placeText(place) : String(ordinal);
 }
 
-function deadLetterFault(world: World, file: File, row: ReportedOrder, closing: string | undefined): FaultFound[] {
+function deadLetterFault(
+  world: World,
+  file: File,
+  row: ReportedOrder,
+  closing: string | undefined,
+): FaultFound[] {
   const { number } = row.order;
-  const found = (fault: FaultFound['fault'], detail: string) => [{ fault, number, detail: `${file.batch}: ${detail}` }];
+  const found = (fault: FaultFound['fault'], detail: string) => [
+    { fault, number, detail: `${file.batch}: ${detail}` },
+  ];
   if (closing === undefined)
     return mustBeClosed(world, file, row) ? found('dead letter left open', 'accepted since') : [];
   const { by, batch = '' } = JSON.parse(closing) as Closing;
-  return mayBeClosed(world, file, row, by, batch) ? [] : found('dead letter closed early', `by ${by} ${batch}`);
+  return mayBeClosed(world, file, row, by, batch)
+    ? []
+    : found('dead letter closed early', `by ${by} ${batch}`);
 }
 
 /** The order was accepted after the report; a conflict of a later file, or with this order, stays. */
-function mustBeClosed(world: World, { batch, awayAtLedger }: File, { order, result }: ReportedOrder): boolean {
+function mustBeClosed(
+  world: World,
+  { batch, awayAtLedger }: File,
+  { order, result }: ReportedOrder,
+): boolean {
   const { store } = world;
   const compact = store.hget(KEYS.settled(order.number), order.number);
   if (order.number === '' || compact === null) return false;
   const { batchNo, at } = decodeCompact(compact);
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
   if (batchNo === 0 || at <= awayAtLedger) return false;
-  return !(result.outcome === 'conflict' && (no >= batchNo || againstOf(world, batch, order.ordinal) === batchNo));
+  return !(
+    result.outcome === 'conflict' &&
+    (no >= batchNo || againstOf(world, batch, order.ordinal) === batchNo)
+  );
 }
 
 function againstOf({ store }: World, batch: string, ordinal: number): unknown {
-  return (JSON.parse(store.hget(KEYS.results(batch), String(ordinal)) ?? '{}') as { against?: unknown }).against;
+  return (
+    JSON.parse(store.hget(KEYS.results(batch), String(ordinal)) ?? '{}') as { against?: unknown }
+  ).against;
 }
 
 function mayBeClosed(
@@ -93,10 +129,13 @@ function mayBeClosed(
   by: string,
   batch: string,
 ): boolean {
-  const isThere = api.counts.has(number) || api.others.has(number) || deeds.wronglyConfirmed.has(number);
+  const isThere =
+    api.counts.has(number) || api.others.has(number) || deeds.wronglyConfirmed.has(number);
   if (by === 'discarded') return deeds.discarded.has(number);
   if (by !== 'fixed') return isThere;
-  const targets = files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ?? [];
+  const targets =
+    files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ??
+    [];
   // Two rows of one number and one kind have the same content: a fix of one closes both.
   const alike = (file.report?.rows ?? []).filter(
     (row) => row.order.number === number && row.result.outcome === outcome,

@@ -48,7 +48,14 @@ export type Judgement = {
 /** Compares what the ledger and the reports say about each order with what the API stored. */
 export function judge(world: World): Judgement {
   const numbers = outcomesByNumber(world);
-  const counts = { orders: numbers.size, accepted: 0, refused: 0, failed: 0, inDoubt: 0, conflict: 0 };
+  const counts = {
+    orders: numbers.size,
+    accepted: 0,
+    refused: 0,
+    failed: 0,
+    inDoubt: 0,
+    conflict: 0,
+  };
   const faults: FaultFound[] = [];
   for (const [number, outcomes] of numbers) {
     const times = world.api.counts.get(number) ?? 0;
@@ -73,8 +80,13 @@ export function judge(world: World): Judgement {
     ];
     faults.push(...found.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
-  if (!world.ended) faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
-  faults.push(...world.seen, ...faultsOfReports(world, (number) => waitsVisibly(world, number)), ...hammerings(world));
+  if (!world.ended)
+    faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
+  faults.push(
+    ...world.seen,
+    ...faultsOfReports(world, (number) => waitsVisibly(world, number)),
+    ...hammerings(world),
+  );
   return { ...counts, faults };
 }
 
@@ -87,7 +99,8 @@ function outcomesByNumber({ files }: World): Map<string, Set<Outcome>> {
     for (const { number } of orders) {
       if (number !== '' && !numbers.has(number)) numbers.set(number, new Set());
     }
-    for (const { result } of report?.rows ?? []) numbers.get(result.purchaseOrderNumber)?.add(result.outcome);
+    for (const { result } of report?.rows ?? [])
+      numbers.get(result.purchaseOrderNumber)?.add(result.outcome);
   }
   return numbers;
 }
@@ -95,7 +108,9 @@ function outcomesByNumber({ files }: World): Map<string, Set<Outcome>> {
 /** After a rollback the ledger may have forgotten an order; then its report says what people believe of it. */
 function toldOf({ files, rolledBackAt }: World, number: string, standing: Standing): Standing {
   if (standing.state !== 'forgotten' || rolledBackAt === undefined) return standing;
-  const told = files.all.findLast(({ report }) => report?.told.has(number))?.report?.told.get(number);
+  const told = files.all
+    .findLast(({ report }) => report?.told.has(number))
+    ?.report?.told.get(number);
   // A dead letter that was sent again when Redis forgot it is still a dead letter in its report.
   return told === undefined || isInProgress(told) ? standing : told;
 }
@@ -112,11 +127,17 @@ function waitsVisibly({ store, weather }: World, number: string): boolean {
   if (weather.stickyOrder === 'none' || store.hget(KEYS.breaker, 'code') === null) return false;
   const wait = waitIn(store, number);
   if (wait === undefined || wait.reason === '' || wait.until === undefined) return false;
-  return wait.for === 'list' || (number === STICKY_ORDER && (wait.for === 'pause' || wait.for === 'retry'));
+  return (
+    wait.for === 'list' ||
+    (number === STICKY_ORDER && (wait.for === 'pause' || wait.for === 'retry'))
+  );
 }
 
 /** An order that is left to a person, of which `status` does not say why. */
-function silentFaultOf({ number, standing: { entry } }: Judged, { store }: World): Fault | undefined {
+function silentFaultOf(
+  { number, standing: { entry } }: Judged,
+  { store }: World,
+): Fault | undefined {
   const wait = entry && waitIn(store, number);
   return wait?.for === 'person' && wait.reason === '' ? 'waits without a reason' : undefined;
 }
@@ -128,7 +149,9 @@ function faultOf({ number, times, standing: { state } }: Judged, world: World): 
   switch (state) {
     case 'accepted':
     case 'rebuilt':
-      return times === 0 && !api.others.has(number) && !deeds.wronglyConfirmed.has(number) ? 'lost' : undefined;
+      return times === 0 && !api.others.has(number) && !deeds.wronglyConfirmed.has(number)
+        ? 'lost'
+        : undefined;
     case 'forgotten':
       return undefined;
     case 'refused':
@@ -146,9 +169,13 @@ function faultOf({ number, times, standing: { state } }: Judged, world: World): 
 }
 
 /** Whether the reports say of a number what the API says. After a rollback the ledger knows the API's list only. */
-function reportedFaultOf({ number, times, standing, outcomes }: Judged, world: World): Fault | undefined {
+function reportedFaultOf(
+  { number, times, standing, outcomes }: Judged,
+  world: World,
+): Fault | undefined {
   const { api, deeds, rolledBackAt } = world;
-  if (rolledBackAt !== undefined || api.others.has(number) || !isReported(world, number)) return undefined;
+  if (rolledBackAt !== undefined || api.others.has(number) || !isReported(world, number))
+    return undefined;
   const only = (...some: Outcome[]) => [...outcomes].every((one) => some.includes(one));
   const isConfirmed = deeds.wronglyConfirmed.has(number);
   if (times === 0 && outcomes.has('accepted') && !isConfirmed) return 'lost';
@@ -164,11 +191,17 @@ function reportedFaultOf({ number, times, standing, outcomes }: Judged, world: W
 
 /** Every file with the number has its report. */
 function isReported({ files }: World, number: string): boolean {
-  return files.all.every(({ report, orders }) => report !== undefined || !orders.some((one) => one.number === number));
+  return files.all.every(
+    ({ report, orders }) => report !== undefined || !orders.some((one) => one.number === number),
+  );
 }
 
-function hastyFaultOf({ standing: { state, entry } }: Judged, { weather }: World): Fault | undefined {
-  if (state === 'failed') return (entry?.used ?? 0) < weather.attempts ? 'given up too soon' : undefined;
+function hastyFaultOf(
+  { standing: { state, entry } }: Judged,
+  { weather }: World,
+): Fault | undefined {
+  if (state === 'failed')
+    return (entry?.used ?? 0) < weather.attempts ? 'given up too soon' : undefined;
   if (state !== 'inDoubt' || entry === undefined || entry.misnamed) return undefined;
   if (weather.listForbidden || weather.rewritesNumbers) return undefined;
   return hasWaited(entry, weather.settle) ? undefined : 'given up too soon';
@@ -181,7 +214,9 @@ function hasWaited({ askedSince, version }: Entry, settle: number): boolean {
 }
 
 function refusedFaultOf({ number, times }: Judged, { files }: World): Fault | undefined {
-  const mine = files.all.flatMap(({ orders }) => orders.filter((order) => order.number === number && order.valid));
+  const mine = files.all.flatMap(({ orders }) =>
+    orders.filter((order) => order.number === number && order.valid),
+  );
   const areRefused = mine.every((order) => order.valid && isRefused(order.order.items));
   return times > 0 && mine.length > 0 && areRefused ? 'sent though refused' : undefined;
 }
@@ -195,7 +230,13 @@ function hammerings({ calls, successes }: World): FaultFound[] {
     const times = calls.filter((call) => call.endpoint === endpoint).map(({ at }) => at);
     const first = times.find((at, i) => isHammered(times, i, successes) && at >= 0);
     if (first === undefined) return [];
-    return [{ fault: 'hammered' as const, number: endpoint, detail: `from ${(first / 1000).toFixed(3)} on` }];
+    return [
+      {
+        fault: 'hammered' as const,
+        number: endpoint,
+        detail: `from ${(first / 1000).toFixed(3)} on`,
+      },
+    ];
   });
 }
 

@@ -26,7 +26,10 @@ export const LASTING = [
 export type Lasting = (typeof LASTING)[number];
 
 /** The fault that lasts now. */
-export function lastingAt({ lasting, lastingFrom, lastingUntil }: Weather, now: number): Lasting | undefined {
+export function lastingAt(
+  { lasting, lastingFrom, lastingUntil }: Weather,
+  now: number,
+): Lasting | undefined {
   return lasting === 'none' || now < lastingFrom || now > lastingUntil ? undefined : lasting;
 }
 

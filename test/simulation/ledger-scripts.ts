@@ -2,7 +2,14 @@ import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Port } from './port.ts';
 import type { Store } from './store.ts';
 
-type Ledger = { store: Store; prefix: string; due: string; doubt: string; waiting: string; followers: string };
+type Ledger = {
+  store: Store;
+  prefix: string;
+  due: string;
+  doubt: string;
+  waiting: string;
+  followers: string;
+};
 
 type Change = {
   number: string;
@@ -38,17 +45,34 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
   for (let i = 0; i < changes.length; i += 3) {
     const [number = '', entry = '', text = ''] = changes.slice(i, i + 3);
     const fields = text.split('\n');
-    const [bucket = '', expected = '', dueAt = '', doubtAt = '', compact = '', batch = '', ordinal = ''] = fields;
+    const [
+      bucket = '',
+      expected = '',
+      dueAt = '',
+      doubtAt = '',
+      compact = '',
+      batch = '',
+      ordinal = '',
+    ] = fields;
     const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
-    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] = fields.slice(12);
+    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] =
+      fields.slice(12);
     const isRefused = fields[18] === '1' && !mayBeAdmitted(store, prefix, batch, ordinal);
     const may =
       epoch === ''
         ? 1
         : isBehind
           ? -1
-          : mayBegin(store, [identity, rebuild, breaker], epoch, Number(reached), intended, travels);
-    const isLate = !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
+          : mayBegin(
+              store,
+              [identity, rebuild, breaker],
+              epoch,
+              Number(reached),
+              intended,
+              travels,
+            );
+    const isLate =
+      !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
     if (may !== 1 || isLate || isRefused || !takeRows(ledger, rows)) {
       done.push(may === 1 ? 0 : may);
       continue;
@@ -78,7 +102,11 @@ function mayBegin(
   intended: string,
   travels: string,
 ): -3 | -2 | -1 | 1 {
-  if (store.hget(identity, 'epoch') !== epoch || Number(store.hget(identity, 'sequence') ?? 0) < reached) return -1;
+  if (
+    store.hget(identity, 'epoch') !== epoch ||
+    Number(store.hget(identity, 'sequence') ?? 0) < reached
+  )
+    return -1;
   if (store.fields(rebuild).size > 0) return -1;
   if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
   return ledgerTime(store, identity) > Number(intended) + Number(travels) ? -3 : 1;
@@ -90,10 +118,18 @@ function mayBeAdmitted(store: Store, prefix: string, batch: string, ordinal: str
   return store.getbit(`${key}:counted`, Number(ordinal)) === 0;
 }
 
-function isCurrent({ store, prefix }: Ledger, number: string, bucket: string, expected: string): boolean {
+function isCurrent(
+  { store, prefix }: Ledger,
+  number: string,
+  bucket: string,
+  expected: string,
+): boolean {
   const current = store.get(`${prefix}:o:${number}`);
   const version = current === null ? '0' : versionOf(current);
-  return version === expected && (version !== '0' || store.hget(`${prefix}:s:${bucket}`, number) === null);
+  return (
+    version === expected &&
+    (version !== '0' || store.hget(`${prefix}:s:${bucket}`, number) === null)
+  );
 }
 
 function versionOf(entry: string): string {
@@ -106,9 +142,12 @@ function areFollowers({ store, followers }: Ledger, number: string, heirs: strin
 
 function takeRows({ store, prefix }: Ledger, text: string): boolean {
   const rows = text === '' ? [] : (JSON.parse(text) as [string, string, string, string][]);
-  const key = (batch: string) => (batch === '' ? `${prefix}:renumbered` : `${prefix}:b:${batch}:corrected`);
-  if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before)) return false;
-  for (const [batch, field, , after] of rows) if (after !== '') store.hset(key(batch), field, after);
+  const key = (batch: string) =>
+    batch === '' ? `${prefix}:renumbered` : `${prefix}:b:${batch}:corrected`;
+  if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before))
+    return false;
+  for (const [batch, field, , after] of rows)
+    if (after !== '') store.hset(key(batch), field, after);
   return true;
 }
 
@@ -128,7 +167,10 @@ function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
 }
 
 /** All but dead letters of other content that came after the order that was accepted, or was compared with it. */
-function closeBefore({ store, prefix, waiting }: Ledger, { number, batch, ordinal, closing }: Change): void {
+function closeBefore(
+  { store, prefix, waiting }: Ledger,
+  { number, batch, ordinal, closing }: Change,
+): void {
   const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
   closeLettersOf(store, prefix, waiting, number, closing, (of, at) => {
     const key = `${prefix}:b:${of}`;
@@ -181,7 +223,13 @@ function closeLettersOf(
   return closed;
 }
 
-function closeLetter(store: Store, prefix: string, batch: string, field: string, closing: string): 0 | 1 {
+function closeLetter(
+  store: Store,
+  prefix: string,
+  batch: string,
+  field: string,
+  closing: string,
+): 0 | 1 {
   const key = `${prefix}:b:${batch}`;
   if (store.hsetnx(`${key}:closed`, field, closing) === 0) return 0;
   store.hincrby(key, 'open', -1);
@@ -242,7 +290,13 @@ function mark(store: Store, key: string, number: string, what: string): void {
   store.hset(key, number, waiting === null ? what : `${waiting}\n${what}`);
 }
 
-function finishBatch(store: Store, batchKey: string, finished: string, batch: string, counted: number): void {
+function finishBatch(
+  store: Store,
+  batchKey: string,
+  finished: string,
+  batch: string,
+  counted: number,
+): void {
   const all = store.hget(batchKey, 'total');
   if (all !== null && counted >= Number(all)) store.members(finished).add(batch);
 }
@@ -255,12 +309,19 @@ export const lookup: Port = (store, _, [prefix = '', ...asked]) =>
     return [store.get(`${prefix}:o:${number}`) ?? (compact === null ? null : `=${compact}`)];
   });
 
-export const count: Port = (store, [waiting = '', finished = '', identity = '', own = ''], args) => {
+export const count: Port = (
+  store,
+  [waiting = '', finished = '', identity = '', own = ''],
+  args,
+) => {
   const [prefix = '', at = '', batch = '', made = ''] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
   for (let i = 4; i < args.length; i += 5) {
-    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = ''] = args.slice(i, i + 5);
+    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = ''] = args.slice(
+      i,
+      i + 5,
+    );
     if (!tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at)) continue;
     fresh += 1;
     if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
@@ -276,20 +337,31 @@ function noteChanges(
   changes: number,
 ): [number, number] {
   const sequence =
-    changes > 0 ? store.hincrby(identity, 'sequence', changes) : Number(store.hget(identity, 'sequence') ?? 0);
+    changes > 0
+      ? store.hincrby(identity, 'sequence', changes)
+      : Number(store.hget(identity, 'sequence') ?? 0);
   const mine = made === '' ? 0 : Number(store.get(own) ?? 0);
   if (made === '' || changes === 0 || mine < Number(made)) return [sequence, mine];
   store.set(own, String(mine + changes));
   return [sequence, mine + changes];
 }
 
-export const follow: Port = (store, [followers = '', identity = '', own = ''], [prefix = '', made = '', ...args]) => {
+export const follow: Port = (
+  store,
+  [followers = '', identity = '', own = ''],
+  [prefix = '', made = '', ...args],
+) => {
   const done: number[] = [];
   for (let i = 0; i < args.length; i += 7) {
-    const [number = '', version = '', what = '', batch = '', ordinal = '', isOwn = '', result = ''] = args.slice(
-      i,
-      i + 7,
-    );
+    const [
+      number = '',
+      version = '',
+      what = '',
+      batch = '',
+      ordinal = '',
+      isOwn = '',
+      result = '',
+    ] = args.slice(i, i + 7);
     if (store.hget(`${prefix}:batch-names`, what.slice(0, what.indexOf('/'))) !== batch) {
       done.push(-1);
       continue;
@@ -309,7 +381,11 @@ export const follow: Port = (store, [followers = '', identity = '', own = ''], [
   return [...noteChanges(store, [identity, own], made, changes), ...done];
 };
 
-export const unfollow: Port = (store, [followers = '', waiting = '', finished = '', identity = ''], args) => {
+export const unfollow: Port = (
+  store,
+  [followers = '', waiting = '', finished = '', identity = ''],
+  args,
+) => {
   const [prefix = '', at = '', batch = '', no = '', result = '', ...numbers] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
@@ -342,8 +418,13 @@ export const begin: Port = (store, keys, [batch = '', at = '', ...fields]) => {
   return 1;
 };
 
-export const hold: Port = (store, [key = '', held = ''], [batch = '', seen = '', text = '', alike = '']) => {
-  if (store.hget(key, 'state') === 'done' || (store.hget(key, 'released') ?? '') !== seen) return -1;
+export const hold: Port = (
+  store,
+  [key = '', held = ''],
+  [batch = '', seen = '', text = '', alike = ''],
+) => {
+  if (store.hget(key, 'state') === 'done' || (store.hget(key, 'released') ?? '') !== seen)
+    return -1;
   const fresh = store.hsetnx(key, 'held', text);
   if (fresh === 1) store.hset(key, 'heldFor', alike);
   store.members(held).add(batch);
@@ -354,7 +435,8 @@ export const total: Port = (store, keys, args) => {
   const [batchKey = '', finished = '', identity = '', own = ''] = keys;
   const [batch = '', all = '', since = '', reached = '', made = '', unreadable = ''] = args;
   const isBehind =
-    Number(store.hget(identity, 'sequence') ?? 0) < Number(reached) || Number(store.get(own) ?? 0) < Number(made);
+    Number(store.hget(identity, 'sequence') ?? 0) < Number(reached) ||
+    Number(store.get(own) ?? 0) < Number(made);
   if (since !== '' && (store.hget(identity, 'epoch') !== since || isBehind)) return -1;
   if (store.hget(batchKey, 'state') === 'done') return Number(store.hget(batchKey, 'counted') ?? 0);
   store.hset(batchKey, 'total', all);
@@ -365,7 +447,11 @@ export const total: Port = (store, keys, args) => {
   return counted;
 };
 
-export const adopt: Port = (store, [open = '', settled = '', identity = ''], [number = '', compact = '']) => {
+export const adopt: Port = (
+  store,
+  [open = '', settled = '', identity = ''],
+  [number = '', compact = ''],
+) => {
   if (store.get(open) !== null || store.hsetnx(settled, number, compact) === 0) return 0;
   store.hincrby(identity, 'sequence', 1);
   return 1;
@@ -374,7 +460,9 @@ export const adopt: Port = (store, [open = '', settled = '', identity = ''], [nu
 export const spellings: Port = (store, [key = ''], [what = '', most = '', ...pairs]) => {
   for (let at = 0; at < pairs.length; at += 2) {
     const [plain = '', number = ''] = pairs.slice(at, at + 2);
-    const kept = (store.hget(key, plain) ?? '').split('\0').filter((one) => one !== '' && one !== number);
+    const kept = (store.hget(key, plain) ?? '')
+      .split('\0')
+      .filter((one) => one !== '' && one !== number);
     if (what === 'keep') kept[Math.min(kept.length, Number(most) - 1)] = number;
     if (kept.length === 0) store.hdel(key, plain);
     else store.hset(key, plain, kept.join('\0'));
@@ -383,8 +471,10 @@ export const spellings: Port = (store, [key = ''], [what = '', most = '', ...pai
 };
 
 export const closeDeadLetters: Port = (store, keys, args) => {
-  const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] = keys;
-  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', ...more] = args;
+  const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] =
+    keys;
+  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', ...more] =
+    args;
   const [action = '', seen = '', ...fields] = more;
   const entry = store.get(open);
   const current = entry === null ? '0' : versionOf(entry);
@@ -397,12 +487,27 @@ export const closeDeadLetters: Port = (store, keys, args) => {
     if (compact !== '') store.hset(settled, number, compact);
     store.hincrby(identity, 'sequence', 1);
   }
-  if (number === '') return fields.reduce((sum, field) => sum + closeLetter(store, prefix, batch, field, closing), 0);
+  if (number === '')
+    return fields.reduce(
+      (sum, field) => sum + closeLetter(store, prefix, batch, field, closing),
+      0,
+    );
   if (action !== '') store.list(actions).push(action);
-  return closeLettersOf(store, prefix, waiting, number, closing, (of, at) => of === batch && fields.includes(at));
+  return closeLettersOf(
+    store,
+    prefix,
+    waiting,
+    number,
+    closing,
+    (of, at) => of === batch && fields.includes(at),
+  );
 };
 
-export const correctedExport: Port = (store, [waiting = '', shownBy = ''], [prefix = '', source = '', ...orders]) => {
+export const correctedExport: Port = (
+  store,
+  [waiting = '', shownBy = ''],
+  [prefix = '', source = '', ...orders],
+) => {
   const no = Number(store.hget(shownBy, 'no') ?? 0);
   const isOlder = (batch: string) => {
     const of = store.hget(`${prefix}:b:${batch}`, 'no');

@@ -57,7 +57,11 @@ export function startMachine(host: Host, around: Surroundings, onUp: () => void)
     const { timeline, weather, random } = around;
     if (timeline.now() > weather.calmAt + BEATS_AFTER_CALM) return;
     tick(chore);
-    timeline.plan(timeline.now() + pause * random.between(1, 1 + LATE), () => repeat(chore, pause), host);
+    timeline.plan(
+      timeline.now() + pause * random.between(1, 1 + LATE),
+      () => repeat(chore, pause),
+      host,
+    );
   }
 
   async function work(job: Parameters<Worker['work']>[0]): Promise<readonly string[]> {

@@ -66,11 +66,15 @@ export function openNetwork(deps: Deps) {
       const giveUp = () => resolve(written ? broken('timeout') : unsent('timeout'));
       const deadline = began + call.timeout + CONNECT;
       timeline.plan(deadline, () => written || giveUp(), host);
-      const connected = began + (random.chance(weather.slowAnswers) ? random.between(0, 5000) : random.between(0, 30));
+      const connected =
+        began +
+        (random.chance(weather.slowAnswers) ? random.between(0, 5000) : random.between(0, 30));
       const start = async () => {
         if (lastingAt(weather, timeline.now()) === 'not reached' || random.chance(weather.unsent))
           return resolve(unsent('ECONNREFUSED'));
-        const mayWrite = await (call.prepare?.() ?? Promise.resolve(true)).catch(() => 'failed' as const);
+        const mayWrite = await (call.prepare?.() ?? Promise.resolve(true)).catch(
+          () => 'failed' as const,
+        );
         if (mayWrite === 'failed' || (!mayWrite && breach !== 'no freshness check'))
           return resolve(unsent('not written'));
         if (timeline.now() >= deadline) return;
@@ -102,10 +106,13 @@ export function openNetwork(deps: Deps) {
     if (random.chance(weather.lostAnswers)) {
       const end = random.chance(0.5) ? now + random.between(1, 5000) : gaveUp;
       if (end < gaveUp) back(broken('ECONNRESET'), end);
-      if (saysOf(call, order) === 'yes') api.storeAt(api.lateTime(now, end), order.purchaseOrderNumber, order.items);
+      if (saysOf(call, order) === 'yes')
+        api.storeAt(api.lateTime(now, end), order.purchaseOrderNumber, order.items);
       return;
     }
-    const at = now + (random.chance(weather.slowAnswers) ? random.between(0, 45_000) : random.between(2, 300));
+    const at =
+      now +
+      (random.chance(weather.slowAnswers) ? random.between(0, 45_000) : random.between(2, 300));
     const end = answer(call, order, now, Math.min(at, gaveUp));
     const status = end.kind === 'answered' ? end.answer.status : 0;
     back(random.chance(weather.cutAnswers) ? broken('other side closed', status) : end, at);
@@ -122,13 +129,15 @@ export function openNetwork(deps: Deps) {
     const lasting = lastingAt(weather, now);
     const lastingEnd = lasting && lastingAnswer(lasting, now);
     if (lastingEnd && lasting !== 'empty') return lastingEnd;
-    if (random.chance(weather.busy)) return random.pick([refusal(503), answered(429, '', { 'retry-after': '3' })]);
+    if (random.chance(weather.busy))
+      return random.pick([refusal(503), answered(429, '', { 'retry-after': '3' })]);
     if (random.chance(weather.closed)) {
       return random.pick([refusal(403), answered(404, PAGE), answered(307, ''), refusal(401)]);
     }
     const says = saysOf(call, order);
     if (says === 'token') return refusal(401);
-    if (says === 'no') return random.pick([refusal(400), refusal(200, 400), refusal(500, 400), refusal(400, 1001)]);
+    if (says === 'no')
+      return random.pick([refusal(400), refusal(200, 400), refusal(500, 400), refusal(400, 1001)]);
     if (says === 'duplicate') return random.pick([refusal(409), refusal(400)]);
     if (number === STICKY_ORDER && weather.stickyOrder !== 'none')
       return stickyAnswer(weather.stickyOrder, number, items);
@@ -138,13 +147,18 @@ export function openNetwork(deps: Deps) {
     }
     api.storeAt(random.between(now, seen), number, items);
     if (lastingEnd) return lastingEnd;
-    if (random.chance(weather.pages)) return random.pick([answered(200, PAGE), answered(204, ''), answered(201, '')]);
+    if (random.chance(weather.pages))
+      return random.pick([answered(200, PAGE), answered(204, ''), answered(201, '')]);
     successes.push(seen);
     return created(shown(number));
   }
 
   /** What one order always gets. */
-  function stickyAnswer(kind: Exclude<Weather['stickyOrder'], 'none'>, number: string, items: Item[]): HttpEnd {
+  function stickyAnswer(
+    kind: Exclude<Weather['stickyOrder'], 'none'>,
+    number: string,
+    items: Item[],
+  ): HttpEnd {
     if (kind === 'broken') return refusal(500);
     if (kind === 'cut') return broken('other side closed', 201);
     if (kind === 'forbidden') return refusal(403);
@@ -154,7 +168,10 @@ export function openNetwork(deps: Deps) {
     return kind === 'misnamed' ? created(number.toLowerCase()) : answered(201, '');
   }
 
-  function saysOf(call: HttpCall, { purchaseOrderNumber, items }: { purchaseOrderNumber: string; items: Item[] }) {
+  function saysOf(
+    call: HttpCall,
+    { purchaseOrderNumber, items }: { purchaseOrderNumber: string; items: Item[] },
+  ) {
     if (call.headers['authorization'] !== `Bearer ${deps.token()}`) return 'token';
     if (isRefused(items)) return 'no';
     return weather.refusesDuplicates && api.has(purchaseOrderNumber) ? 'duplicate' : 'yes';
@@ -176,7 +193,10 @@ export function openNetwork(deps: Deps) {
         timeline.plan(asked + took, () => tell(end), host);
       };
       const tell = (end: HttpEnd) => {
-        const said = end.kind === 'answered' ? `${end.answer.status}, ${end.answer.body.length} bytes` : end.kind;
+        const said =
+          end.kind === 'answered'
+            ? `${end.answer.status}, ${end.answer.body.length} bytes`
+            : end.kind;
         deps.story?.(host.name, `has the list of ${(asked / 1000).toFixed(3)}: ${said}`);
         resolve(passedOn(call, end));
       };
@@ -190,7 +210,8 @@ export function openNetwork(deps: Deps) {
     if (call.headers['authorization'] !== `Bearer ${deps.token()}`) return refusal(401);
     const list = listText(rows);
     const odd = {
-      strings: () => answered(200, { status: 'success', data: rows.map(({ number }) => number), error: null }),
+      strings: () =>
+        answered(200, { status: 'success', data: rows.map(({ number }) => number), error: null }),
       page: () => answered(200, PAGE),
       error: () => refusal(500),
       unauthorized: () => refusal(401),
@@ -208,7 +229,11 @@ export function openNetwork(deps: Deps) {
   /** The shapes that the API's documentation leaves open. */
   function listText(rows: readonly Stored[]): string {
     const orders = rows.map(listed);
-    const data = random.pick<unknown>([orders, { purchaseOrders: orders }, { paging: { total: rows.length }, orders }]);
+    const data = random.pick<unknown>([
+      orders,
+      { purchaseOrders: orders },
+      { paging: { total: rows.length }, orders },
+    ]);
     return JSON.stringify({ status: 'success', data, error: null });
   }
 
@@ -234,7 +259,11 @@ export function openNetwork(deps: Deps) {
         if (lastingEnd) return lastingEnd;
         if (random.chance(weather.tokenFails))
           return random.pick([refusal(500), broken('ECONNRESET'), answered(502, PAGE)]);
-        return answered(200, { access_token: deps.token(), expires_in: 3600, token_type: 'Bearer' });
+        return answered(200, {
+          access_token: deps.token(),
+          expires_in: 3600,
+          token_type: 'Bearer',
+        });
       };
       timeline.plan(timeline.now() + random.between(5, 500), () => resolve(answer()), host);
     });

@@ -33,10 +33,20 @@ function checked({ number, items, fixTarget }: Draft, ordinal: number): CheckedO
   const records = [{ kind: 'row' as const, place, cells, ...(fixTarget ? { fixTarget } : {}) }];
   const common = { ordinal, number, place, records };
   if (items === undefined) {
-    const problem = { line, field: 'quantity', code: 'not-a-number', value: 'abc', message: '"abc" is not a number' };
+    const problem = {
+      line,
+      field: 'quantity',
+      code: 'not-a-number',
+      value: 'abc',
+      message: '"abc" is not a number',
+    };
     return { ...common, valid: false, problems: [problem], articles: [] };
   }
-  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: 'NEW', items } };
+  return {
+    ...common,
+    valid: true,
+    order: { purchaseOrderNumber: number, orderState: 'NEW', items },
+  };
 }
 
 /** Whether the API refuses these items. */

@@ -70,7 +70,8 @@ export function openPartnerApi({ timeline, random, weather, breach, story }: Dep
   }
 
   function lag(): number {
-    if (breach === 'lagging list' && random.chance(0.05)) return random.between(1, 10) * weather.settle;
+    if (breach === 'lagging list' && random.chance(0.05))
+      return random.between(1, 10) * weather.settle;
     // Two settles after the attempt's end it shows at the latest: some of that went by before it was stored.
     if (random.chance(weather.stragglers)) return 1.95 * weather.settle - weather.commitWithin;
     return random.chance(0.5) ? 0 : random.between(0, weather.listedWithin);
@@ -84,7 +85,8 @@ export function openPartnerApi({ timeline, random, weather, breach, story }: Dep
 
   /** When a request that ended here at `end` is stored, if it is stored late. */
   function lateTime(from: number, end: number): number {
-    if (breach === 'late commits' && random.chance(0.05)) return end + random.between(1, 10) * weather.settle;
+    if (breach === 'late commits' && random.chance(0.05))
+      return end + random.between(1, 10) * weather.settle;
     return random.between(from, end + weather.commitWithin);
   }
 

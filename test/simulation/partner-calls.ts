@@ -18,7 +18,14 @@ export function partnerOf(
   clock: Clock,
 ): Partner {
   const http = network.open(host);
-  const tokens = createTokenSource({ store, http, clock, owner: host.name, target: TARGET, credentials: CREDENTIALS });
+  const tokens = createTokenSource({
+    store,
+    http,
+    clock,
+    owner: host.name,
+    target: TARGET,
+    credentials: CREDENTIALS,
+  });
   return createPartner({
     http: breach === 'naive retry' ? naiveHttp(http) : http,
     tokens,

@@ -59,7 +59,13 @@ export async function openParts(
   const config = configOf(weather, around.breach);
   const policy = policyOf(config);
   const wait = sendingSpan(weather.timeout) + policy.settle;
-  const identity = createIdentity({ redis, keys, time, wait, checkpoint: checkpointOn(host, around) });
+  const identity = createIdentity({
+    redis,
+    keys,
+    time,
+    wait,
+    checkpoint: checkpointOn(host, around),
+  });
   const seen = seenBy(host, around, identity);
   const ledger = ledgerOf(host, around, redis, seen, policy);
   const queue = around.jobs.open(ask);
@@ -75,10 +81,17 @@ export async function openParts(
     timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const strong = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
+  const strong = createCircuitBreaker({
+    store,
+    clock,
+    probe,
+    onPaused: nothing,
+    onResumed: nothing,
+  });
   const breaker = weakBreaker(strong, around.breach);
   const context: Context = { config, store, owner: host.name, clock, log, stopping: NEVER };
-  const canaries = around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
+  const canaries =
+    around.breach === 'no evidence rule' ? blindCanaries(openCanariesOf()) : openCanariesOf();
   const base = { ledger, clock, policy, log, owner: host.name };
   let established = false;
 
@@ -113,9 +126,17 @@ export async function openParts(
     store,
     canaries,
     list,
-    delivery: { onVerdict: learnFrom(breaker, store.time), isPaused: () => breaker.current() !== undefined },
+    delivery: {
+      onVerdict: learnFrom(breaker, store.time),
+      isPaused: () => breaker.current() !== undefined,
+    },
   });
-  const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
+  const rebuild = createLedgerRebuild({
+    ...base,
+    store,
+    list,
+    refresh: () => breaker.refresh(true),
+  });
 
   const { admit } = createAdmission({
     store: { redis, keys, time },
@@ -161,9 +182,16 @@ export async function openParts(
 function nothing(): void {}
 
 /** To a machine whose own clock seems to run much faster, Redis' clock never runs ahead. */
-async function timeOf(redis: Connection['redis'], clock: Clock, breach: Breach | undefined): Promise<RedisTime> {
+async function timeOf(
+  redis: Connection['redis'],
+  clock: Clock,
+  breach: Breach | undefined,
+): Promise<RedisTime> {
   if (breach !== 'clock steps unnoticed') return createRedisTime(redis, keys, clock);
-  const time = await createRedisTime(redis, keys, { ...clock, sinceBoot: () => 1e6 * clock.sinceBoot() });
+  const time = await createRedisTime(redis, keys, {
+    ...clock,
+    sinceBoot: () => 1e6 * clock.sinceBoot(),
+  });
   return { ...time, watched: () => Number.POSITIVE_INFINITY };
 }
 

@@ -5,17 +5,30 @@ import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breake
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { cancelBatch, releaseBatch } from '../../src/operate/batches/cancel-batch.ts';
-import { type Listed, retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
+import {
+  type Listed,
+  retryDeadLetters,
+} from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { pauseDelivery, resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
-import { createReconciliation, type Reconciliation } from '../../src/operate/delivery/reconcile-ledger.ts';
+import {
+  createReconciliation,
+  type Reconciliation,
+} from '../../src/operate/delivery/reconcile-ledger.ts';
 import type { OperatorContext } from '../../src/operate/operator-context.ts';
 import { withClosing } from '../../src/operate/orders/appearances.ts';
 import { createDiscard } from '../../src/operate/orders/discard-order.ts';
-import { findInDoubt, type Resolution, resolveOrder } from '../../src/operate/orders/resolve-order.ts';
+import {
+  findInDoubt,
+  type Resolution,
+  resolveOrder,
+} from '../../src/operate/orders/resolve-order.ts';
 import { closingsOf } from '../../src/order/dead-letter.ts';
 import { placeText } from '../../src/order/fixing.ts';
 import type { FixTarget } from '../../src/order/record.ts';
-import { deadLettersInProgress, type FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
+import {
+  deadLettersInProgress,
+  type FoundDeadLetter,
+} from '../../src/put-away/dead-letters-in-progress.ts';
 import { takeLease } from '../../src/redis/lease.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';
@@ -49,7 +62,16 @@ type Deps = { around: Omit<Surroundings, 'disk'>; api: PartnerApi; files: Files;
 /** The store as a command opens it. */
 type Desk = { context: OperatorContext; read: Parameters<typeof createReconciliation>[1] };
 
-type Action = 'retry' | 'resolve' | 'discard' | 'cancel' | 'release' | 'pause' | 'resume' | 'reconcile' | 'fix';
+type Action =
+  | 'retry'
+  | 'resolve'
+  | 'discard'
+  | 'cancel'
+  | 'release'
+  | 'pause'
+  | 'resume'
+  | 'reconcile'
+  | 'fix';
 
 const ACTIONS: readonly Action[] = [
   'retry',
@@ -78,7 +100,8 @@ export function openPeople({ around, api, files, store }: Deps) {
   };
   let expected = 0;
 
-  for (let i = 0; i < weather.people; i += 1) plan(random.between(0, 1.2 * weather.calmAt), random.pick(ACTIONS));
+  for (let i = 0; i < weather.people; i += 1)
+    plan(random.between(0, 1.2 * weather.calmAt), random.pick(ACTIONS));
   if (weather.reconciles) plan(random.between(0, 1.2 * weather.calmAt), 'reconcile');
 
   function plan(at: number, action: Action): void {
@@ -91,7 +114,13 @@ export function openPeople({ around, api, files, store }: Deps) {
 
   /** Somebody runs a command, in a separate process that may die like any other. */
   function act(action: Action): void {
-    const host: Host = { name: `p${++deeds.actions}`, alive: true, frozenUntil: 0, slept: 0, skew: 0 };
+    const host: Host = {
+      name: `p${++deeds.actions}`,
+      alive: true,
+      frozenUntil: 0,
+      slept: 0,
+      skew: 0,
+    };
     story?.(host.name, action);
     perform(action, host).catch((error: unknown) => {
       if (!(error instanceof PoSyncError)) onTrouble(error);
@@ -143,7 +172,9 @@ export function openPeople({ around, api, files, store }: Deps) {
 
   /** The person looks into the API, and reports what is there; sometimes wrongly. */
   async function resolve({ context }: Desk): Promise<void> {
-    const number = random.pick([...store.ranked(keys.doubt), ...store.fields(keys.waiting), ['PO-0', '']])[0] ?? '';
+    const number =
+      random.pick([...store.ranked(keys.doubt), ...store.fields(keys.waiting), ['PO-0', '']])[0] ??
+      '';
     const errs = random.chance(weather.mistakes);
     const wanted: Resolution = random.pick(['accepted', 'resend']);
     const entry = await findInDoubt(number, context.ledger, wanted);
@@ -152,7 +183,8 @@ export function openPeople({ around, api, files, store }: Deps) {
     const isRight = wanted === 'accepted' ? isThere : !mayCome && entry.state !== 'conflict';
     if (!isRight && !errs) return;
     if (!isRight && wanted === 'accepted') deeds.wronglyConfirmed.add(number);
-    if (!isRight && wanted === 'resend') deeds.resent.set(number, 1 + (deeds.resent.get(number) ?? 0));
+    if (!isRight && wanted === 'resend')
+      deeds.resent.set(number, 1 + (deeds.resent.get(number) ?? 0));
     story?.('somebody', `resolves ${number} as ${wanted}${isRight ? '' : ', wrongly'}`);
     await resolveOrder(entry, wanted, context);
   }
@@ -196,13 +228,17 @@ export function openPeople({ around, api, files, store }: Deps) {
     if (reports.length === 0) return;
     const { batch, orders } = random.pick(reports);
     const isUntouched = random.chance(0.2);
-    const drafts = files.deadLetters(batch).map(({ purchaseOrderNumber: number, location }): Draft => {
-      const order = orders.find((one) => one.number === number && one.place.line === location.line);
-      const items = order?.valid ? order.order.items : undefined;
-      const fixTarget = { batch, place: placeText(location) };
-      const same: Draft = { number, fixTarget, ...(items ? { items } : {}) };
-      return isUntouched ? same : corrected(same, fixTarget);
-    });
+    const drafts = files
+      .deadLetters(batch)
+      .map(({ purchaseOrderNumber: number, location }): Draft => {
+        const order = orders.find(
+          (one) => one.number === number && one.place.line === location.line,
+        );
+        const items = order?.valid ? order.order.items : undefined;
+        const fixTarget = { batch, place: placeText(location) };
+        const same: Draft = { number, fixTarget, ...(items ? { items } : {}) };
+        return isUntouched ? same : corrected(same, fixTarget);
+      });
     const kept = drafts.filter(() => isUntouched || random.chance(0.9));
     const times = random.chance(0.3) ? 2 : 1;
     for (let i = 0; i < times; i += 1) {
@@ -215,7 +251,8 @@ export function openPeople({ around, api, files, store }: Deps) {
   function corrected(same: Draft, fixTarget: FixTarget): Draft {
     const { number } = same;
     const items = goodItems(weather.rollback === 'none' ? 1 + random.below(2) : 1);
-    if (number === '' || random.chance(0.2)) return { number: `${number}-fixed-${random.below(3)}`, items, fixTarget };
+    if (number === '' || random.chance(0.2))
+      return { number: `${number}-fixed-${random.below(3)}`, items, fixTarget };
     return random.chance(0.2) ? same : { number, items, fixTarget };
   }
 
@@ -226,7 +263,11 @@ export function openPeople({ around, api, files, store }: Deps) {
       if (report === undefined) continue;
       const closings = closingsOf(await context.batches.closings(batch));
       const shown = files.deadLetters(batch).map((one) => withClosing(one, closings));
-      found.push(...shown.filter(({ closed }) => !closed).map((one) => ({ ...one, batch, source, file: batch })));
+      found.push(
+        ...shown
+          .filter(({ closed }) => !closed)
+          .map((one) => ({ ...one, batch, source, file: batch })),
+      );
     }
     for await (const deadLetter of deadLettersInProgress(context)) found.push(deadLetter);
     return found;
@@ -250,7 +291,8 @@ export function openPeople({ around, api, files, store }: Deps) {
     /** Somebody is still to act. */
     stillToCome: () => expected > 0,
     /** Delivery or a batch waits for a person. */
-    areNeeded: () => store.hget(keys.breaker, `hold:${OPERATOR}`) !== null || store.members(keys.held).size > 0,
+    areNeeded: () =>
+      store.hget(keys.breaker, `hold:${OPERATOR}`) !== null || store.members(keys.held).size > 0,
     /** In the end nothing waits that a person stopped. */
     tidy(): void {
       act('release');
@@ -285,7 +327,11 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
     clock,
     log,
     stopping: NEVER,
-    ledger: createLedger({ redis, keys, identity: { known: () => ({ epoch: '', sequence: 0 }), saw: nothing } }),
+    ledger: createLedger({
+      redis,
+      keys,
+      identity: { known: () => ({ epoch: '', sequence: 0 }), saw: nothing },
+    }),
     batches: createBatches({ redis, keys, owner }),
     queue: jobs.open(ask),
     breaker: createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing }),
@@ -295,7 +341,12 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
 }
 
 /** The list is never read while a daemon reads it. */
-function readerOf(context: OperatorContext, host: Host, around: Omit<Surroundings, 'disk'>, random: Random) {
+function readerOf(
+  context: OperatorContext,
+  host: Host,
+  around: Omit<Surroundings, 'disk'>,
+  random: Random,
+) {
   const { list } = partnerOf(host, around, context.store, context.clock);
   const { redis } = context.store;
   const read: Desk['read'] = async (onOrder) => {

@@ -27,7 +27,16 @@ const START = 5_000;
 const PATIENCE = 3_600_000;
 
 /** Begins the loops of all processes: whatever has something to do is done by somebody, sooner or later. */
-export function startPulse({ timeline, random, store, weather, files, machines, people, expects }: Deps) {
+export function startPulse({
+  timeline,
+  random,
+  store,
+  weather,
+  files,
+  machines,
+  people,
+  expects,
+}: Deps) {
   timeline.plan(1000, beat);
 
   function beat(): void {
@@ -36,7 +45,8 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
       if (timeline.planned() > 0) timeline.plan(timeline.now() + 20_000, beat);
       return;
     }
-    if (timeline.now() > 1.2 * weather.calmAt && people.areNeeded() && !isTakingOver()) people.tidy();
+    if (timeline.now() > 1.2 * weather.calmAt && people.areNeeded() && !isTakingOver())
+      people.tidy();
     const up = machines.filter(({ host, isUp }) => isUp() && host.frozenUntil <= timeline.now());
     if (up.length > 0) {
       files.look();
@@ -60,12 +70,20 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
   /** Soon while anything moves; else when the next order is due. */
   function next(): number {
     const soon = timeline.now() + random.between(100, 4000);
-    if (store.jobs().size > 0 || files.isReading() || isTakingOver() || store.members(KEYS.finished).size > 0)
+    if (
+      store.jobs().size > 0 ||
+      files.isReading() ||
+      isTakingOver() ||
+      store.members(KEYS.finished).size > 0
+    )
       return soon;
     const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
     return due === Number.POSITIVE_INFINITY
       ? soon
-      : Math.max(soon, timeline.now() + Math.min(due - ledgerTime(store, KEYS.identity), weather.settle));
+      : Math.max(
+          soon,
+          timeline.now() + Math.min(due - ledgerTime(store, KEYS.identity), weather.settle),
+        );
   }
 
   function firstOf(key: string): number {
@@ -81,12 +99,16 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
    * doubts: that may last forever.
    */
   function isPausedForGood(): boolean {
-    if (timeline.now() < weather.calmAt + PATIENCE || store.hget(KEYS.breaker, 'code') === null) return false;
-    return store.ranked(KEYS.due).every(([number]) => number === STICKY_ORDER) && !files.isReading();
+    if (timeline.now() < weather.calmAt + PATIENCE || store.hget(KEYS.breaker, 'code') === null)
+      return false;
+    return (
+      store.ranked(KEYS.due).every(([number]) => number === STICKY_ORDER) && !files.isReading()
+    );
   }
 
   function hasEnded(): boolean {
-    if (timeline.now() <= START || expects() || people.stillToCome() || isTakingOver()) return false;
+    if (timeline.now() <= START || expects() || people.stillToCome() || isTakingOver())
+      return false;
     if (weather.stickyOrder !== 'none' && isPausedForGood()) return true;
     return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();
   }

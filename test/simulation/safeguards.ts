@@ -19,11 +19,17 @@ export function weakLedger(ledger: Ledger, breach: Breach | undefined, policy: P
     case 'conflict forgotten':
       return withoutConflicts(ledger);
     case 'no patience':
-      return { ...ledger, take: (entry, step, ...rest) => ledger.take(entry, patient(entry, step), ...rest) };
+      return {
+        ...ledger,
+        take: (entry, step, ...rest) => ledger.take(entry, patient(entry, step), ...rest),
+      };
     case 'duplicates counted at once':
       return withoutFollowers(ledger);
     case 'one list is enough':
-      return { ...ledger, take: (entry, step, ...rest) => ledger.take(entry, oneList(entry, step, policy), ...rest) };
+      return {
+        ...ledger,
+        take: (entry, step, ...rest) => ledger.take(entry, oneList(entry, step, policy), ...rest),
+      };
     default:
       return ledger;
   }
@@ -60,7 +66,8 @@ function forgotten(known: Known): Known {
 
 /** An order in doubt waits as long as no list can tell. */
 function patient(entry: Entry, step: Step): Step {
-  const isGivenUp = step.kind === 'dead' && step.entry.state === 'inDoubt' && entry.state === 'unknown';
+  const isGivenUp =
+    step.kind === 'dead' && step.entry.state === 'inDoubt' && entry.state === 'unknown';
   return isGivenUp && entry.askedSince !== undefined ? { kind: 'ignore' } : step;
 }
 
@@ -72,7 +79,11 @@ function withoutFollowers(ledger: Ledger): Ledger {
       ...ledger.followers,
       follow: async (duplicates) => {
         for (const { entry, follower, repeats } of duplicates) {
-          const counted = { ordinal: follower.ordinal, number: entry.order.purchaseOrderNumber, result: repeats };
+          const counted = {
+            ordinal: follower.ordinal,
+            number: entry.order.purchaseOrderNumber,
+            result: repeats,
+          };
           await ledger.count(follower.batch, repeats.at, [counted]);
         }
         return duplicates.map(() => true);
@@ -85,7 +96,8 @@ function withoutFollowers(ledger: Ledger): Ledger {
 export function weakBreaker(breaker: CircuitBreaker, breach: Breach | undefined): CircuitBreaker {
   const never = async () => false;
   if (breach === 'no circuit breaker') return { ...breaker, trip: never, slowDown: never };
-  if (breach === 'pause unnoticed') return { ...breaker, pass: async () => 'closed', stillPasses: async () => true };
+  if (breach === 'pause unnoticed')
+    return { ...breaker, pass: async () => 'closed', stillPasses: async () => true };
   return breaker;
 }
 
@@ -101,13 +113,18 @@ function withoutFence(ledger: Ledger): Ledger {
     ...ledger,
     async take(entry, step, ...rest) {
       const [now] = await ledger.lookup([entry.order.purchaseOrderNumber]);
-      return ledger.take(now?.kind === 'open' ? { ...entry, version: now.entry.version } : entry, step, ...rest);
+      return ledger.take(
+        now?.kind === 'open' ? { ...entry, version: now.entry.version } : entry,
+        step,
+        ...rest,
+      );
     },
   };
 }
 
 function oneList(entry: Entry, step: Step, policy: Policy): Step {
-  if (step.kind !== 'move' || step.entry.state !== 'unknown' || step.entry.absentAt === undefined) return step;
+  if (step.kind !== 'move' || step.entry.state !== 'unknown' || step.entry.absentAt === undefined)
+    return step;
   const listedFrom = step.entry.absentAt;
   return next(entry, { kind: 'absent', at: listedFrom, listedFrom, needed: 1 }, policy);
 }

@@ -39,7 +39,15 @@ const number = fc.constantFrom('PO-1', 'PO-1', 'PO-2');
 const batch = fc.constantFrom('b1', 'b1', 'b1', 'b2', 'b3');
 const ordinal = fc.nat(2);
 const time = fc.integer({ min: 1000, max: 9000 });
-const outcome = fc.constantFrom('accepted', 'refused', 'conflict', 'conflict', 'failed', 'inDoubt', 'duplicate');
+const outcome = fc.constantFrom(
+  'accepted',
+  'refused',
+  'conflict',
+  'conflict',
+  'failed',
+  'inDoubt',
+  'duplicate',
+);
 const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''), some);
 const result = maybe(
   fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
@@ -86,26 +94,28 @@ const change = fc.record({ number, entry: fc.constantFrom('', '', '5:{}', '6:{}'
 const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.tuple(made, fc.array(change, { minLength: 1, maxLength: 3 })).map(([mine, changes]) => ({
-      file: 'ledger/commit.lua',
-      keys: [
-        KEYS.due,
-        KEYS.doubt,
-        KEYS.waiting,
-        KEYS.finished,
-        KEYS.identity,
-        KEYS.rebuild,
-        KEYS.own('m'),
-        KEYS.followers,
-        KEYS.breaker,
-      ],
-      args: [
-        KEYS.prefix,
-        2000,
-        mine,
-        ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
-      ],
-    })),
+    arbitrary: fc
+      .tuple(made, fc.array(change, { minLength: 1, maxLength: 3 }))
+      .map(([mine, changes]) => ({
+        file: 'ledger/commit.lua',
+        keys: [
+          KEYS.due,
+          KEYS.doubt,
+          KEYS.waiting,
+          KEYS.finished,
+          KEYS.identity,
+          KEYS.rebuild,
+          KEYS.own('m'),
+          KEYS.followers,
+          KEYS.breaker,
+        ],
+        args: [
+          KEYS.prefix,
+          2000,
+          mine,
+          ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
+        ],
+      })),
   },
   {
     weight: 2,
@@ -151,21 +161,23 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal, made }).map((one) => ({
-      file: 'ledger/follow.lua',
-      keys: [KEYS.followers, KEYS.identity, KEYS.own('m')],
-      args: [
-        KEYS.prefix,
-        one.made,
-        one.number,
-        one.version,
-        one.mark,
-        one.batch,
-        one.ordinal,
-        '0',
-        '{"outcome":"duplicate"}',
-      ],
-    })),
+    arbitrary: fc
+      .record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal, made })
+      .map((one) => ({
+        file: 'ledger/follow.lua',
+        keys: [KEYS.followers, KEYS.identity, KEYS.own('m')],
+        args: [
+          KEYS.prefix,
+          one.made,
+          one.number,
+          one.version,
+          one.mark,
+          one.batch,
+          one.ordinal,
+          '0',
+          '{"outcome":"duplicate"}',
+        ],
+      })),
   },
   {
     weight: 1,
@@ -222,7 +234,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ batch: fc.constantFrom('b1', 'b3'), time }).map((one) => ({
       file: 'ledger/batches/begin.lua',
-      keys: [KEYS.batch(one.batch), KEYS.batchCounter, KEYS.batchNames, KEYS.batches, KEYS.active, KEYS.changes],
+      keys: [
+        KEYS.batch(one.batch),
+        KEYS.batchCounter,
+        KEYS.batchNames,
+        KEYS.batches,
+        KEYS.active,
+        KEYS.changes,
+      ],
       args: [one.batch, one.time, 'batch', one.batch, 'state', 'reading', 'startedAt', one.time],
     })),
   },
@@ -302,11 +321,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ known: fc.nat(3), ahead: fc.constantFrom(0, 0, 4_000_000) }).map((one) => ({
-      file: 'redis/clock.lua',
-      keys: [KEYS.identity, KEYS.due, KEYS.doubt, KEYS.rebuild],
-      args: [one.known, one.ahead],
-    })),
+    arbitrary: fc
+      .record({ known: fc.nat(3), ahead: fc.constantFrom(0, 0, 4_000_000) })
+      .map((one) => ({
+        file: 'redis/clock.lua',
+        keys: [KEYS.identity, KEYS.due, KEYS.doubt, KEYS.rebuild],
+        args: [one.known, one.ahead],
+      })),
   },
   {
     weight: 2,
@@ -369,7 +390,10 @@ describe('the simulated Redis', () => {
           const port = ports.get(script?.sha ?? '');
           if (script === undefined || port === undefined) throw new Error(`no port of ${file}`);
           const real = await runScript(redis, script, keys, args);
-          expect([file, timeless(port(store, keys, args.map(String)))]).toEqual([file, timeless(real)]);
+          expect([file, timeless(port(store, keys, args.map(String)))]).toEqual([
+            file,
+            timeless(real),
+          ]);
         }
         expect(simulated(store)).toEqual(await held(redis));
       }),
@@ -398,7 +422,9 @@ async function begin(redis: Redis, store: Store): Promise<void> {
 async function held(redis: Redis): Promise<Record<string, unknown>> {
   // The simulation has no stream of changes, which feeds only the dashboard.
   const keys = (await redis.keys('*')).filter((key) => key !== KEYS.changes).sort();
-  return Object.fromEntries(await Promise.all(keys.map(async (key) => [key, await shownOf(redis, key)])));
+  return Object.fromEntries(
+    await Promise.all(keys.map(async (key) => [key, await shownOf(redis, key)])),
+  );
 }
 
 async function shownOf(redis: Redis, key: string): Promise<unknown> {
@@ -420,17 +446,27 @@ function simulated(store: Store): Record<string, unknown> {
   const { texts, hashes, sorted, sets, bits, lists } = store.copy();
   const all: [string, unknown][] = [
     ...[...texts].map(([key, { value }]): [string, unknown] => [key, value]),
-    ...[...hashes].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, plainly([...of])]),
-    ...[...sorted].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, Object.fromEntries(of)]),
-    ...[...sets].filter(([, of]) => of.size > 0).map(([key, of]): [string, unknown] => [key, [...of].sort()]),
+    ...[...hashes]
+      .filter(([, of]) => of.size > 0)
+      .map(([key, of]): [string, unknown] => [key, plainly([...of])]),
+    ...[...sorted]
+      .filter(([, of]) => of.size > 0)
+      .map(([key, of]): [string, unknown] => [key, Object.fromEntries(of)]),
+    ...[...sets]
+      .filter(([, of]) => of.size > 0)
+      .map(([key, of]): [string, unknown] => [key, [...of].sort()]),
     ...[...bits].map(([key, of]): [string, unknown] => [key, [...of].sort((a, b) => a - b)]),
-    ...[...lists].filter(([, of]) => of.length > 0).map(([key, of]): [string, unknown] => [key, of.map(told)]),
+    ...[...lists]
+      .filter(([, of]) => of.length > 0)
+      .map(([key, of]): [string, unknown] => [key, of.map(told)]),
   ];
   return Object.fromEntries(all);
 }
 
 function plainly(pairs: [string, string][]): Record<string, unknown> {
-  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'shift' ? coarse(value) : shown(value)]));
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, name === 'shift' ? coarse(value) : shown(value)]),
+  );
 }
 
 function shown(value: string): unknown {
@@ -443,7 +479,9 @@ function coarse(value: string): number {
 }
 
 function timeless(answer: unknown): unknown {
-  return Array.isArray(answer) ? answer.map((one) => (typeof one === 'string' ? shown(one) : one)) : answer;
+  return Array.isArray(answer)
+    ? answer.map((one) => (typeof one === 'string' ? shown(one) : one))
+    : answer;
 }
 
 /** JSON may be written in any order of names. */
@@ -452,7 +490,9 @@ function told(text: string): unknown {
 }
 
 function scoresOf(flat: readonly string[]): Record<string, number> {
-  return Object.fromEntries(flat.flatMap((member, i) => (i % 2 === 0 ? [[member, Number(flat[i + 1])]] : [])));
+  return Object.fromEntries(
+    flat.flatMap((member, i) => (i % 2 === 0 ? [[member, Number(flat[i + 1])]] : [])),
+  );
 }
 
 function offsetsOf(bytes: Buffer | null): number[] {

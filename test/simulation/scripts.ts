@@ -22,7 +22,8 @@ const BREAKER = 8;
 
 /** The scripts of src by the name that Redis knows them by. */
 export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
-  const sha = (file: string): string => readScript(new URL(`../../src/${file}`, import.meta.url)).sha;
+  const sha = (file: string): string =>
+    readScript(new URL(`../../src/${file}`, import.meta.url)).sha;
   return new Map<Script['sha'], Port>([
     [sha('ledger/commit.lua'), breach === 'pause unnoticed' ? commitAlways : commit],
     [sha('ledger/lookup.lua'), lookup],

@@ -53,10 +53,18 @@ export function createSettling(deps: Deps) {
   }
 
   async function rowsOf(batch: Batch, file: File): Promise<ReportedOrder[]> {
-    const join = { ...deps, knownContent: async () => new Map(), refusedBefore: async () => new Map() };
+    const join = {
+      ...deps,
+      knownContent: async () => new Map(),
+      refusedBefore: async () => new Map(),
+    };
     const rows: ReportedOrder[] = [];
     const fixed = { ...deps, keys, reported };
-    for await (const row of closeFixed(fixed, reportOrders(each(file.orders), batch, join), batch.batch)) {
+    for await (const row of closeFixed(
+      fixed,
+      reportOrders(each(file.orders), batch, join),
+      batch.batch,
+    )) {
       rows.push(row);
     }
     return rows;

@@ -6,7 +6,10 @@ import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 
 /** What the ledger says of a number. */
-export type Standing = { state: Entry['state'] | 'accepted' | 'rebuilt' | 'forgotten'; entry?: Entry };
+export type Standing = {
+  state: Entry['state'] | 'accepted' | 'rebuilt' | 'forgotten';
+  entry?: Entry;
+};
 
 export function standingOf(store: Store, number: string): Standing {
   const open = store.get(KEYS.open(number));

@@ -127,7 +127,8 @@ export function openStore(now: () => number) {
     const bits = data.bits.get(key);
     if (bits === undefined) return null;
     const bytes = Buffer.alloc(1 + (Math.max(0, ...bits) >> 3));
-    for (const bit of bits) bytes.writeUInt8((bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7)), bit >> 3);
+    for (const bit of bits)
+      bytes.writeUInt8((bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7)), bit >> 3);
     return bytes;
   }
 

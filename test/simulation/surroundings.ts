@@ -33,18 +33,26 @@ export type Surroundings = {
   onTrouble: (error: unknown) => void;
 };
 
-export function clockOf(host: Host, { timeline, random }: Pick<Surroundings, 'timeline' | 'random'>): Clock {
+export function clockOf(
+  host: Host,
+  { timeline, random }: Pick<Surroundings, 'timeline' | 'random'>,
+): Clock {
   return {
     now: () => EPOCH + timeline.now() + host.skew,
     monotonic: () => timeline.now() - host.slept,
     sinceBoot: () => timeline.now(),
     // Timers of a busy machine are late; waits of the program may all be longer than they say.
     sleep: (ms) =>
-      new Promise((resolve) => timeline.plan(timeline.now() + ms * random.between(1, 12), () => resolve(), host)),
+      new Promise((resolve) =>
+        timeline.plan(timeline.now() + ms * random.between(1, 12), () => resolve(), host),
+      ),
   };
 }
 
-export function checkpointOn(host: Host, { timeline, random, disk }: Surroundings): CheckpointStore {
+export function checkpointOn(
+  host: Host,
+  { timeline, random, disk }: Surroundings,
+): CheckpointStore {
   function write(trace: Checkpoint): Promise<void> {
     return new Promise((resolve) => {
       const written = () => {

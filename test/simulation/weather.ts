@@ -52,7 +52,15 @@ export type Weather = {
   revokes: number;
   tokenFails: number;
   /** What one order always gets. */
-  stickyOrder: 'none' | 'broken' | 'cut' | 'misnamed' | 'empty' | 'forbidden' | 'unauthorized' | 'other code';
+  stickyOrder:
+    | 'none'
+    | 'broken'
+    | 'cut'
+    | 'misnamed'
+    | 'empty'
+    | 'forbidden'
+    | 'unauthorized'
+    | 'other code';
   /** What the list always answers, from some time on. */
   stickyList: 'none' | 'strings' | 'page' | 'error' | 'unauthorized' | 'cut' | 'hangs';
   stickyListFrom: number;
@@ -84,7 +92,15 @@ export type Weather = {
   exports: number;
 };
 
-const STICKY_ORDERS = ['broken', 'cut', 'misnamed', 'empty', 'forbidden', 'unauthorized', 'other code'] as const;
+const STICKY_ORDERS = [
+  'broken',
+  'cut',
+  'misnamed',
+  'empty',
+  'forbidden',
+  'unauthorized',
+  'other code',
+] as const;
 const STICKY_LISTS = ['strings', 'page', 'error', 'unauthorized', 'cut', 'hangs'] as const;
 
 const MINUTE = 60_000;
@@ -159,7 +175,10 @@ function newcomers(
     hadBefore: isOld ? 1 + random.below(20) : 0,
     firstListFails: isOld && random.chance(0.7) ? random.between(0, 10 * MINUTE) : 0,
     others: keepsLedger && random.chance(0.1) ? 1 + random.below(3) : 0,
-    archiveAfter: keepsLedger && random.chance(0.1) ? random.between(15, 60) * MINUTE : Number.POSITIVE_INFINITY,
+    archiveAfter:
+      keepsLedger && random.chance(0.1)
+        ? random.between(15, 60) * MINUTE
+        : Number.POSITIVE_INFINITY,
     clockJumps: random.chance(0.2) ? 1 + random.below(3) : 0,
     people: isBusy ? 1 + random.below(12) : 0,
     mistakes: random.chance(0.3) ? 0.3 : 0,
@@ -183,7 +202,14 @@ export function calm(weather: Weather): void {
     listCut: 0,
     tokenFails: 0,
   };
-  Object.assign(weather, { crash: 0, freeze: 0, lostByStore: 0, lostJobs: 0, ...network, ...answers });
+  Object.assign(weather, {
+    crash: 0,
+    freeze: 0,
+    lostByStore: 0,
+    lostJobs: 0,
+    ...network,
+    ...answers,
+  });
 }
 
 /** An assumption that a world breaks, or a safeguard that its wiring leaves out. */

@@ -25,7 +25,8 @@ export function openWitness({ timeline, store, deeds }: Deps) {
     const { resent, pausedAt = Number.POSITIVE_INFINITY } = deeds();
     if (conflicts.has(number) && !resent.has(number)) found('sent though known', number);
     const isPaused = store.hget(KEYS.breaker, `hold:${OPERATOR}`) !== null;
-    if (isPaused && timeline.now() > pausedAt + INTENT_TRAVELS + INTENT_FRESH) found('sent while paused', number);
+    if (isPaused && timeline.now() > pausedAt + INTENT_TRAVELS + INTENT_FRESH)
+      found('sent while paused', number);
   }
 
   return {

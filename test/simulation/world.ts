@@ -72,7 +72,9 @@ export async function live(
   const machines: Machine[] = [];
   const deaths = new Map<Host, () => void>();
   const commands = breach === 'pause unnoticed' ? commandTable(breach) : COMMANDS;
-  const story = tell && ((who: string, what: string) => tell(`${(timeline.now() / 1000).toFixed(3)} ${who}: ${what}`));
+  const story =
+    tell &&
+    ((who: string, what: string) => tell(`${(timeline.now() / 1000).toFixed(3)} ${who}: ${what}`));
   const onTrouble = (error: unknown) => void troubles.push(error);
   let tokens = 1;
   const token = () => `token-${tokens}`;
@@ -96,7 +98,17 @@ export async function live(
     story,
     onTrouble,
     connections: openConnections({ store, timeline, random, line, commands }),
-    network: openNetwork({ timeline, random, weather, breach, api, token, witness, story, canaries }),
+    network: openNetwork({
+      timeline,
+      random,
+      weather,
+      breach,
+      api,
+      token,
+      witness,
+      story,
+      canaries,
+    }),
     epoch: () => store.hget(KEYS.identity, 'epoch') ?? '',
   };
   const onDeath = (host: Host) => deaths.get(host)?.();
@@ -105,15 +117,34 @@ export async function live(
 
   /** Starts a process, and another one in its place whenever it dies. */
   function boot(place: number, disk: Surroundings['disk']): void {
-    const host: Host = { name: `m${place}.${deaths.size}`, alive: true, frozenUntil: 0, slept: 0, skew: 0 };
+    const host: Host = {
+      name: `m${place}.${deaths.size}`,
+      alive: true,
+      frozenUntil: 0,
+      slept: 0,
+      skew: 0,
+    };
     machines[place] = startMachine(host, { ...around, disk }, jobs.offer);
-    deaths.set(host, () => timeline.plan(timeline.now() + random.between(500, 60_000), () => boot(place, disk)));
+    deaths.set(host, () =>
+      timeline.plan(timeline.now() + random.between(500, 60_000), () => boot(place, disk)),
+    );
   }
 
   for (let place = 0; place < weather.machines; place += 1) {
     boot(place, { trace: { epoch: '', sequence: 0 } });
   }
-  const mishaps = planMishaps({ timeline, random, weather, store, line, jobs, machines, fate, story, revoke });
+  const mishaps = planMishaps({
+    timeline,
+    random,
+    weather,
+    store,
+    line,
+    jobs,
+    machines,
+    fate,
+    story,
+    revoke,
+  });
   planDrops({ random, weather, files, api, timeline });
   const people = openPeople({ around, api, files, store });
   const expects = mishaps.stillToCome;

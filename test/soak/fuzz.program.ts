@@ -53,7 +53,10 @@ delivery: { settle: 2s, timeout: 2s, attempts: 3, backoff: { initial: 50ms, max:
 admin: { port: ${adminPort} }
 `,
 );
-const env = { PO_SYNC_STAGING_CLIENT_ID: 'client', PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-fuzz' };
+const env = {
+  PO_SYNC_STAGING_CLIENT_ID: 'client',
+  PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-fuzz',
+};
 const lives = startLives(folder, env);
 await startsUp();
 const until = performance.now() + minutes * 60_000;
@@ -67,9 +70,15 @@ const { answers, files, requests, checks, slowest, memory } = counts;
 console.log(
   `${answers} answers, ${files} files, ${requests} admin requests in ${minutes} minutes, seed ${values.seed}`,
 );
-console.log(`${checks} health checks, the slowest ${slowest.toFixed(0)} ms; at most ${memory.toFixed(0)} MB`);
+console.log(
+  `${checks} health checks, the slowest ${slowest.toFixed(0)} ms; at most ${memory.toFixed(0)} MB`,
+);
 for (const problem of problems) console.log(`FAILED ${problem}`);
-console.log(problems.length === 0 ? 'ok     the daemon neither ended nor hung' : `${problems.length} problems`);
+console.log(
+  problems.length === 0
+    ? 'ok     the daemon neither ended nor hung'
+    : `${problems.length} problems`,
+);
 process.exitCode = problems.length === 0 ? 0 : 1;
 if (end === NO_END) process.kill(lives.current().pid, 'SIGKILL');
 
@@ -78,7 +87,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body = await text(request).catch(() => '');
   counts.answers += 1;
   const ordinary = ordinaryAnswer(request, body);
-  if (noise.chance(0.7)) return void response.writeHead(ordinary.status, JSON_TYPE).end(ordinary.body);
+  if (noise.chance(0.7))
+    return void response.writeHead(ordinary.status, JSON_TYPE).end(ordinary.body);
   if (noise.chance(0.05)) return void request.socket.destroy();
   if (noise.chance(0.05)) await delay(noise.below(3_000));
   const status = noise.chance(0.5)
@@ -97,12 +107,19 @@ function ordinaryAnswer(request: IncomingMessage, body: string): { status: numbe
     return { status: 200, body: '{"access_token":"t","token_type":"Bearer","expires_in":60}' };
   if (request.method === 'GET') {
     const listed = `{"purchaseOrderNumber":"F-1","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}`;
-    return { status: 200, body: `{"status":"success","data":{"purchaseOrders":[${listed}]},"error":null}` };
+    return {
+      status: 200,
+      body: `{"status":"success","data":{"purchaseOrders":[${listed}]},"error":null}`,
+    };
   }
   const number = /"purchaseOrderNumber":"([^"]*)"/.exec(body)?.[1] ?? '';
   return {
     status: 201,
-    body: JSON.stringify({ status: 'success', data: { purchaseOrderNumber: number, orderState: 'NEW' }, error: null }),
+    body: JSON.stringify({
+      status: 'success',
+      data: { purchaseOrderNumber: number, orderState: 'NEW' },
+      error: null,
+    }),
   };
 }
 
@@ -135,7 +152,8 @@ async function watchHealth(): Promise<void> {
     const isWell = await isHealthy();
     counts.checks += 1;
     counts.slowest = Math.max(counts.slowest, performance.now() - since);
-    if (!isWell) problems.push(`no health after ${((performance.now() - since) / 1000).toFixed(0)} s`);
+    if (!isWell)
+      problems.push(`no health after ${((performance.now() - since) / 1000).toFixed(0)} s`);
     const now = memoryOf(lives.current().pid, 'now');
     if (!Number.isNaN(now)) counts.memory = Math.max(counts.memory, now);
     if (now > MOST_MEMORY) problems.push(`${now.toFixed(0)} MB of memory`);
@@ -146,7 +164,10 @@ async function watchHealth(): Promise<void> {
 
 async function isHealthy(): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTHY_WITHIN);
-  const ended = fetch(`http://127.0.0.1:${adminPort}/healthz`, { signal, headers: { connection: 'close' } });
+  const ended = fetch(`http://127.0.0.1:${adminPort}/healthz`, {
+    signal,
+    headers: { connection: 'close' },
+  });
   return ended.then(
     (reply) => reply.ok,
     () => false,

@@ -1,5 +1,8 @@
 /** A token of the reference API. */
-export async function bearerOf(authUrl: string, credentials: Record<string, string>): Promise<string> {
+export async function bearerOf(
+  authUrl: string,
+  credentials: Record<string, string>,
+): Promise<string> {
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: credentials['PO_SYNC_STAGING_CLIENT_ID'] ?? '',
@@ -12,7 +15,11 @@ export async function bearerOf(authUrl: string, credentials: Record<string, stri
 
 /** The number of each order that the reference API has, in the order of creation. */
 export async function listedNumbers(baseUrl: string, token: string): Promise<string[]> {
-  const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json',
+    'content-type': 'application/json',
+  };
   const answer = await fetch(`${baseUrl}/purchase-orders`, { headers });
   const { data } = (await answer.json()) as {
     data: { purchaseOrderNumber: string }[] | { purchaseOrders: { purchaseOrderNumber: string }[] };

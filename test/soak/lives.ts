@@ -49,7 +49,10 @@ export function startLives(folder: string, env: Record<string, string>) {
     },
     /** Orders and batches that have not ended, as `status` reports them. */
     async unsettled(): Promise<number> {
-      const { out } = await startProgram(['--config', config, 'status', '--json'], { cwd: folder, env }).ended;
+      const { out } = await startProgram(['--config', config, 'status', '--json'], {
+        cwd: folder,
+        env,
+      }).ended;
       const status = JSON.parse(out) as { queue: { unsettledOrders: number }; batches: unknown[] };
       return status.queue.unsettledOrders + status.batches.length;
     },

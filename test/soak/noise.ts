@@ -12,7 +12,8 @@ export function createNoise(seed: number) {
   const below = (most: number) => Math.floor(random() * most);
   const chance = (share: number) => random() < share;
   const pick = <T>(all: readonly T[]): T => all[below(all.length)] as T;
-  const bytes = (most: number) => Buffer.from(Array.from({ length: below(most) }, () => below(256)));
+  const bytes = (most: number) =>
+    Buffer.from(Array.from({ length: below(most) }, () => below(256)));
 
   /** Changes, cuts, repeats or nests a document. */
   function damage(document: Buffer): Buffer {
@@ -32,11 +33,14 @@ export function createNoise(seed: number) {
         return bytes(2_000);
       case 6: {
         const changed = Buffer.from(document);
-        for (let i = 0; i < 1 + below(8) && changed.length > 0; i += 1) changed[below(changed.length)] = below(256);
+        for (let i = 0; i < 1 + below(8) && changed.length > 0; i += 1)
+          changed[below(changed.length)] = below(256);
         return changed;
       }
       default:
-        return Buffer.from(document.toString('utf8').replaceAll(/"[^"]*"/g, (word) => pick([word, pick(WORDS)])));
+        return Buffer.from(
+          document.toString('utf8').replaceAll(/"[^"]*"/g, (word) => pick([word, pick(WORDS)])),
+        );
     }
   }
 
@@ -55,16 +59,46 @@ export function createNoise(seed: number) {
     const lines = [`${pick(METHODS)} ${pick(PATHS)} ${pick(['HTTP/1.1', 'HTTP/1.0', 'HTTP/9'])}`];
     for (const [name, value] of Object.entries(headers())) lines.push(`${name}: ${value}`);
     lines.push(`Host: ${pick(['127.0.0.1', 'evil.example', '[::1]', ''])}`);
-    const whole = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${chance(0.3) ? 'x'.repeat(below(100_000)) : ''}`);
+    const whole = Buffer.from(
+      `${lines.join('\r\n')}\r\n\r\n${chance(0.3) ? 'x'.repeat(below(100_000)) : ''}`,
+    );
     return chance(0.6) ? whole : damage(whole).subarray(0, 200_000);
   }
 
   return { below, chance, pick, damage, headers, file, request };
 }
 
-const WORDS = ['null', '-1', '1e999', '"\\u0000"', '""', '[]', '{}', 'true', '"F-1"', '99999999999999999999'];
-const NAMES = ['content-type', 'retry-after', 'location', 'content-encoding', 'x-long', 'cookie', 'authorization'];
-const VALUES = ['application/json', '0', '-5', '3000', 'gzip', 'x'.repeat(3_000), 'Wed, 21 Oct 2015 07:28:00 GMT', '/'];
+const WORDS = [
+  'null',
+  '-1',
+  '1e999',
+  '"\\u0000"',
+  '""',
+  '[]',
+  '{}',
+  'true',
+  '"F-1"',
+  '99999999999999999999',
+];
+const NAMES = [
+  'content-type',
+  'retry-after',
+  'location',
+  'content-encoding',
+  'x-long',
+  'cookie',
+  'authorization',
+];
+const VALUES = [
+  'application/json',
+  '0',
+  '-5',
+  '3000',
+  'gzip',
+  'x'.repeat(3_000),
+  'Wed, 21 Oct 2015 07:28:00 GMT',
+  '/',
+];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'G\0T'];
 const PATHS = [
   '/healthz',
@@ -82,7 +116,8 @@ const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity\n';
 const FILES: readonly { name: string; content: (nth: number) => Buffer }[] = [
   {
     name: 'a.csv',
-    content: (nth) => Buffer.from(`${HEAD}F-${nth},NEW,A,1\nF-${nth},NEW,B,2\nG-${nth},NEW,"C;""x",3\n`),
+    content: (nth) =>
+      Buffer.from(`${HEAD}F-${nth},NEW,A,1\nF-${nth},NEW,B,2\nG-${nth},NEW,"C;""x",3\n`),
   },
   {
     name: 'b.json',
@@ -91,12 +126,20 @@ const FILES: readonly { name: string; content: (nth: number) => Buffer }[] = [
         `[{"purchaseOrderNumber":"J-${nth}","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]},{"purchaseOrderNumber":"K-${nth}","orderState":"NEW","items":[{"articleCode":"B","quantity":2}]}]`,
       ),
   },
-  { name: 'c.tsv', content: (nth) => Buffer.from(`${HEAD}T-${nth},NEW,A,1\n`.replaceAll(',', '\t')) },
+  {
+    name: 'c.tsv',
+    content: (nth) => Buffer.from(`${HEAD}T-${nth},NEW,A,1\n`.replaceAll(',', '\t')),
+  },
   { name: 'd.xlsx', content: () => Buffer.from('PK\u0003\u0004 is not the rest of a workbook') },
-  { name: 'e.ndjson', content: (nth) => Buffer.from(`{"purchaseOrderNumber":"N-${nth}"}\n{"a":1}\n`) },
+  {
+    name: 'e.ndjson',
+    content: (nth) => Buffer.from(`{"purchaseOrderNumber":"N-${nth}"}\n{"a":1}\n`),
+  },
   {
     name: 'f.xml',
     content: (nth) =>
-      Buffer.from(`<orders><order><purchaseOrderNumber>X-${nth}</purchaseOrderNumber></order></orders>`),
+      Buffer.from(
+        `<orders><order><purchaseOrderNumber>X-${nth}</purchaseOrderNumber></order></orders>`,
+      ),
   },
 ];

@@ -109,7 +109,10 @@ async function dropFile(): Promise<void> {
   });
   dropped.push(...rows.map((row) => row.split(',')[0] ?? ''));
   const draft = path.join(folder, 'draft');
-  await writeFile(draft, `purchaseOrderNumber,orderState,articleCode,quantity\n${rows.join('\n')}\n`);
+  await writeFile(
+    draft,
+    `purchaseOrderNumber,orderState,articleCode,quantity\n${rows.join('\n')}\n`,
+  );
   await rename(draft, path.join(folder, 'inbox', `orders-${dropped.length}.csv`));
 }
 
@@ -133,7 +136,14 @@ function print(one: Sample | undefined): void {
       '| minute | start | orders | memory MB | descriptors | Redis MB | log MB |\n|--:|--:|--:|--:|--:|--:|--:|',
     );
   }
-  const cells = [one.minute, one.life, one.orders, one.memory.toFixed(0), one.descriptors, one.redis.toFixed(1)];
+  const cells = [
+    one.minute,
+    one.life,
+    one.orders,
+    one.memory.toFixed(0),
+    one.descriptors,
+    one.redis.toFixed(1),
+  ];
   console.log(`| ${cells.join(' | ')} | ${(one.log / 1024 / 1024).toFixed(2)} |`);
 }
 
@@ -156,7 +166,10 @@ function verdict(numbers: readonly string[], isEnded: boolean): boolean {
   const double = [...times.values()].filter((count) => count > 1).length;
   const warm = samples.slice(Math.floor(samples.length * WARM_UP));
   const checks = [
-    [`${dropped.length} orders, ${lost} lost, ${double} duplicate, ${lives.kills()} kills`, lost + double === 0],
+    [
+      `${dropped.length} orders, ${lost} lost, ${double} duplicate, ${lives.kills()} kills`,
+      lost + double === 0,
+    ],
     [`everything ended: ${isEnded}`, isEnded],
     growth('memory of the daemon, MB', warm, ({ memory }) => memory, 0.25),
     growth('descriptors', warm, ({ descriptors }) => descriptors, 0.25),
@@ -168,7 +181,12 @@ function verdict(numbers: readonly string[], isEnded: boolean): boolean {
 }
 
 /** Compares the medians of the first and the last third; `most` is the share by which the last may be larger. */
-function growth(name: string, all: readonly Sample[], of: (one: Sample) => number, most: number): [string, boolean] {
+function growth(
+  name: string,
+  all: readonly Sample[],
+  of: (one: Sample) => number,
+  most: number,
+): [string, boolean] {
   const third = Math.max(1, Math.floor(all.length / 3));
   const [first, last] = [median(all.slice(0, third).map(of)), median(all.slice(-third).map(of))];
   return [

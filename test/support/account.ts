@@ -26,25 +26,40 @@ export type Account = {
 export type DroppedFile = { name: string; first: number; orders: number };
 
 /** Drops a file of so many orders, numbered on from the last one. */
-export async function dropOrders(place: Workplace, dropped: DroppedFile[], orders: number): Promise<DroppedFile> {
+export async function dropOrders(
+  place: Workplace,
+  dropped: DroppedFile[],
+  orders: number,
+): Promise<DroppedFile> {
   const last = dropped.at(-1);
-  const file = { name: `orders-${dropped.length + 1}.csv`, first: (last?.first ?? 1) + (last?.orders ?? 0), orders };
+  const file = {
+    name: `orders-${dropped.length + 1}.csv`,
+    first: (last?.first ?? 1) + (last?.orders ?? 0),
+    orders,
+  };
   dropped.push(file);
   await place.drop(file.name, csvOf(orders, file.first));
   return file;
 }
 
 /** Resolves when every file has a finished report; fails after `within` ms. */
-export async function allReported(place: Workplace, files: readonly DroppedFile[], within = 120_000): Promise<void> {
+export async function allReported(
+  place: Workplace,
+  files: readonly DroppedFile[],
+  within = 120_000,
+): Promise<void> {
   const deadline = performance.now() + within;
   const finished = new Set<string>();
   for (;;) {
     for (const name of await readdir(place.reports).catch(() => [])) {
-      if (!finished.has(name) && (await isFinished(path.join(place.reports, name)))) finished.add(name);
+      if (!finished.has(name) && (await isFinished(path.join(place.reports, name))))
+        finished.add(name);
     }
     if (finished.size >= files.length) return;
     if (performance.now() > deadline)
-      throw new Error(`waited ${within} ms in vain: ${finished.size} of ${files.length} files have a report`);
+      throw new Error(
+        `waited ${within} ms in vain: ${finished.size} of ${files.length} files have a report`,
+      );
     await delay(100);
   }
 }
@@ -61,11 +76,14 @@ export async function accountOf(place: Workplace, files: readonly DroppedFile[])
   const stored = place.stored();
   const outcomes = new Map<string, string>();
   const settled = await settledBatches(place.reports);
-  for (const { purchaseOrderNumber = '', outcome = '' } of settled.flatMap(({ results }) => results)) {
+  for (const { purchaseOrderNumber = '', outcome = '' } of settled.flatMap(
+    ({ results }) => results,
+  )) {
     outcomes.set(purchaseOrderNumber, outcome);
   }
   const numbers = files.flatMap(numbersIn);
-  const isGivenUp = (number: string) => !['accepted', 'duplicate'].includes(outcomes.get(number) ?? 'accepted');
+  const isGivenUp = (number: string) =>
+    !['accepted', 'duplicate'].includes(outcomes.get(number) ?? 'accepted');
   return {
     orders: numbers.length,
     calls: countOf(place.events, 'received'),
@@ -93,10 +111,14 @@ function faultsOf(file: DroppedFile, settled: readonly SettledBatch[]): string[]
   const { counts } = only.report;
   const sum = OUTCOMES.reduce((total, outcome) => total + counts[outcome], 0);
   const rows = new Set(only.results.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  const whole = numbersIn(file).every((number) => rows.has(number)) && only.results.length === file.orders;
-  const adds = counts.orders === file.orders && sum === file.orders && counts.records === file.orders;
+  const whole =
+    numbersIn(file).every((number) => rows.has(number)) && only.results.length === file.orders;
+  const adds =
+    counts.orders === file.orders && sum === file.orders && counts.records === file.orders;
   return [
     ...(adds ? [] : [`${file.name}: ${file.orders} orders, ${JSON.stringify(counts)}`]),
-    ...(whole ? [] : [`${file.name}: ${rows.size} numbers in ${only.results.length} rows of results.csv`]),
+    ...(whole
+      ? []
+      : [`${file.name}: ${rows.size} numbers in ${only.results.length} rows of results.csv`]),
   ];
 }

@@ -11,14 +11,20 @@ export type ApiContract = {
   seen: Map<string, number>;
 };
 
-type Response = { $ref?: string; content?: Record<string, { schema: unknown }>; headers?: Record<string, unknown> };
+type Response = {
+  $ref?: string;
+  content?: Record<string, { schema: unknown }>;
+  headers?: Record<string, unknown>;
+};
 export type ApiDocument = {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
   components: { responses: Record<string, Response> };
 };
 
 /** The document that is committed in docs/, or another one. */
-export function apiContract(document: ApiDocument = parse(readFileSync('docs/openapi.yaml', 'utf8'))): ApiContract {
+export function apiContract(
+  document: ApiDocument = parse(readFileSync('docs/openapi.yaml', 'utf8')),
+): ApiContract {
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema(document, 'api');
   const seen = new Map<string, number>();
@@ -51,7 +57,8 @@ export function apiContract(document: ApiDocument = parse(readFileSync('docs/ope
       const schema = response.content?.[type]?.schema;
       if (schema === undefined) throw new Error(`${label}: the document knows no ${type}`);
       for (const header of Object.keys(response.headers ?? {})) {
-        if (headers[header.toLowerCase()] === undefined) throw new Error(`${label}: the header ${header} is missing`);
+        if (headers[header.toLowerCase()] === undefined)
+          throw new Error(`${label}: the header ${header} is missing`);
       }
       const check = validator((schema as { $ref: string }).$ref);
       if (method === 'HEAD' && text === '') return;

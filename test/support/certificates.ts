@@ -27,8 +27,27 @@ export async function openAuthority(folder: string, name = 'ca') {
   const openssl = (...args: string[][]) => run('openssl', args.flat(), { cwd: folder });
   const [caKey, caFile] = [at(`${name}.key`), at(`${name}.pem`)];
   await openssl(
-    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-    ['-subj', `/CN=${name}`, '-addext', 'basicConstraints=critical,CA:TRUE', '-keyout', caKey, '-out', caFile],
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+    ],
+    [
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      'basicConstraints=critical,CA:TRUE',
+      '-keyout',
+      caKey,
+      '-out',
+      caFile,
+    ],
   );
   await writeFile(at(`${name}.index`), '');
   await writeFile(
@@ -40,17 +59,38 @@ export async function openAuthority(folder: string, name = 'ca') {
     caFile,
     async issue(file: string, { names, from, until, passphrase }: Wish): Promise<Certificate> {
       const [cert, key, request] = [at(`${file}.pem`), at(`${file}.key`), at(`${file}.csr`)];
-      const alternative = names.map((one) => (/^[\d.]+$/.test(one) ? `IP:${one}` : `DNS:${one}`)).join(',');
+      const alternative = names
+        .map((one) => (/^[\d.]+$/.test(one) ? `IP:${one}` : `DNS:${one}`))
+        .join(',');
       const secrecy = passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`];
       await openssl(
         ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...secrecy],
-        ['-subj', `/CN=${names[0]}`, '-addext', `subjectAltName=${alternative}`, '-keyout', key, '-out', request],
+        [
+          '-subj',
+          `/CN=${names[0]}`,
+          '-addext',
+          `subjectAltName=${alternative}`,
+          '-keyout',
+          key,
+          '-out',
+          request,
+        ],
       );
       const dates = from === undefined && until === undefined ? ['-days', '2'] : [];
       const starts = from === undefined ? [] : ['-startdate', from];
       const ends = until === undefined ? [] : ['-enddate', until];
       await openssl(
-        ['ca', '-batch', '-notext', '-config', at(`${name}.cnf`), '-cert', caFile, '-keyfile', caKey],
+        [
+          'ca',
+          '-batch',
+          '-notext',
+          '-config',
+          at(`${name}.cnf`),
+          '-cert',
+          caFile,
+          '-keyfile',
+          caKey,
+        ],
         ['-in', request, '-out', cert, ...dates, ...starts, ...ends],
       );
       return { cert, key };

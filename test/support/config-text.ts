@@ -16,7 +16,12 @@ type Given = { env?: Record<string, string>; environment?: string };
 
 /** Loads a text as if it were in `CONFIG_FILE`. */
 export function loadText(text: string, { env = {}, environment }: Given = {}): LoadedConfig {
-  return loadConfig({ text, file: CONFIG_FILE, env, ...(environment === undefined ? {} : { environment }) });
+  return loadConfig({
+    text,
+    file: CONFIG_FILE,
+    env,
+    ...(environment === undefined ? {} : { environment }),
+  });
 }
 
 /** The problems of a text, one sentence each, the file called `c`. */

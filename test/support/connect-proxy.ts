@@ -41,9 +41,15 @@ export async function openConnectProxy({ credentials, hosts = {} }: Options = {}
     opened.asked.push(head.split('\r\n')[0] ?? '');
     if (authority === '') return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     if (opened.mood === 'garbage') return void client.end('SSH-2.0-OpenSSH_9.2\r\n\r\n');
-    if (opened.mood === 'bad gateway') return void client.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
-    if (credentials !== undefined && !head.includes(`Basic ${Buffer.from(credentials).toString('base64')}`)) {
-      return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
+    if (opened.mood === 'bad gateway')
+      return void client.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
+    if (
+      credentials !== undefined &&
+      !head.includes(`Basic ${Buffer.from(credentials).toString('base64')}`)
+    ) {
+      return void client.end(
+        'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
+      );
     }
     const [host = '', port] = authority.split(/:(?=\d+$)/);
     const target = connect({ host: '127.0.0.1', port: hosts[host] ?? Number(port) });

@@ -13,7 +13,9 @@ export type ControlDocument = {
 };
 
 /** docs/control-api.json. */
-export const document = JSON.parse(await readFile(path.join(DOCS, 'control-api.json'), 'utf8')) as ControlDocument;
+export const document = JSON.parse(
+  await readFile(path.join(DOCS, 'control-api.json'), 'utf8'),
+) as ControlDocument;
 
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 ajv.addSchema(
@@ -27,7 +29,10 @@ function templateOf(route: string): string {
   const steps = `/${route.split('?', 1)[0]}`.split('/');
   const fits = (template: string) => {
     const wanted = template.split('/');
-    return wanted.length === steps.length && wanted.every((step, i) => step.startsWith('{') || step === steps[i]);
+    return (
+      wanted.length === steps.length &&
+      wanted.every((step, i) => step.startsWith('{') || step === steps[i])
+    );
   };
   const [found] = Object.keys(document.paths)
     .filter(fits)
@@ -37,7 +42,12 @@ function templateOf(route: string): string {
 }
 
 /** Compares an answer without an error with its schema. `route` begins behind `/api/v1/`. */
-export function matchesDocument(method: string, route: string, status: number, body: unknown): void {
+export function matchesDocument(
+  method: string,
+  route: string,
+  status: number,
+  body: unknown,
+): void {
   const template = templateOf(route).replaceAll('~', '~0').replaceAll('/', '~1');
   const place = `/paths/${template}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`;
   const check = ajv.getSchema(`control-api.json#${place}`);

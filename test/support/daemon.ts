@@ -39,7 +39,10 @@ export function startDaemon(place: Workplace): Daemon {
     const early = running.ended.then(({ err }) => {
       throw new Error(`the daemon ended before it was ready: ${err}`);
     });
-    await Promise.race([early, until('a daemon is ready', () => running.out().includes('po-sync is ready'))]);
+    await Promise.race([
+      early,
+      until('a daemon is ready', () => running.out().includes('po-sync is ready')),
+    ]);
   }
 
   return {

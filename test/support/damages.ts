@@ -75,7 +75,8 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   'with a row copied to the end': (table, pick) =>
     csv(withRows(table, [...table.rows, [...(table.rows[pick(table.rows.length)] ?? [])]])),
   'with everything copied': (table) => csv(table) + csv(table),
-  'with everything copied below, without the header': (table) => csv(withRows(table, [...table.rows, ...table.rows])),
+  'with everything copied below, without the header': (table) =>
+    csv(withRows(table, [...table.rows, ...table.rows])),
   'sorted by article': (table) =>
     csv(
       withRows(
@@ -84,22 +85,38 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
     ),
   'in reverse': (table) => csv(withRows(table, table.rows.toReversed())),
-  'with a delimiter lost': (table, pick) => inLine(table, pick, (line, at) => withoutNth(line, ';', at)),
+  'with a delimiter lost': (table, pick) =>
+    inLine(table, pick, (line, at) => withoutNth(line, ';', at)),
   'with a delimiter too many': (table, pick) =>
-    inLine(table, pick, (line, at) => `${line.slice(0, at % line.length)};${line.slice(at % line.length)}`),
+    inLine(
+      table,
+      pick,
+      (line, at) => `${line.slice(0, at % line.length)};${line.slice(at % line.length)}`,
+    ),
   'with a line end lost': (table, pick) => {
     const lines = csv(table).split('\n');
     const at = 1 + pick(lines.length - 2);
-    return [...lines.slice(0, at), `${lines[at]}${lines[at + 1]}`, ...lines.slice(at + 2)].join('\n');
+    return [...lines.slice(0, at), `${lines[at]}${lines[at + 1]}`, ...lines.slice(at + 2)].join(
+      '\n',
+    );
   },
   'with a line end too many': (table, pick) =>
-    inLine(table, pick, (line, at) => `${line.slice(0, at % line.length)}\n${line.slice(at % line.length)}`),
-  'with a stray quote': (table, pick) => csv(inRow(table, pick, (row) => row.with(pick(row.length), '"19'))),
+    inLine(
+      table,
+      pick,
+      (line, at) => `${line.slice(0, at % line.length)}\n${line.slice(at % line.length)}`,
+    ),
+  'with a stray quote': (table, pick) =>
+    csv(inRow(table, pick, (row) => row.with(pick(row.length), '"19'))),
   'with two stray quotes': (table, pick) => {
     const column = pick(table.header.length);
     const first = pick(table.rows.length - 2);
     const quoted = table.rows.map((row, i) =>
-      i === first ? row.with(column, `"${row[column]}`) : i === first + 2 ? row.with(column, `${row[column]}"`) : row,
+      i === first
+        ? row.with(column, `"${row[column]}`)
+        : i === first + 2
+          ? row.with(column, `${row[column]}"`)
+          : row,
     );
     return csv(withRows(table, quoted));
   },
@@ -113,17 +130,28 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       withRows(
         table,
         table.rows.map((row) =>
-          with0(row, /^\d+$/.test(row[0] ?? '') ? Number(row[0]).toExponential(5).replace('e', 'E') : (row[0] ?? '')),
+          with0(
+            row,
+            /^\d+$/.test(row[0] ?? '')
+              ? Number(row[0]).toExponential(5).replace('e', 'E')
+              : (row[0] ?? ''),
+          ),
         ),
       ),
     ),
   'with errors of a spreadsheet': (table, pick) =>
-    csv(inRow(table, pick, (row) => row.with(pick(2), ['#N/A', '#WERT!', '#REF!', '#VALEUR!'][pick(4)] ?? ''))),
+    csv(
+      inRow(table, pick, (row) =>
+        row.with(pick(2), ['#N/A', '#WERT!', '#REF!', '#VALEUR!'][pick(4)] ?? ''),
+      ),
+    ),
   'with fractions added to articles': (table) =>
     csv(
       withRows(
         table,
-        table.rows.map((row) => row.with(1, /^\d+$/.test(row[1] ?? '') ? `${row[1]}.0` : (row[1] ?? ''))),
+        table.rows.map((row) =>
+          row.with(1, /^\d+$/.test(row[1] ?? '') ? `${row[1]}.0` : (row[1] ?? '')),
+        ),
       ),
     ),
   'with thousands in quantities': (table) =>
@@ -151,16 +179,20 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
     ),
   'with a delimiter behind each row': (table) => csv(table).replaceAll('\n', ';\n'),
-  'with a delimiter behind each row but the header': (table) => csv(table).replace(/(?<=\n.*)\n/g, ';\n'),
-  'with commas and a comma behind each row but the header': (table) => csv(table, ',').replace(/(?<=\n.*)\n/g, ',\n'),
-  'with a delimiter behind some rows': (table, pick) => csv(table).replace(/\n/g, () => (pick(2) === 0 ? ';\n' : '\n')),
+  'with a delimiter behind each row but the header': (table) =>
+    csv(table).replace(/(?<=\n.*)\n/g, ';\n'),
+  'with commas and a comma behind each row but the header': (table) =>
+    csv(table, ',').replace(/(?<=\n.*)\n/g, ',\n'),
+  'with a delimiter behind some rows': (table, pick) =>
+    csv(table).replace(/\n/g, () => (pick(2) === 0 ? ';\n' : '\n')),
   'encoded twice': (table) => Buffer.from(csv(table)).toString('latin1'),
   'with question marks in place of letters': (table) => csv(table).replace(/[^\0-\x7f]/g, '?'),
   'with dashes in place of hyphens': (table) => csv(table).replaceAll('-', '–'),
   'with no-break spaces': (table) => csv(table).replaceAll(' ', '\u00a0'),
   'with digits of full width': (table, pick) => {
     const column = pick(3);
-    const wide = (text = '') => text.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
+    const wide = (text = '') =>
+      text.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
     return csv(inRow(table, pick, (row) => row.with(column, wide(row[column]))));
   },
   'with Cyrillic letters': (table) => csv(table).replaceAll('PO-', 'РO-').replaceAll('A-', 'Аx-'),
@@ -169,13 +201,17 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       mapped(table, (cell) => cell.replace(/[^\0-\x7f]/g, (one) => `&#${one.charCodeAt(0)};`)),
       ',',
     ),
-  'with apostrophes before numbers': (table) => csv(mapped(table, (cell) => (/^\d/.test(cell) ? `'${cell}` : cell))),
+  'with apostrophes before numbers': (table) =>
+    csv(mapped(table, (cell) => (/^\d/.test(cell) ? `'${cell}` : cell))),
   'with curly quotes': (table) => csv(mapped(table, (cell) => `“${cell}”`)),
-  'with dates in place of articles': (table) => csv(mapped(table, (cell) => (cell === '1-2' ? '01. Feb' : cell))),
+  'with dates in place of articles': (table) =>
+    csv(mapped(table, (cell) => (cell === '1-2' ? '01. Feb' : cell))),
   'with a row commented out': (table, pick) => inLine(table, pick, (line) => `#${line}`),
-  'with a number in another case': (table) => csv(withOneTyped(table, (text) => text.toLowerCase())),
+  'with a number in another case': (table) =>
+    csv(withOneTyped(table, (text) => text.toLowerCase())),
   'with a zero before a number': (table) => csv(withOneTyped(table, (text) => `0${text}`)),
-  'with a blank in a number': (table) => csv(withOneTyped(table, (text) => `${text.slice(0, 2)} ${text.slice(2)}`)),
+  'with a blank in a number': (table) =>
+    csv(withOneTyped(table, (text) => `${text.slice(0, 2)} ${text.slice(2)}`)),
   'with units in quantities': (table) =>
     csv(
       withRows(
@@ -184,7 +220,11 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
     ),
   'with a negative quantity': (table, pick) =>
-    csv(inRow(table, pick, (row) => row.with(2, [`-${row[2]}`, `(${row[2]})`, `${row[2]}-`][pick(3)] ?? ''))),
+    csv(
+      inRow(table, pick, (row) =>
+        row.with(2, [`-${row[2]}`, `(${row[2]})`, `${row[2]}-`][pick(3)] ?? ''),
+      ),
+    ),
   'with a second table below': (table) =>
     `${csv(table)}\narticle;name;stock${';'.repeat(table.header.length - 3)}\nA-1;Pump;5${';'.repeat(table.header.length - 3)}\n`,
   'with the mark of DOS at its end': (table) => `${csv(table)}\u001a`,
@@ -239,7 +279,9 @@ function inLine(table: Table, pick: Pick, change: (line: string, at: number) => 
 function withoutNth(line: string, delimiter: string, at: number): string {
   const parts = line.split(delimiter);
   const gap = at % (parts.length - 1);
-  return [...parts.slice(0, gap), `${parts[gap]}${parts[gap + 1]}`, ...parts.slice(gap + 2)].join(delimiter);
+  return [...parts.slice(0, gap), `${parts[gap]}${parts[gap + 1]}`, ...parts.slice(gap + 2)].join(
+    delimiter,
+  );
 }
 
 /** The number in one row of an order with several: that of an order with one row nobody could compare. */

@@ -4,7 +4,10 @@ import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { type CircuitBreaker, createEnvironmentBreaker } from '../../src/deliver/circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  createEnvironmentBreaker,
+} from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery, type Delivery as Deliverer } from '../../src/deliver/delivery.ts';
 import type { Batches } from '../../src/ledger/batches/batches.ts';
 import { createEnvironmentLedger } from '../../src/ledger/environment-ledger.ts';
@@ -78,11 +81,16 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const store = stack.use(await openTestRedis());
   const events: SandboxEvent[] = [];
   const faults = options.faults === undefined ? {} : { faults: faultFile.parse(options.faults) };
-  const api = stack.use(await openSandbox({ onEvent: (event) => events.push(event), ...faults, ...options.sandbox }));
+  const api = stack.use(
+    await openSandbox({ onEvent: (event) => events.push(event), ...faults, ...options.sandbox }),
+  );
   const plain = await connectRedis(store.server.url, { plain: true });
   stack.defer(() => plain.disconnect());
   const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = pino(
+    { level: 'debug' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
   const environment: Environment = {
     baseUrl: options.partner?.baseUrl ?? api.baseUrl,
     authUrl: options.partner?.authUrl ?? api.authUrl,
@@ -123,15 +131,32 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     log,
     stopping: stopping.signal,
   };
-  const secrets = { clientId: CLIENT_ID, clientSecret: new Secret(options.secret ?? CLIENT_SECRET) };
+  const secrets = {
+    clientId: CLIENT_ID,
+    clientSecret: new Secret(options.secret ?? CLIENT_SECRET),
+  };
   const book = createEnvironmentLedger(context);
   const { ledger, batches } = book;
   const queue = stack.use(openQueue(context));
   const partner = stack.use(openPartner(context, { secrets }));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = createReconciliation({ context, book, partner, breaker }, options.waitsFor);
-  const on = { accepted: reconciliation.remember, outcome: () => undefined, rolledBack: reconciliation.establish };
-  const { deliverJob, held, sweep } = createDelivery({ context, book, queue, partner, breaker, on });
+  const reconciliation = createReconciliation(
+    { context, book, partner, breaker },
+    options.waitsFor,
+  );
+  const on = {
+    accepted: reconciliation.remember,
+    outcome: () => undefined,
+    rolledBack: reconciliation.establish,
+  };
+  const { deliverJob, held, sweep } = createDelivery({
+    context,
+    book,
+    queue,
+    partner,
+    breaker,
+    on,
+  });
   await reconciliation.establish();
   // As after the API's list was read into the new ledger.
   if (!options.isNew) await store.redis.del(store.keys.rebuild);
@@ -143,7 +168,13 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   stack.defer(() => stopping.abort());
 
   async function submit(batch: string, numbers: readonly string[]): Promise<void> {
-    const file = { batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+    const file = {
+      batch,
+      source: 'inbox',
+      kind: 'inbox',
+      name: 'orders.csv',
+      path: '/none',
+    } as const;
     const { no } = await batches.begin(file, store.time.now());
     for (let i = 0; i < numbers.length; i += 10) {
       const job = queue.nameJob();
@@ -164,7 +195,9 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
         used: 0,
         absences: 0,
       }));
-      await Promise.all(entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 30_000)));
+      await Promise.all(
+        entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 30_000)),
+      );
       await queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
     }
     await batches.admitted(batch, numbers.length, '');

@@ -38,19 +38,31 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     const path = request.url ?? '';
     const said = `${request.method} ${path} authorization: ${request.headers.authorization} ${body}`;
     const reply = (status: number, content: string, type = 'application/json') =>
-      void response.writeHead(status, { 'content-type': type, ...echoes(said.replace(/[^ -~]/g, '')) }).end(content);
-    if (path.startsWith('/oauth2/token')) return isRefusing ? reply(401, refusal(said)) : reply(200, giveToken());
+      void response
+        .writeHead(status, { 'content-type': type, ...echoes(said.replace(/[^ -~]/g, '')) })
+        .end(content);
+    if (path.startsWith('/oauth2/token'))
+      return isRefusing ? reply(401, refusal(said)) : reply(200, giveToken());
     if (path.startsWith('/hook') || path.startsWith('/export')) {
       calls.push(path);
-      return reply(path.startsWith('/export') ? 200 : 500, path.startsWith('/export') ? exported : said, 'text/csv');
+      return reply(
+        path.startsWith('/export') ? 200 : 500,
+        path.startsWith('/export') ? exported : said,
+        'text/csv',
+      );
     }
     if (request.method === 'GET')
-      return reply(200, envelope(null, 'ok', [...stored.values(), ...echoed(request.headers.authorization ?? '')]));
+      return reply(
+        200,
+        envelope(null, 'ok', [...stored.values(), ...echoed(request.headers.authorization ?? '')]),
+      );
     // Each token is taken back once, after a few calls.
     unauthorized += 1;
     if (unauthorized % 7 === 3) return reply(401, envelope(401, `Unauthorized: ${said}`));
     const order = JSON.parse(body) as { purchaseOrderNumber: string };
-    const special = Object.entries(ANSWERS).find(([prefix]) => order.purchaseOrderNumber.startsWith(prefix));
+    const special = Object.entries(ANSWERS).find(([prefix]) =>
+      order.purchaseOrderNumber.startsWith(prefix),
+    );
     if (special) return reply(...special[1](said.replaceAll('"', "'")));
     stored.set(order.purchaseOrderNumber, order);
     return reply(201, envelope(null, 'ok', order));
@@ -59,12 +71,19 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
   function giveToken(): string {
     const token = `tok-${randomBytes(24).toString('base64url')}`;
     tokens.push(token);
-    return JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 3600, scope: 'read write' });
+    return JSON.stringify({
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'read write',
+    });
   }
 
   const redis = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', (bytes) => socket.write(`-WRONGPASS ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
+    socket.on('data', (bytes) =>
+      socket.write(`-WRONGPASS ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`),
+    );
   }).listen(0, '127.0.0.1');
   await once(redis, 'listening');
   const server = await openWebServer((request, response) => void answer(request, response));

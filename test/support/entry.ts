@@ -5,7 +5,11 @@ import type { Order } from '../../src/order/order.ts';
 
 /** An order that any API takes. */
 export function orderOf(number: string, quantity = 1): Order {
-  return { purchaseOrderNumber: number, orderState: 'NEW', items: [{ articleCode: 'A-1', quantity }] };
+  return {
+    purchaseOrderNumber: number,
+    orderState: 'NEW',
+    items: [{ articleCode: 'A-1', quantity }],
+  };
 }
 
 /** A queued ledger entry; `changes` replace any of it. */
@@ -29,4 +33,9 @@ export function entryOf(changes: Partial<Entry> = {}): Entry {
 }
 
 /** Three attempts, a settle of a minute, no jitter. */
-export const policy: Policy = { attempts: 3, settle: 60_000, onDoubt: 'verify', backoff: (used) => used * 1000 };
+export const policy: Policy = {
+  attempts: 3,
+  settle: 60_000,
+  onDoubt: 'verify',
+  backoff: (used) => used * 1000,
+};

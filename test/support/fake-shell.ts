@@ -1,7 +1,9 @@
 import type { Shell } from '../../src/cli/shell.ts';
 
 /** A shell that keeps what is written, for commands that are called within the test. */
-export function fakeShell(more: Partial<Shell> = {}): Shell & { written: { out: string; err: string } } {
+export function fakeShell(
+  more: Partial<Shell> = {},
+): Shell & { written: { out: string; err: string } } {
   const written = { out: '', err: '' };
   return {
     argv: [],

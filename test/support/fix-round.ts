@@ -31,7 +31,12 @@ export type FixRound = AsyncDisposable & {
   forget(): Promise<void>;
 };
 
-export type Dropped = { sent: unknown[]; messages: string[]; warnings: string[]; changes: Change[] };
+export type Dropped = {
+  sent: unknown[];
+  messages: string[];
+  warnings: string[];
+  changes: Change[];
+};
 
 /**
  * Drops a file whose orders all need a person: the invalid ones, and the valid ones because the API refuses them unless
@@ -53,7 +58,9 @@ export async function openFixRound(
   const found = {
     find: (batch: string) => {
       const settledPath = path.join(folder.path, `${batch}.settled`);
-      return Promise.resolve(batches.has(batch) ? { batch, source: 'erp', name: NAME, settledPath } : undefined);
+      return Promise.resolve(
+        batches.has(batch) ? { batch, source: 'erp', name: NAME, settledPath } : undefined,
+      );
     },
   };
   let last = { text: '', bytes: Buffer.alloc(0), batch: '', folder: '' };
@@ -67,7 +74,14 @@ export async function openFixRound(
     const orders: CheckedOrder[] = [];
     for await (const one of readOrders(file, inspection)) orders.push(one);
     batches.add(batch);
-    const facts = { kind: 'refused' as const, code: '400', message: 'No', attempts: 1, firstAt: AT, lastAt: AT };
+    const facts = {
+      kind: 'refused' as const,
+      code: '400',
+      message: 'No',
+      attempts: 1,
+      firstAt: AT,
+      lastAt: AT,
+    };
     const fix = fixFile(inspection.shape, batch);
     const list = createList<object>();
     const pieces: Uint8Array[] = [fix.opening()];
@@ -85,7 +99,9 @@ export async function openFixRound(
     await writeFile(written, bytes);
     await writeFile(path.join(own, asWritten(fixFileName(format))), bytes);
     await writeFile(path.join(own, 'dead-letters.json'), entries + list.closing());
-    await using workbook = written.endsWith('.csv') ? await openFixWorkbook(own, { path: written, format }) : undefined;
+    await using workbook = written.endsWith('.csv')
+      ? await openFixWorkbook(own, { path: written, format })
+      : undefined;
     await workbook?.publish();
     last = { text: bytes.toString('utf8'), bytes, batch, folder: own };
     return {

@@ -59,7 +59,10 @@ const KINDS = {
     text: (rows) => endless('[{"purchaseOrderNumber":', '1'.repeat(50), rows),
     becomes: () => ({ code: TOO_LARGE, line: 1 }),
   },
-  'nothing but line ends': { text: (rows) => endless(HEADER, '\n'.repeat(50), rows), becomes: () => all(0) },
+  'nothing but line ends': {
+    text: (rows) => endless(HEADER, '\n'.repeat(50), rows),
+    becomes: () => all(0),
+  },
   'nothing but delimiters': {
     text: (rows) => endless(HEADER, ','.repeat(50), rows),
     becomes: () => ({ code: TOO_LARGE, line: 2 }),
@@ -84,7 +87,11 @@ export async function writeLarge(file: string, kind: LargeKind, rows: number): P
   return (await handle.stat()).size;
 }
 
-function* table(rows: number, numberOf: (row: number) => number, quantity?: string): Generator<string> {
+function* table(
+  rows: number,
+  numberOf: (row: number) => number,
+  quantity?: string,
+): Generator<string> {
   yield HEADER;
   yield* pieces(rows, (row) => {
     const number = String(numberOf(row)).padStart(8, '0');

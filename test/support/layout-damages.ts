@@ -21,8 +21,11 @@ export const TABLE_LAYOUTS: Readonly<Record<string, Layout>> = {
   'with an item that its article calls off': (table, pick) =>
     withRow(table, [firstNumber(table), `Z-9 ${OFF[pick(OFF.length)]}`, '5']),
   'with two articles in a cell': (table, pick) =>
-    inRow(table, pick, (row) => row.with(1, ['A-1, A-2', 'PUMP-7 | PUMP-8', '47110 / 47112'][pick(3)] ?? '')),
-  'with a count before an article': (table, pick) => inRow(table, pick, (row) => row.with(1, '2x PUMP-7')),
+    inRow(table, pick, (row) =>
+      row.with(1, ['A-1, A-2', 'PUMP-7 | PUMP-8', '47110 / 47112'][pick(3)] ?? ''),
+    ),
+  'with a count before an article': (table, pick) =>
+    inRow(table, pick, (row) => row.with(1, '2x PUMP-7')),
   'with an article that another replaces': (table, pick) =>
     inRow(table, pick, (row) => row.with(1, ['A-1 -> A-2', 'A-1 replaced by A-2'][pick(2)] ?? '')),
   'with a number in another case and a blank': (table) =>
@@ -34,49 +37,57 @@ export const TABLE_LAYOUTS: Readonly<Record<string, Layout>> = {
 };
 
 /** What only tables have: others beside and below them. */
-export const CSV_LAYOUTS: Readonly<Record<string, (table: Table, pick: Pick) => string | Buffer>> = {
-  ...Object.fromEntries(
-    Object.entries(TABLE_LAYOUTS).map(([name, layout]) => [
-      name,
-      (table: Table, pick: Pick) => csv(layout(table, pick), '\t'),
-    ]),
-  ),
-  'with its second half beside the first': (table, pick) => csv(besides(table, pick)),
-  'with two items in each row': (table) => csv(twoInEach(table)),
-  'joined with a file of other columns': (table) => csv(table) + csv(rotated(table)),
-  'joined with a file of other columns, below a gap': (table) => `${csv(table)}\n${csv(rotated(table))}`,
-  'joined with its rest in other columns': (table) => {
-    const [first, second] = halves(table);
-    return csv(first) + csv(rotated(second));
-  },
-  'joined with its rest by another delimiter': (table) => {
-    const [first, second] = halves(table);
-    return csv(first) + csv(second, ',');
-  },
-  'joined with other items of its orders by another delimiter': (table, pick) => {
-    const rest = apart(table);
-    return csv(rest[0], pick(2) === 0 ? ';' : '\t') + csv(rest[1], ',');
-  },
-  'joined with other items of its orders by another delimiter, without a header': (table) => {
-    const [first, second] = apart(table);
-    return csv(first) + csv(second, ',').replace(/^.*\n/, '');
-  },
-  'joined with other items of its orders, above and without our names': (table, pick) => {
-    const [first, second] = apart(table);
-    const names = table.header.map((_, column) => ['Bestellung', 'Artikel', 'Menge', 'Text'][column] ?? '');
-    return (
-      csv(pick(2) === 0 ? { ...first, header: names } : first).replace(pick(4) === 0 ? /^.*\n/ : /^$/, '') + csv(second)
-    );
-  },
-  'joined with its rest as lines of JSON': (table) => {
-    const [first, second] = halves(table);
-    const lines = second.rows.map((row) =>
-      JSON.stringify(Object.fromEntries(row.map((cell, i) => [table.header[i], cell]))),
-    );
-    return `${csv(first)}${lines.join('\n')}\n`;
-  },
-  'with one bit of its structure changed': (table, pick) => withBitFlipped(csv(table), /[;\n]|(?<!\n.*)[a-z]/gi, pick),
-};
+export const CSV_LAYOUTS: Readonly<Record<string, (table: Table, pick: Pick) => string | Buffer>> =
+  {
+    ...Object.fromEntries(
+      Object.entries(TABLE_LAYOUTS).map(([name, layout]) => [
+        name,
+        (table: Table, pick: Pick) => csv(layout(table, pick), '\t'),
+      ]),
+    ),
+    'with its second half beside the first': (table, pick) => csv(besides(table, pick)),
+    'with two items in each row': (table) => csv(twoInEach(table)),
+    'joined with a file of other columns': (table) => csv(table) + csv(rotated(table)),
+    'joined with a file of other columns, below a gap': (table) =>
+      `${csv(table)}\n${csv(rotated(table))}`,
+    'joined with its rest in other columns': (table) => {
+      const [first, second] = halves(table);
+      return csv(first) + csv(rotated(second));
+    },
+    'joined with its rest by another delimiter': (table) => {
+      const [first, second] = halves(table);
+      return csv(first) + csv(second, ',');
+    },
+    'joined with other items of its orders by another delimiter': (table, pick) => {
+      const rest = apart(table);
+      return csv(rest[0], pick(2) === 0 ? ';' : '\t') + csv(rest[1], ',');
+    },
+    'joined with other items of its orders by another delimiter, without a header': (table) => {
+      const [first, second] = apart(table);
+      return csv(first) + csv(second, ',').replace(/^.*\n/, '');
+    },
+    'joined with other items of its orders, above and without our names': (table, pick) => {
+      const [first, second] = apart(table);
+      const names = table.header.map(
+        (_, column) => ['Bestellung', 'Artikel', 'Menge', 'Text'][column] ?? '',
+      );
+      return (
+        csv(pick(2) === 0 ? { ...first, header: names } : first).replace(
+          pick(4) === 0 ? /^.*\n/ : /^$/,
+          '',
+        ) + csv(second)
+      );
+    },
+    'joined with its rest as lines of JSON': (table) => {
+      const [first, second] = halves(table);
+      const lines = second.rows.map((row) =>
+        JSON.stringify(Object.fromEntries(row.map((cell, i) => [table.header[i], cell]))),
+      );
+      return `${csv(first)}${lines.join('\n')}\n`;
+    },
+    'with one bit of its structure changed': (table, pick) =>
+      withBitFlipped(csv(table), /[;\n]|(?<!\n.*)[a-z]/gi, pick),
+  };
 
 /**
  * One bit of a byte that separates values, or of the header, is another one. In a value it could make another plausible
@@ -149,7 +160,13 @@ function firstNumber({ rows }: Table): string {
 }
 
 /** A further row with this value in a further column, in which all others have `usual`. */
-function withColumn({ header, rows }: Table, name: string, usual: string, row: string[], value = ''): Table {
+function withColumn(
+  { header, rows }: Table,
+  name: string,
+  usual: string,
+  row: string[],
+  value = '',
+): Table {
   const padding = Array<string>(header.length - row.length).fill('');
   return {
     header: [...header, name],

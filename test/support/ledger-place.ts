@@ -29,7 +29,8 @@ export function useLedgerPlace() {
       return createIdentity({ ...store, wait: 0, checkpoint });
     },
     async change(identity: Identity, times: number): Promise<void> {
-      for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'sequence', 1));
+      for (let i = 0; i < times; i += 1)
+        identity.saw(await store.redis.hincrby(store.keys.identity, 'sequence', 1));
     },
   };
 }

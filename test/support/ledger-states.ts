@@ -3,7 +3,10 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 
 /** The state of each unsettled order in the ledger of the environment `staging` at `baseUrl`, by its number. */
-export async function ledgerStates(redis: string, baseUrl: string): Promise<Map<string, Entry['state']>> {
+export async function ledgerStates(
+  redis: string,
+  baseUrl: string,
+): Promise<Map<string, Entry['state']>> {
   const connection = await connectRedis(redis);
   try {
     const { prefix } = keysOf('staging', baseUrl);

@@ -5,12 +5,16 @@ import { TABLE_LAYOUTS, withBitFlipped } from './layout-damages.ts';
 /** A way to write a table as objects. `isFlat`: one object for each row; `hasEnd`: a cut at any place can be noticed. */
 export type Writer = { write(table: Table): string; isFlat: boolean; hasEnd: boolean };
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 const objects = ({ header, rows }: Table) =>
   rows.map((row) => Object.fromEntries(header.map((name, column) => [name, row[column] ?? ''])));
 
 /** Rows of one number that follow each other, as an order with items. */
-function nested({ header, rows }: Table): { purchaseOrderNumber: string; items: Record<string, string>[] }[] {
+function nested({
+  header,
+  rows,
+}: Table): { purchaseOrderNumber: string; items: Record<string, string>[] }[] {
   const orders: { purchaseOrderNumber: string; items: Record<string, string>[] }[] = [];
   for (const [number = '', ...rest] of rows) {
     const item = Object.fromEntries(rest.map((value, column) => [header[column + 1] ?? '', value]));
@@ -50,7 +54,11 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
     isFlat: true,
     hasEnd: false,
   },
-  'a JSON array of orders': { write: (table) => JSON.stringify(nested(table), null, 1), isFlat: false, hasEnd: true },
+  'a JSON array of orders': {
+    write: (table) => JSON.stringify(nested(table), null, 1),
+    isFlat: false,
+    hasEnd: true,
+  },
   'XML rows of elements': {
     write: (table) =>
       `<?xml version="1.0"?>\n<rows>\n${objects(table)
@@ -107,7 +115,9 @@ function inRow(table: Table, pick: Pick, change: (row: string[]) => string[]): T
 function lose(text: string, found: RegExp, pick: Pick, instead = ''): string {
   const places = [...text.matchAll(found)];
   const place = places[pick(places.length)];
-  return place === undefined ? text : text.slice(0, place.index) + instead + text.slice(place.index + place[0].length);
+  return place === undefined
+    ? text
+    : text.slice(0, place.index) + instead + text.slice(place.index + place[0].length);
 }
 
 /** What happens to files of objects, by name. As in DAMAGES, nothing that nobody could notice. */
@@ -133,8 +143,12 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     },
   },
   'in Windows-1252': { of: (write, table) => Buffer.from(write(table), 'latin1') },
-  'in UTF-16 with a mark': { of: (write, table) => Buffer.from(`\ufeff${write(table)}`, 'utf16le') },
-  'in UTF-16 without a mark': { of: (write, table) => Buffer.from(write(table), 'utf16le').swap16() },
+  'in UTF-16 with a mark': {
+    of: (write, table) => Buffer.from(`\ufeff${write(table)}`, 'utf16le'),
+  },
+  'in UTF-16 without a mark': {
+    of: (write, table) => Buffer.from(write(table), 'utf16le').swap16(),
+  },
   'with a byte order mark': { of: (write, table) => `\ufeff${write(table)}` },
   'with one byte of another encoding': {
     of(write, table, pick) {
@@ -143,7 +157,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
       return bytes;
     },
   },
-  'with letters replaced by U+FFFD': { of: (write, table) => write(table).replace(/[^\0-\x7f]/g, '\ufffd') },
+  'with letters replaced by U+FFFD': {
+    of: (write, table) => write(table).replace(/[^\0-\x7f]/g, '\ufffd'),
+  },
   'with letters taken apart (NFD)': { of: (write, table) => write(table).normalize('NFD') },
   'with CRLF': { of: (write, table) => write(table).replaceAll('\n', '\r\n') },
   'with CR': { of: (write, table) => write(table).replaceAll('\n', '\r') },
@@ -180,7 +196,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
   'with a hidden character in a number': {
     flatOnly: true,
     of: (write, table, pick) =>
-      write(inRow(table, pick, (row) => row.with(0, `${row[0]?.slice(0, 2)}\u200b${row[0]?.slice(2)}`))),
+      write(
+        inRow(table, pick, (row) => row.with(0, `${row[0]?.slice(0, 2)}\u200b${row[0]?.slice(2)}`)),
+      ),
   },
   'with a soft hyphen in an article': {
     of: (write, table, pick) => write(inRow(table, pick, (row) => row.with(1, `A\u00ad${row[1]}`))),
@@ -197,7 +215,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     of: (write, table, pick) =>
       write(withRows(table, [...table.rows, [...(table.rows[pick(table.rows.length)] ?? [])]])),
   },
-  'with all rows copied below': { of: (write, table) => write(withRows(table, [...table.rows, ...table.rows])) },
+  'with all rows copied below': {
+    of: (write, table) => write(withRows(table, [...table.rows, ...table.rows])),
+  },
   'with everything copied': { of: (write, table) => write(table) + write(table) },
   'sorted by article': {
     of: (write, table) =>
@@ -222,7 +242,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     of: (write, table, pick) =>
       lose(write(table), /\},?\s*\{|<\/row>\s*<row>|\/>\s*<row|<\/order>\s*<order>/g, pick, ' '),
   },
-  'with an end tag lost': { of: (write, table, pick) => lose(write(table), /<\/[a-zA-Z:]+>/g, pick) },
+  'with an end tag lost': {
+    of: (write, table, pick) => lose(write(table), /<\/[a-zA-Z:]+>/g, pick),
+  },
   'with a key that differs in case': {
     of: (write, table) =>
       write(
@@ -243,7 +265,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     // A number of digits is a plausible quantity, which nobody could notice.
     of: (write, table, pick) =>
       write(
-        /^\d/.test(table.rows[0]?.[0] ?? '') ? table : inRow(table, pick, (row) => [...row.slice(1), row[0] ?? '']),
+        /^\d/.test(table.rows[0]?.[0] ?? '')
+          ? table
+          : inRow(table, pick, (row) => [...row.slice(1), row[0] ?? '']),
       ),
   },
   'with numbers in scientific notation': {
@@ -254,7 +278,9 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
           table.rows.map((row) =>
             row.with(
               0,
-              /^\d+$/.test(row[0] ?? '') ? Number(row[0]).toExponential(5).replace('e', 'E') : (row[0] ?? ''),
+              /^\d+$/.test(row[0] ?? '')
+                ? Number(row[0]).toExponential(5).replace('e', 'E')
+                : (row[0] ?? ''),
             ),
           ),
         ),
@@ -262,7 +288,11 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'with errors of a spreadsheet': {
     of: (write, table, pick) =>
-      write(inRow(table, pick, (row) => row.with(1, ['#N/A', '#WERT!', '#REF!', '#VALEUR!'][pick(4)] ?? ''))),
+      write(
+        inRow(table, pick, (row) =>
+          row.with(1, ['#N/A', '#WERT!', '#REF!', '#VALEUR!'][pick(4)] ?? ''),
+        ),
+      ),
   },
   'with thousands in quantities': {
     of: (write, table) =>
@@ -278,9 +308,12 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'with numbers as numbers': {
     // Leading zeros cannot be written.
-    of: (write, table) => write(table).replaceAll(/("(?:purchaseOrderNumber|articleCode)": ?)"(\d+)"/g, '$1$2'),
+    of: (write, table) =>
+      write(table).replaceAll(/("(?:purchaseOrderNumber|articleCode)": ?)"(\d+)"/g, '$1$2'),
   },
-  'with fractions': { of: (write, table) => write(table).replaceAll(/("quantity": ?)"(\d+)"/g, '$1$2.5') },
+  'with fractions': {
+    of: (write, table) => write(table).replaceAll(/("quantity": ?)"(\d+)"/g, '$1$2.5'),
+  },
   'with a value that is a list': {
     of: (write, table, pick) => lose(write(table), /(?<=: ?)"[^"]*"(?=[,}\s])/g, pick, '["1","2"]'),
   },
@@ -289,12 +322,15 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
     of: (write, table, pick) => lose(write(table), /(?<=: ?)"[^"]*"(?=[,}\s])/g, pick, 'null'),
   },
   'with something else between the objects': {
-    of: (write, table, pick) => lose(write(table), /(?<=\},?\n)|(?<=<\/row>\n)|(?<=\/>\n)/g, pick, 'x'),
+    of: (write, table, pick) =>
+      lose(write(table), /(?<=\},?\n)|(?<=<\/row>\n)|(?<=\/>\n)/g, pick, 'x'),
   },
   'with a comment of an unknown entity': {
     of: (write, table, pick) => lose(write(table), /(?<=<quantity>)/g, pick, '&unknown;'),
   },
-  'with a document type': { of: (write, table) => write(table).replace(/<(?=rows|x:rows|orders)/, '<!DOCTYPE rows><') },
+  'with a document type': {
+    of: (write, table) => write(table).replace(/<(?=rows|x:rows|orders)/, '<!DOCTYPE rows><'),
+  },
   'with one bit of its structure changed': {
     of: (write, table, pick) => withBitFlipped(write(table), /[[\]{}:,"<>=\n]/g, pick),
   },

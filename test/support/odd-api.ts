@@ -103,7 +103,8 @@ export async function openOddApi(
     if (odd.raw) return odd.raw(request.socket);
     const ordinary = ordinaryAnswer(call);
     const status = odd.status ?? ordinary.status;
-    const content = odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
+    const content =
+      odd.body ?? (odd.status === undefined ? ordinary.body : envelope(odd.status, 'odd'));
     record.status = status;
     const sent = typeof content === 'string' ? content : JSON.stringify(content);
     const { socket } = request;
@@ -118,7 +119,11 @@ export async function openOddApi(
 
   function callOf(request: IncomingMessage, body: string): OddCall {
     const path = request.url ?? '';
-    const endpoint = path.includes('token') ? 'token' : request.method === 'POST' ? 'create' : 'list';
+    const endpoint = path.includes('token')
+      ? 'token'
+      : request.method === 'POST'
+        ? 'create'
+        : 'list';
     const order = endpoint === 'create' ? (JSON.parse(body) as StoredOrder) : undefined;
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
     const attempt = order ? count(`order ${order.purchaseOrderNumber}`) : 1;
@@ -131,14 +136,21 @@ export async function openOddApi(
     return next;
   }
 
-  function ordinaryAnswer({ endpoint, nth, order, token }: OddCall): { status: number; body: unknown } {
+  function ordinaryAnswer({ endpoint, nth, order, token }: OddCall): {
+    status: number;
+    body: unknown;
+  } {
     if (endpoint === 'token') return { status: 200, body: granted(`token-${nth}`) };
-    if (api.revoked.has(token)) return { status: 401, body: envelope(401, 'the token was revoked') };
+    if (api.revoked.has(token))
+      return { status: 401, body: envelope(401, 'the token was revoked') };
     if (endpoint === 'list') return { status: 200, body: listed(api.stored) };
     return { status: 201, body: created(order?.purchaseOrderNumber ?? '') };
   }
 
-  const server = tls === undefined ? await openWebServer((a, b) => void answer(a, b)) : await openTls(tls, answer);
+  const server =
+    tls === undefined
+      ? await openWebServer((a, b) => void answer(a, b))
+      : await openTls(tls, answer);
   const watched = watchStalls();
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
   const api: OddApi = {

@@ -8,7 +8,11 @@ export type Operator = {
   cookie: string;
   /** The one-time link that was not used. */
   link(): Promise<string>;
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
   /** Uploads a file and waits until it is checked. */
   upload(query: string, content: string | Buffer): Promise<Record<string, unknown>>;
   /** A page's text. */
@@ -36,7 +40,11 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
   async function call(method: string, path: string, body?: unknown) {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
-    const reply = await fetch(`${origin}/api/v1${path}`, { method, headers: { ...own, ...type, cookie }, ...init });
+    const reply = await fetch(`${origin}/api/v1${path}`, {
+      method,
+      headers: { ...own, ...type, cookie },
+      ...init,
+    });
     const found = (await reply.json()) as Record<string, unknown>;
     if (reply.ok) matchesDocument(method, path.slice(1), reply.status, found);
     return { status: reply.status, body: found };
@@ -62,14 +70,21 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
       });
     },
     async page(path) {
-      const reply = await fetch(`${origin}${path}`, { headers: { accept: 'text/html', cookie, connection: 'close' } });
+      const reply = await fetch(`${origin}${path}`, {
+        headers: { accept: 'text/html', cookie, connection: 'close' },
+      });
       return { status: reply.status, text: await reply.text() };
     },
     submit(path, fields) {
       return fetch(`${origin}${path}`, {
         method: 'POST',
         redirect: 'manual',
-        headers: { ...own, cookie, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+        headers: {
+          ...own,
+          cookie,
+          accept: 'text/html',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
         body: new URLSearchParams(fields).toString(),
       });
     },

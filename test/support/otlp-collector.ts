@@ -19,7 +19,12 @@ export type ReceivedSpan = {
   resource: Record<string, string | number | boolean>;
 };
 
-type Collected = { path: string; headers: IncomingHttpHeaders; body: Buffer; spans: ReceivedSpan[] };
+type Collected = {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  spans: ReceivedSpan[];
+};
 
 /** A collector of OTLP over HTTP. `answer` replaces the usual answer; a request that it answers is kept as well. */
 export async function openCollector(answer?: (response: ServerResponse) => unknown) {
@@ -33,7 +38,10 @@ export async function openCollector(answer?: (response: ServerResponse) => unkno
     const spans = isJson ? spansOfJson(body.toString()) : spansOfProtobuf(body);
     requests.push({ path: request.url ?? '', headers: request.headers, body, spans });
     if (collector.answer) collector.answer(response);
-    else response.writeHead(200, { 'content-type': request.headers['content-type'] ?? '' }).end(isJson ? '{}' : '');
+    else
+      response
+        .writeHead(200, { 'content-type': request.headers['content-type'] ?? '' })
+        .end(isJson ? '{}' : '');
   });
   const collector = {
     answer,
@@ -51,17 +59,18 @@ type JsonSpan = Record<string, never> & {
 
 function spansOfJson(text: string): ReceivedSpan[] {
   const { resourceSpans = [] } = JSON.parse(text);
-  return resourceSpans.flatMap((group: { resource: JsonSpan; scopeSpans: { spans: JsonSpan[] }[] }) =>
-    group.scopeSpans
-      .flatMap(({ spans }) => spans)
-      .map((span) => ({
-        ...(span as Record<string, unknown>),
-        parentSpanId: span['parentSpanId'] ?? '',
-        start: Number(span['startTimeUnixNano']) / 1e6,
-        end: Number(span['endTimeUnixNano']) / 1e6,
-        attributes: pairsOf(span.attributes),
-        resource: pairsOf(group.resource.attributes),
-      })),
+  return resourceSpans.flatMap(
+    (group: { resource: JsonSpan; scopeSpans: { spans: JsonSpan[] }[] }) =>
+      group.scopeSpans
+        .flatMap(({ spans }) => spans)
+        .map((span) => ({
+          ...(span as Record<string, unknown>),
+          parentSpanId: span['parentSpanId'] ?? '',
+          start: Number(span['startTimeUnixNano']) / 1e6,
+          end: Number(span['endTimeUnixNano']) / 1e6,
+          attributes: pairsOf(span.attributes),
+          resource: pairsOf(group.resource.attributes),
+        })),
   );
 }
 
@@ -110,7 +119,9 @@ function fieldsOf(bytes: Buffer): Field[] {
 
 /** The values of one field. */
 function all(bytes: Buffer, no: number): Buffer[] {
-  return fieldsOf(bytes).flatMap((field) => (field.no === no && Buffer.isBuffer(field.value) ? [field.value] : []));
+  return fieldsOf(bytes).flatMap((field) =>
+    field.no === no && Buffer.isBuffer(field.value) ? [field.value] : [],
+  );
 }
 
 function number(bytes: Buffer, no: number): bigint {
@@ -136,7 +147,10 @@ function spansOfProtobuf(body: Buffer): ReceivedSpan[] {
       end: Number(number(span, 8)) / 1e6,
       attributes: attributesOf(span, 9),
       links: all(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2) })),
-      status: all(span, 15).map((one) => ({ code: Number(number(one, 3)), message: text(one, 2) }))[0] ?? {
+      status: all(span, 15).map((one) => ({
+        code: Number(number(one, 3)),
+        message: text(one, 2),
+      }))[0] ?? {
         code: 0,
         message: '',
       },
@@ -147,7 +161,10 @@ function spansOfProtobuf(body: Buffer): ReceivedSpan[] {
 
 function attributesOf(bytes: Buffer, no: number): ReceivedSpan['attributes'] {
   return Object.fromEntries(
-    all(bytes, no).map((pair) => [text(pair, 1), all(pair, 2).map((value) => scalarOf(value))[0] ?? '']),
+    all(bytes, no).map((pair) => [
+      text(pair, 1),
+      all(pair, 2).map((value) => scalarOf(value))[0] ?? '',
+    ]),
   );
 }
 

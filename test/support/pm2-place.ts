@@ -14,12 +14,19 @@ import { until } from './until.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const CONFIGURATION = path.join(root, 'ecosystem.config.cjs');
 
-type Listed = { name: string; pid: number; pm2_env: { status: string; restart_time: number; pm_out_log_path: string } };
+type Listed = {
+  name: string;
+  pid: number;
+  pm2_env: { status: string; restart_time: number; pm_out_log_path: string };
+};
 
 /** The real pm2 with a separate daemon. */
 function openPm2(home: string, env: Record<string, string>) {
   const runIn = async (other: Record<string, string>, ...args: string[]) => {
-    const options = { cwd: path.dirname(home), env: { ...process.env, ...env, ...other, PM2_HOME: home } };
+    const options = {
+      cwd: path.dirname(home),
+      env: { ...process.env, ...env, ...other, PM2_HOME: home },
+    };
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [path.join(root, 'node_modules/pm2/bin/pm2'), ...args],
@@ -61,7 +68,9 @@ export async function openPm2Place(env: Record<string, string> = {}, secret = CL
   const at = (...parts: string[]) => path.join(folder.path, ...parts);
   const events: SandboxEvent[] = [];
   const faults = faultFile.parse({ faults: [{ kind: 'delay', when: 'after', by: '300ms' }] });
-  const sandbox = resources.use(await openSandbox({ faults, onEvent: (event) => events.push(event) }));
+  const sandbox = resources.use(
+    await openSandbox({ faults, onEvent: (event) => events.push(event) }),
+  );
   // pm2 can leave a daemon that it no longer knows, which then leaves its Redis when pm2 ends.
   resources.defer(async () => {
     for (const pid of await processesIn(at('data', 'redis'))) process.kill(pid);
@@ -95,7 +104,10 @@ reports: { path: reports }
     async drop(name: string, orders: number, inbox = 'inbox'): Promise<string[]> {
       const numbers = Array.from({ length: orders }, (_, index) => `P-${index}`);
       const rows = numbers.map((number, index) => `${number},A-1,${index + 1}`);
-      await writeFile(at(inbox, `.${name}`), ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
+      await writeFile(
+        at(inbox, `.${name}`),
+        ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'),
+      );
       await rename(at(inbox, `.${name}`), at(inbox, name));
       return numbers;
     },

@@ -16,11 +16,16 @@ export type PrismProxy = AsyncDisposable & { url: string };
 export async function startPrismProxy(document: string, upstream: string): Promise<PrismProxy> {
   // Prism cannot choose a port itself.
   const port = await freePort();
-  const child = spawn(process.execPath, [PRISM, 'proxy', document, upstream, '--errors', '--port', String(port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [PRISM, 'proxy', document, upstream, '--errors', '--port', String(port)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const closed = once(child, 'close');
-  for await (const line of createInterface(child.stdout)) if (line.includes('Prism is listening')) break;
+  for await (const line of createInterface(child.stdout))
+    if (line.includes('Prism is listening')) break;
   child.stdout.resume();
   return {
     url: `http://127.0.0.1:${port}`,

@@ -13,6 +13,8 @@ export function processesBelow(folder: string): Promise<number[]> {
 
 async function processesWhere(isMeant: (place: string) => boolean): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const places = await Promise.all(all.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)));
+  const places = await Promise.all(
+    all.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)),
+  );
   return all.map(Number).filter((_, index) => isMeant(places[index] ?? ''));
 }

@@ -6,7 +6,12 @@ import { fakeShell } from './fake-shell.ts';
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
+export type Ended = {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+};
 
 /** A po-sync that runs; `ended` resolves with its exit and everything it printed. */
 export type Running = {
@@ -20,7 +25,10 @@ export type Running = {
 type Place = { cwd: string; env: Record<string, string>; launcher?: string; user?: number };
 
 /** Starts `bin/po-sync`, or another launcher, with nothing but these variables and the PATH. */
-export function startProgram(args: readonly string[], { cwd, env, launcher = LAUNCHER, user }: Place): Running {
+export function startProgram(
+  args: readonly string[],
+  { cwd, env, launcher = LAUNCHER, user }: Place,
+): Running {
   const child = spawn(launcher, args, {
     cwd,
     env: withPath(env),
@@ -43,11 +51,18 @@ export function startProgram(args: readonly string[], { cwd, env, launcher = LAU
 /** Runs the same program within this process: as fast as a call, and without a process to kill. */
 export function startInside(args: readonly string[], { cwd, env }: Place): Running {
   const controller = new AbortController();
-  const shell = fakeShell({ argv: args, env: withPath(env), cwd, pid: process.pid, signal: controller.signal });
+  const shell = fakeShell({
+    argv: args,
+    env: withPath(env),
+    cwd,
+    pid: process.pid,
+    signal: controller.signal,
+  });
   shell.streams = { out: { write: shell.out }, err: { write: shell.err } };
   const ended = runProgram(shell).then((code) => ({ code, signal: null, ...shell.written }));
   const kill = (signal: NodeJS.Signals = 'SIGTERM') => {
-    if (signal === 'SIGKILL') throw new Error('Only a process can be killed: start it with `spawn`.');
+    if (signal === 'SIGKILL')
+      throw new Error('Only a process can be killed: start it with `spawn`.');
     controller.abort(signal);
   };
   return { child: { kill, pid: process.pid }, ended, out: () => shell.written.out };

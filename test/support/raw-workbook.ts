@@ -14,9 +14,12 @@ export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly strin
       `<sheet name="${name}" sheetId="${i + 1}"${state === undefined ? '' : ` state="${state}"`} r:id="r${i + 1}"/>`,
   );
   const links = sheets.map(
-    (_, i) => `<Relationship Id="r${i + 1}" Type="${REL}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`,
+    (_, i) =>
+      `<Relationship Id="r${i + 1}" Type="${REL}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`,
   );
-  const codes = formats.map((code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${escaped(code)}"/>`);
+  const codes = formats.map(
+    (code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${escaped(code)}"/>`,
+  );
   const styles = [
     '<xf numFmtId="0"/>',
     ...formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`),
@@ -29,7 +32,10 @@ export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly strin
       '_rels/.rels',
       `<Relationships><Relationship Id="r" Type="${REL}/officeDocument" Target="/xl/workbook.xml"/></Relationships>`,
     ],
-    ['xl/workbook.xml', `<workbook xmlns:r="${REL}"><sheets>${sheetTags.join('')}</sheets></workbook>`],
+    [
+      'xl/workbook.xml',
+      `<workbook xmlns:r="${REL}"><sheets>${sheetTags.join('')}</sheets></workbook>`,
+    ],
     [
       'xl/_rels/workbook.xml.rels',
       `<Relationships>${links.join('')}<Relationship Id="s" Type="${REL}/styles" Target="styles.xml"/></Relationships>`,

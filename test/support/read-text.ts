@@ -25,19 +25,28 @@ export async function readText(content: string | Buffer, mapping?: Mapping): Pro
   const orders: CheckedOrder[] = [];
   for await (const order of readOrders(file, inspection)) orders.push(order);
   if (inspection.orders !== orders.length)
-    throw new Error(`the first pass counted ${inspection.orders} orders, the second one read ${orders.length}`);
+    throw new Error(
+      `the first pass counted ${inspection.orders} orders, the second one read ${orders.length}`,
+    );
   return { inspection, orders };
 }
 
 /** Why a file with this content is unreadable: code, line and column. */
-export async function whyUnreadable(content: string | Buffer, mapping?: Mapping): Promise<Record<string, unknown>> {
+export async function whyUnreadable(
+  content: string | Buffer,
+  mapping?: Mapping,
+): Promise<Record<string, unknown>> {
   try {
     const { inspection } = await readText(content, mapping);
     return { code: 'readable', records: inspection.records };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     const { line, column } = error.facts;
-    return { code: error.code, ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
+    return {
+      code: error.code,
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+    };
   }
 }
 
@@ -47,7 +56,9 @@ export function inShort(orders: readonly CheckedOrder[]): unknown[] {
     order.valid
       ? order.order
       : {
-          [order.number]: order.problems.map(({ line, field, code }) => `${line} ${field} ${code}`.replace('  ', ' ')),
+          [order.number]: order.problems.map(({ line, field, code }) =>
+            `${line} ${field} ${code}`.replace('  ', ' '),
+          ),
         },
   );
 }

@@ -28,7 +28,9 @@ const REPLICA_USER = `user replica on >${PASSWORD} +psync +replconf +ping`;
 
 /** User and password, where the address has no place for them. */
 export const LOGIN_SECRETS: RedisSecrets =
-  LOGIN === '' ? {} : { username: DOCUMENTED_USER.username, password: new Secret(DOCUMENTED_USER.password) };
+  LOGIN === ''
+    ? {}
+    : { username: DOCUMENTED_USER.username, password: new Secret(DOCUMENTED_USER.password) };
 
 /** The same user as variables. */
 export const LOGIN_VARIABLES = {
@@ -100,7 +102,8 @@ export async function startSentinelGroup(tls?: GroupTls): Promise<RedisGroup> {
   ];
   const members = [primary, ...replicas];
   const sentinels: Sentinel[] = [];
-  for (let nth = 0; nth < 3; nth += 1) sentinels.push(stack.use(await startSentinel(shared, await tlsSettings(tls))));
+  for (let nth = 0; nth < 3; nth += 1)
+    sentinels.push(stack.use(await startSentinel(shared, await tlsSettings(tls))));
   await until('the Sentinels know each other and the replicas', async () => {
     const views = await Promise.all(sentinels.map(viewOf));
     return views.every(({ replicas, others }) => replicas === 2 && others === 2);
@@ -127,7 +130,12 @@ async function viewOf({ redis }: Sentinel) {
   // The state names the old primary until the replicas follow the new one, which takes writes before that.
   const address = await redis.call('SENTINEL', 'get-master-addr-by-name', 'orders');
   const port = Array.isArray(address) ? Number(address[1]) : 0;
-  return { port, epoch: of('config-epoch'), replicas: of('num-slaves'), others: of('num-other-sentinels') };
+  return {
+    port,
+    epoch: of('config-epoch'),
+    replicas: of('num-slaves'),
+    others: of('num-other-sentinels'),
+  };
 }
 
 function serverAt(members: readonly Member[], port: number): TestRedis {
@@ -177,7 +185,10 @@ export async function startSentinel(
     await ended;
     process.removeListener('exit', endWithTests);
   });
-  const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: null, enableReadyCheck: false });
+  const redis = new Redis(port, '127.0.0.1', {
+    maxRetriesPerRequest: null,
+    enableReadyCheck: false,
+  });
   redis.on('error', () => undefined);
   stack.defer(() => redis.disconnect());
   await redis.ping();
@@ -206,7 +217,9 @@ export async function startClusterGroup(tls?: GroupTls): Promise<RedisGroup> {
       'cluster-node-timeout': 1_000,
       'cluster-replica-validity-factor': 0,
     };
-    const server = stack.use(await startTestRedis({ databases: 1, users: [REPLICA_USER], settings }));
+    const server = stack.use(
+      await startTestRedis({ databases: 1, users: [REPLICA_USER], settings }),
+    );
     members.push({ server, shared: Number(own['tls-port'] ?? server.port) });
   }
   const servers = members.map(({ server }) => server);
@@ -241,7 +254,9 @@ async function ownsKey({ adminUrl }: TestRedis, key: string): Promise<boolean> {
 }
 
 async function joinCluster(members: readonly Member[], admins: readonly Redis[]): Promise<void> {
-  const ids = await Promise.all(admins.map(async (admin) => String(await admin.call('CLUSTER', 'MYID'))));
+  const ids = await Promise.all(
+    admins.map(async (admin) => String(await admin.call('CLUSTER', 'MYID'))),
+  );
   const [first] = admins;
   for (const [nth, { shared }] of members.entries()) {
     const bus = String((await admins[nth]?.config('GET', 'cluster-port'))?.[1]);
@@ -253,7 +268,9 @@ async function joinCluster(members: readonly Member[], admins: readonly Redis[])
   }
   for (let nth = PRIMARIES; nth < members.length; nth += 1) {
     await until('a replica knows its primary', async () => {
-      const answer = await admins[nth]?.call('CLUSTER', 'REPLICATE', ids[nth - PRIMARIES] ?? '').catch(() => 'not yet');
+      const answer = await admins[nth]
+        ?.call('CLUSTER', 'REPLICATE', ids[nth - PRIMARIES] ?? '')
+        .catch(() => 'not yet');
       return answer === 'OK';
     });
   }
@@ -262,7 +279,10 @@ async function joinCluster(members: readonly Member[], admins: readonly Redis[])
       admins.map(async (admin, nth) => {
         const state = String(await admin.call('CLUSTER', 'INFO'));
         const role = await admin.info('replication');
-        return state.includes('cluster_state:ok') && (nth < PRIMARIES || role.includes('master_link_status:up'));
+        return (
+          state.includes('cluster_state:ok') &&
+          (nth < PRIMARIES || role.includes('master_link_status:up'))
+        );
       }),
     );
     return states.every(Boolean);

@@ -24,9 +24,21 @@ export function done(records: SourceRecord[], outcome: Outcome = 'accepted'): Re
 }
 
 /** A valid order of these records that needs a person. */
-export function dead(records: SourceRecord[], kind: DeadLetterKind, code: string, message: string): ReportedOrder {
+export function dead(
+  records: SourceRecord[],
+  kind: DeadLetterKind,
+  code: string,
+  message: string,
+): ReportedOrder {
   const { order, result } = base(records);
-  const deadLetter = deliveryDeadLetterOf(order, { kind, code, message, attempts: 1, firstAt: AT, lastAt: AT });
+  const deadLetter = deliveryDeadLetterOf(order, {
+    kind,
+    code,
+    message,
+    attempts: 1,
+    firstAt: AT,
+    lastAt: AT,
+  });
   return { order, result: { ...result, outcome: kind, code, message }, deadLetter: deadLetter };
 }
 
@@ -35,7 +47,10 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
   const { order, result } = base(records);
   const [first] = problems;
   const places = records.map(({ place }) => place).filter(({ line }) => line === first?.line);
-  const faulty = places.find(({ pointer }) => first?.pointer?.startsWith(`${pointer}/`)) ?? places[0] ?? order.place;
+  const faulty =
+    places.find(({ pointer }) => first?.pointer?.startsWith(`${pointer}/`)) ??
+    places[0] ??
+    order.place;
   const { order: _, ...common } = order;
   const invalid = { ...common, place: faulty, valid: false as const, problems, articles: [] };
   const deadLetter = deadLetterOf(invalid, AT);
@@ -70,7 +85,9 @@ export function reportOf(orders: readonly ReportedOrder[], more: Partial<Report>
     finishedAt: '2026-11-21T07:18:09.000Z',
     state: 'finished',
     counts: { records, orders: orders.length, ...outcomes },
-    open: orders.filter(({ deadLetter }) => deadLetter !== undefined && deadLetter.closed === undefined).length,
+    open: orders.filter(
+      ({ deadLetter }) => deadLetter !== undefined && deadLetter.closed === undefined,
+    ).length,
     warnings: [],
     pauses: [],
     ...more,

@@ -12,7 +12,9 @@ export async function openRowFile<Row>(
     file,
     async close() {
       const text = await readFile(file, 'utf8').catch(() => '');
-      const rows = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
+      const rows = text
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
       if (rows.length > 0) print(rows);
       await rm(folder, { recursive: true, force: true });
     },

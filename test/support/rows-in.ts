@@ -7,7 +7,9 @@ import { unzip } from './zip.ts';
 /** The rows of a workbook when it is there; a number has `#` before it. */
 export async function rowsIn({ port, cookie }: Operator, path: string) {
   return until(`the workbook ${path}`, async () => {
-    const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { cookie, connection: 'close' } });
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { cookie, connection: 'close' },
+    });
     const bytes = Buffer.from(await reply.arrayBuffer());
     if (!reply.headers.get('content-type')?.includes('spreadsheetml')) return undefined;
     const xml = (await unzip(bytes)).get('xl/worksheets/sheet1.xml')?.toString() ?? '';

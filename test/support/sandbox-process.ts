@@ -6,7 +6,10 @@ import { CLIENT_ID, CLIENT_SECRET } from './open-sandbox.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
-export const CREDENTIALS = { PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID, PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET };
+export const CREDENTIALS = {
+  PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID,
+  PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET,
+};
 
 /** `po-sync sandbox` in a separate process. */
 export type SandboxProcess = AsyncDisposable & {
@@ -37,12 +40,23 @@ export async function startSandboxProcess(
     const [code, by] = await closed;
     return code ?? by;
   }
-  return { child, ...JSON.parse(String(line)), end, [Symbol.asyncDispose]: async () => void (await end('SIGKILL')) };
+  return {
+    child,
+    ...JSON.parse(String(line)),
+    end,
+    [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+  };
 }
 
 /** Runs it to its end, for flags and surroundings that it refuses. */
-export async function runSandbox(flags: readonly string[], env: Record<string, string> = CREDENTIALS) {
-  const child = spawn(PROGRAM, ['sandbox', ...flags], { env: withPath(env), stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runSandbox(
+  flags: readonly string[],
+  env: Record<string, string> = CREDENTIALS,
+) {
+  const child = spawn(PROGRAM, ['sandbox', ...flags], {
+    env: withPath(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const written = { out: '', err: '' };
   // A character may be in two chunks.
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -18,5 +18,9 @@ async function settledBatch(folder: string): Promise<SettledBatch | undefined> {
   const report: Report = JSON.parse(text);
   if (report.state === 'unreadable') return { folder, report, results: [] };
   if (report.state !== 'finished') return undefined;
-  return { folder, report, results: parse(await readFile(path.join(folder, 'results.csv')), { columns: true }) };
+  return {
+    folder,
+    report,
+    results: parse(await readFile(path.join(folder, 'results.csv')), { columns: true }),
+  };
 }

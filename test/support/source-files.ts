@@ -32,34 +32,43 @@ export function readSourceFiles(folder: string): SourceFile[] {
 
 function readSourceFile(folder: string, name: string): SourceFile {
   const text = readFileSync(path.join(folder, name), 'utf8');
-  const withoutComments = text.replace(COMMENT_OR_STRING, (match) => (isComment(match) ? '' : match));
+  const withoutComments = text.replace(COMMENT_OR_STRING, (match) =>
+    isComment(match) ? '' : match,
+  );
   return {
     path: name,
     lines: text.split('\n').length - 1,
     imports: importsOf(withoutComments, name),
     exports: exportsOf(withoutComments),
-    types: [...withoutComments.matchAll(/^export\s+(?:type|interface)\s+(\w+)/gm)].map(([, type = '']) => type),
+    types: [...withoutComments.matchAll(/^export\s+(?:type|interface)\s+(\w+)/gm)].map(
+      ([, type = '']) => type,
+    ),
     code: text.replace(COMMENT_OR_STRING, (match) => (isComment(match) ? '' : "''")),
   };
 }
 
-const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\\/'"`])\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
+const COMMENT_OR_STRING =
+  /\/\*[\s\S]*?\*\/|(?<![:\\/'"`])\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 
 function isComment(match: string): boolean {
   return match.startsWith('/');
 }
 
 function importsOf(text: string, name: string): Import[] {
-  const fixed = [...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;'"]*?)\s*from\s*['"]([^'"]+)['"]/gm)].map(
-    ([, type, names, specifier]) => toImport(name, specifier, type !== undefined || areAllTypes(names)),
+  const fixed = [
+    ...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;'"]*?)\s*from\s*['"]([^'"]+)['"]/gm),
+  ].map(([, type, names, specifier]) =>
+    toImport(name, specifier, type !== undefined || areAllTypes(names)),
   );
   const bare = [...text.matchAll(/^import\s*['"]([^'"]+)['"]/gm)].map(([, specifier]) =>
     toImport(name, specifier, false),
   );
-  const dynamic = [...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)].map(([whole, specifier]) => {
-    const before = text.slice(0, text.indexOf(whole));
-    return toImport(name, specifier, /(?::|<|typeof)\s*$/.test(before));
-  });
+  const dynamic = [...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)].map(
+    ([whole, specifier]) => {
+      const before = text.slice(0, text.indexOf(whole));
+      return toImport(name, specifier, /(?::|<|typeof)\s*$/.test(before));
+    },
+  );
   return [...fixed, ...bare, ...dynamic];
 }
 
@@ -80,7 +89,9 @@ function toImport(from: string, specifier = '', typeOnly: boolean): Import {
 }
 
 function exportsOf(text: string): string[] {
-  const declared = text.matchAll(/^export\s+(?:async\s+)?(?:function\*?|const|let|class)\s+([A-Za-z_$][\w$]*)/gm);
+  const declared = text.matchAll(
+    /^export\s+(?:async\s+)?(?:function\*?|const|let|class)\s+([A-Za-z_$][\w$]*)/gm,
+  );
   const listed = [...text.matchAll(/^export\s+\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
     names.split(',').map((one) => one.trim().split(/\s+/).at(-1) ?? ''),
   );

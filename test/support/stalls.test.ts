@@ -11,10 +11,14 @@ it('counts the most of an even stream, and those of a burst', () => {
 
 it('what waited for the end of a stall is no burst; a burst at another time is', () => {
   const stall = { from: 500, to: 2_000 };
-  const seen = FOUR_A_SECOND.map((at, i) => (at > stall.from && at < stall.to ? stall.to + i / 10 : at));
+  const seen = FOUR_A_SECOND.map((at, i) =>
+    at > stall.from && at < stall.to ? stall.to + i / 10 : at,
+  );
   expect(mostWithin(1_000, seen)).toBeGreaterThan(8);
   expect(mostWithin(1_000, seen, { stalls: [stall] })).toBe(4);
-  expect(mostWithin(1_000, [...seen, 2_600, 2_601, 2_602, 2_603, 2_604], { stalls: [stall] })).toBeGreaterThan(5);
+  expect(
+    mostWithin(1_000, [...seen, 2_600, 2_601, 2_602, 2_603, 2_604], { stalls: [stall] }),
+  ).toBeGreaterThan(5);
 });
 
 it('a sender that was suspended for a while may send what was due; after a longer time, it may not', () => {

@@ -24,7 +24,11 @@ export function watchStalls(): Disposable & { stalls: readonly Stall[] } {
  * end of the stall, so a window that begins there has the time of the stall, too. The sender can be suspended as well:
  * a window that begins in what came after a gap has up to `gap` milliseconds of it.
  */
-export function mostWithin(window: number, times: readonly number[], { stalls = NONE, gap = 0 } = {}): number {
+export function mostWithin(
+  window: number,
+  times: readonly number[],
+  { stalls = NONE, gap = 0 } = {},
+): number {
   return Math.max(
     0,
     ...times.map((start) => {
@@ -38,7 +42,10 @@ export function mostWithin(window: number, times: readonly number[], { stalls = 
 /** The longest gap that ended shortly before `start`. */
 function gapBefore(start: number, times: readonly number[]): number {
   const gaps = times.map((at, i) => ({ at, length: at - (times[i - 1] ?? at) }));
-  return Math.max(0, ...gaps.filter(({ at }) => at <= start && at > start - BACKLOG).map(({ length }) => length));
+  return Math.max(
+    0,
+    ...gaps.filter(({ at }) => at <= start && at > start - BACKLOG).map(({ length }) => length),
+  );
 }
 
 const NONE: readonly Stall[] = [];

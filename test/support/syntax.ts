@@ -1,24 +1,38 @@
 import { type Node, parseSync } from 'oxc-parser';
+import { linesOfCode } from './budget.ts';
 
 export type Measured = { path: string; name: string; size: number };
 
 type Visit = (node: Node, name: string) => void;
 
-/** Every function of a file with its lines; one without a name carries the name of what it is assigned to. */
+/**
+ * Every function of a file with its lines of code (neither blank nor comment), less those of the
+ * functions that are declared in it, which count for themselves. One without a name carries the
+ * name of what it is assigned to.
+ */
 export function functionsIn(path: string, text: string): Measured[] {
   const found: Measured[] = [];
   walk(programOf(path, text), path, (node, name) => {
-    if (!FUNCTIONS.has(node.type)) return;
-    found.push({ path, name, size: text.slice(node.start, node.end).split('\n').length });
+    if (FUNCTIONS.has(node.type)) found.push({ path, name, size: ownLines(node, text) });
   });
   return found;
+}
+
+function ownLines(node: Node, text: string): number {
+  let own = text.slice(node.start, node.end);
+  walk(node, '', (inner) => {
+    if (inner === node || inner.type !== 'FunctionDeclaration') return;
+    own = own.replace(text.slice(inner.start, inner.end), '');
+  });
+  return linesOfCode(own);
 }
 
 /** Every object type of a file whose name ends in `Deps`, with the number of its keys. */
 export function bagsIn(path: string, text: string): Measured[] {
   const found: Measured[] = [];
   walk(programOf(path, text), path, (node, name) => {
-    if (node.type === 'TSTypeLiteral' && name.endsWith('Deps')) found.push({ path, name, size: node.members.length });
+    if (node.type === 'TSTypeLiteral' && name.endsWith('Deps'))
+      found.push({ path, name, size: node.members.length });
   });
   return found;
 }

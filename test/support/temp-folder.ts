@@ -7,6 +7,7 @@ export async function makeTempFolder(): Promise<AsyncDisposable & { path: string
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'po-sync-')));
   return {
     path: folder,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+    [Symbol.asyncDispose]: () =>
+      rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
   };
 }

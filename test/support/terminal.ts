@@ -7,10 +7,20 @@ import { credentials, type Workplace } from './workplace.ts';
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
-type OnTerminal = { child: ChildProcess; ended: Promise<number>; out: () => string; type: (text: string) => void };
+type OnTerminal = {
+  child: ChildProcess;
+  ended: Promise<number>;
+  out: () => string;
+  type: (text: string) => void;
+};
 
 /** `bin/po-sync` on a pseudo terminal of so many columns; `out` is every byte that the terminal was sent. */
-export function onTerminal(place: Workplace, args: string, env: Record<string, string> = {}, columns = 80): OnTerminal {
+export function onTerminal(
+  place: Workplace,
+  args: string,
+  env: Record<string, string> = {},
+  columns = 80,
+): OnTerminal {
   const command = `stty cols ${columns} rows 24; exec ${LAUNCHER} ${args}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
     cwd: place.folder,

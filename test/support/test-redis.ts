@@ -137,8 +137,15 @@ async function startServer(
     loglevel: 'warning',
     ...more,
   };
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, ...[value].flat().map(String)]);
-  const server = spawn(found.file, args, { argv0: found.argv0, stdio: 'ignore', env: { ...process.env, ...env } });
+  const args = Object.entries(options).flatMap(([name, value]) => [
+    `--${name}`,
+    ...[value].flat().map(String),
+  ]);
+  const server = spawn(found.file, args, {
+    argv0: found.argv0,
+    stdio: 'ignore',
+    env: { ...process.env, ...env },
+  });
   const endWithTests = () => server.kill('SIGKILL');
   process.once('exit', endWithTests);
   server.once('exit', () => process.removeListener('exit', endWithTests));

@@ -10,7 +10,12 @@ export function textsIn(path: string, source: string): Text[] {
     if (Array.isArray(node)) for (const one of node) visit(one);
     else if (typeof node === 'object' && node !== null) {
       // A path is not prose.
-      if ('type' in node && /^(Import|Export.*From|ExportAll)/.test(String(node.type)) && 'source' in node) return;
+      if (
+        'type' in node &&
+        /^(Import|Export.*From|ExportAll)/.test(String(node.type)) &&
+        'source' in node
+      )
+        return;
       if ('type' in node && 'start' in node) {
         const start = Number(node.start);
         if (node.type === 'Literal' && 'value' in node && typeof node.value === 'string')
@@ -34,7 +39,9 @@ export function commentsIn(path: string, source: string): Text[] {
 
 /** The titles of tests in a file: first argument of `it`, `test` and `describe`, also of their `each`. */
 export function titlesIn(source: string): Text[] {
-  const calls = source.matchAll(/^\s*(?:it|test|describe)\b[^'"`\n]*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gm);
+  const calls = source.matchAll(
+    /^\s*(?:it|test|describe)\b[^'"`\n]*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gm,
+  );
   return [...calls].map(({ index, 2: title = '' }) => at(source, index, title));
 }
 

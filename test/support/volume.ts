@@ -32,7 +32,11 @@ export async function wholeExport(
   const began = performance.now();
   await writeFile(path.join(place.folder, 'erp.new'), csvOf(orders));
   await rename(path.join(place.folder, 'erp.new'), path.join(place.folder, 'erp.csv'));
-  const report = await until('the export reported', async () => finished(await place.reportsNow())[0], 300_000);
+  const report = await until(
+    'the export reported',
+    async () => finished(await place.reportsNow())[0],
+    300_000,
+  );
   return {
     calls: countOf(place.events, 'received') - before,
     seconds: since(began),
@@ -42,7 +46,11 @@ export async function wholeExport(
 }
 
 /** A large file while the API takes long for each order: what is in memory once `enough` orders went out. */
-export async function slowlyFed(kind: LargeKind, rows: number, enough: number): Promise<Figures & { redisMb: number }> {
+export async function slowlyFed(
+  kind: LargeKind,
+  rows: number,
+  enough: number,
+): Promise<Figures & { redisMb: number }> {
   await using redis = await openTestRedis();
   await using place = await openWorkplace({
     faults: { faults: [{ kind: 'delay', by: '100ms', on: 'create' }] },
@@ -65,16 +73,24 @@ export async function slowlyFed(kind: LargeKind, rows: number, enough: number): 
 }
 
 /** Files of one order each, all there at once. */
-export async function filesAtOnce(files: number): Promise<Figures & { double: number; reports: number; done: number }> {
+export async function filesAtOnce(
+  files: number,
+): Promise<Figures & { double: number; reports: number; done: number }> {
   await using place = await openWorkplace();
   const aside = path.join(place.folder, 'aside');
   await mkdir(aside);
-  await Promise.all(Array.from({ length: files }, (_, i) => writeFile(path.join(aside, `${i}.csv`), csvOf(1, i + 1))));
+  await Promise.all(
+    Array.from({ length: files }, (_, i) =>
+      writeFile(path.join(aside, `${i}.csv`), csvOf(1, i + 1)),
+    ),
+  );
   await using daemon = startDaemon(place);
   await daemon.ready();
   const began = performance.now();
   await Promise.all(
-    Array.from({ length: files }, (_, i) => rename(path.join(aside, `${i}.csv`), path.join(place.inbox, `${i}.csv`))),
+    Array.from({ length: files }, (_, i) =>
+      rename(path.join(aside, `${i}.csv`), path.join(place.inbox, `${i}.csv`)),
+    ),
   );
   await until('every order stored', () => countOf(place.events, 'stored') >= files, 600_000);
   const seconds = since(began);

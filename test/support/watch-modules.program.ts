@@ -7,9 +7,11 @@ const { LOADED_PACKAGES: file, LACKS_PACKAGES: isLacking } = process.env;
 
 registerHooks({
   resolve(specifier, context, next) {
-    const isOther = !specifier.startsWith('@opentelemetry/') || context.parentURL?.includes('/prom-client/');
+    const isOther =
+      !specifier.startsWith('@opentelemetry/') || context.parentURL?.includes('/prom-client/');
     if (isOther) return next(specifier, context);
-    if (isLacking) throw Object.assign(new Error(`Cannot find ${specifier}`), { code: 'ERR_MODULE_NOT_FOUND' });
+    if (isLacking)
+      throw Object.assign(new Error(`Cannot find ${specifier}`), { code: 'ERR_MODULE_NOT_FOUND' });
     if (file) appendFileSync(file, `${specifier}\n`);
     return next(specifier, context);
   },

@@ -21,7 +21,11 @@ export const finishedReport = (place: Workplace, file: string) =>
  * Drops a file in which an order is refused at first, `PO-3` and `PO-4` fail a check, then settles these: `PO-2` is sent again, `PO-4`
  * discarded, and the fix file comes back as `correct` leaves it.
  */
-export async function settleWeek(place: Workplace, rows: readonly string[], correct: (fix: string) => string) {
+export async function settleWeek(
+  place: Workplace,
+  rows: readonly string[],
+  correct: (fix: string) => string,
+) {
   await place.drop('=week.csv', sheet(...rows));
   const first = await finishedReport(place, '=week.csv');
   await place.run(['dead-letters', 'retry', '--order', 'PO-2', '--yes']);

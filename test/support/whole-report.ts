@@ -7,7 +7,8 @@ export async function wholeFilesOf(folder: string, orders: number): Promise<stri
   const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
   for (const name of names) {
     const text = await readFile(join(folder, name), 'utf8');
-    if (!isWhole(name, text, orders)) throw new Error(`${join(folder, name)} is not whole: ${text.length} characters`);
+    if (!isWhole(name, text, orders))
+      throw new Error(`${join(folder, name)} is not whole: ${text.length} characters`);
   }
   return names;
 }

@@ -59,7 +59,8 @@ type WorkplaceOptions = {
 };
 
 /** The timeout is longer than a busy machine stops a process, so no call is in doubt unless the API makes it so. */
-const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
+const PACE =
+  'settle: 1s, timeout: 5s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 200ms, max: 1s }';
 
 /** Everything a daemon needs, at a quick pace. */
 export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Workplace> {
@@ -71,11 +72,9 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
   const onEvent = (event: SandboxEvent) => void events.push(event);
   const api = stack.use(await openSandbox({ environment, onEvent, ...faults, ...options.sandbox }));
   const redis = options.redis ?? (options.redisYaml === undefined ? await openDatabase() : '');
-  const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [inbox, reports, config] = ['inbox', 'reports', 'po-sync.yaml'].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string];
   await mkdir(inbox);
   await writeFile(config, configOf(api, { ...options, redis }));
   const processes = new Set<Running>();
@@ -106,7 +105,8 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     for (const { child } of inside) child.kill('SIGTERM');
     await Promise.all([...processes, ...inside].map(({ ended }) => ended));
     // A daemon that was killed leaves its private Redis behind; the next command stops it as its last user.
-    if (redis === 'private' && spawned) await start(['start', '--once', '--max-wait', '100ms']).ended;
+    if (redis === 'private' && spawned)
+      await start(['start', '--once', '--max-wait', '100ms']).ended;
   });
   const kept = stack.move();
   return {
@@ -126,9 +126,12 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     async reportsNow() {
       const names = await readdir(reports).catch((): string[] => []);
       // A batch that was just claimed has a folder before it has a report.
-      const read = (name: string) => readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '');
+      const read = (name: string) =>
+        readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '');
       const texts = await Promise.all(names.map(read));
-      const reportsFound = texts.flatMap((text) => (text === '' ? [] : [JSON.parse(text) as Report]));
+      const reportsFound = texts.flatMap((text) =>
+        text === '' ? [] : [JSON.parse(text) as Report],
+      );
       return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
@@ -156,13 +159,26 @@ function keep(all: Set<Running>, running: Running): Running {
 }
 
 export function credentials(environment: string): Record<string, string> {
-  return { [`PO_SYNC_${environment}_CLIENT_ID`]: CLIENT_ID, [`PO_SYNC_${environment}_CLIENT_SECRET`]: CLIENT_SECRET };
+  return {
+    [`PO_SYNC_${environment}_CLIENT_ID`]: CLIENT_ID,
+    [`PO_SYNC_${environment}_CLIENT_SECRET`]: CLIENT_SECRET,
+  };
 }
 
 const INBOX = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }';
 
-function configOf({ environment, baseUrl, authUrl }: OpenSandbox, options: WorkplaceOptions): string {
-  const { more = '', delivery = '', pace = PACE, source = INBOX, redis, redisYaml = `{ url: '${redis}' }` } = options;
+function configOf(
+  { environment, baseUrl, authUrl }: OpenSandbox,
+  options: WorkplaceOptions,
+): string {
+  const {
+    more = '',
+    delivery = '',
+    pace = PACE,
+    source = INBOX,
+    redis,
+    redisYaml = `{ url: '${redis}' }`,
+  } = options;
   return `environment: ${environment}
 data: data
 ${redis === 'private' ? '' : `redis: ${redisYaml}\n`}environments:
@@ -177,6 +193,9 @@ ${more}`;
 
 /** A CSV of one-item orders, numbered from `first`. */
 export function csvOf(count: number, first = 1): string {
-  const rows = Array.from({ length: count }, (_, i) => `PO-${first + i},NEW,ART-${i % 7},${(i % 9) + 1}`);
+  const rows = Array.from(
+    { length: count },
+    (_, i) => `PO-${first + i},NEW,ART-${i % 7},${(i % 9) + 1}`,
+  );
   return `purchaseOrderNumber,orderState,articleCode,quantity\n${rows.join('\n')}\n`;
 }

@@ -10,7 +10,11 @@ async function* invalid(): AsyncGenerator<ReportedOrder> {
   for (let index = 0; index < orders; index += 1) {
     const line = index * 2 + 2;
     const cells = [`PO-${index}`, `ARTICLE-${index}`, `${index},5`];
-    yield wrong(rows(line, cells, cells), problem(line), problem(line + 1, { value: `${index},5` }));
+    yield wrong(
+      rows(line, cells, cells),
+      problem(line),
+      problem(line + 1, { value: `${index},5` }),
+    );
   }
 }
 

@@ -14,7 +14,8 @@ async function attempt(folder: string, orders: number): Promise<string> {
     await writeReport(inputOf(folder, samples(orders)));
     return 'written';
   } catch (thrown) {
-    if (thrown instanceof PoSyncError) return `${thrown.code} ${thrown.facts['reason']} ${thrown.facts['path']}`;
+    if (thrown instanceof PoSyncError)
+      return `${thrown.code} ${thrown.facts['reason']} ${thrown.facts['path']}`;
     return `unexpected ${codeOf(thrown)} ${String(thrown)}`;
   }
 }
@@ -22,6 +23,8 @@ async function attempt(folder: string, orders: number): Promise<string> {
 function samples(orders: number): ReportedOrder[] {
   return Array.from({ length: orders }, (_, index) => {
     const records = rows(index + 2, [`PO-${index}`, 'A', '1']);
-    return index % 2 === 0 ? done(records) : dead(records, 'refused', '400', 'Parameters are invalid');
+    return index % 2 === 0
+      ? done(records)
+      : dead(records, 'refused', '400', 'Parameters are invalid');
   });
 }

@@ -6,7 +6,9 @@ export async function writeWorkbook(rows: SheetData, sheet = 'Sheet1'): Promise<
 }
 
 /** An .xlsx file of several sheets. */
-export async function writeWorkbooks(sheets: readonly { sheet: string; data: SheetData }[]): Promise<Buffer> {
+export async function writeWorkbooks(
+  sheets: readonly { sheet: string; data: SheetData }[],
+): Promise<Buffer> {
   return await writeExcelFile([...sheets]).toBuffer();
 }
 

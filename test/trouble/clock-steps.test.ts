@@ -7,7 +7,8 @@ import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
-const PACE = 'settle: 1s, timeout: 20s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+const PACE =
+  'settle: 1s, timeout: 20s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
 describe.concurrent("steps of Redis' clock", () => {
   it.each([
@@ -23,7 +24,9 @@ describe.concurrent("steps of Redis' clock", () => {
       await using api = await openOddApi(({ endpoint, order, attempt }) => {
         if (endpoint !== 'create') return undefined;
         if (order?.purchaseOrderNumber === 'PO-1') return { after: 8_000 };
-        return order?.purchaseOrderNumber === 'PO-2' && attempt === 1 ? { drop: true, after: 1_000 } : undefined;
+        return order?.purchaseOrderNumber === 'PO-2' && attempt === 1
+          ? { drop: true, after: 1_000 }
+          : undefined;
       });
       await using place = await openTroublePlace(api, {
         stays: `Redis' clock is set ${direction} five minutes while a call is in flight`,
@@ -60,7 +63,9 @@ describe.concurrent("steps of Redis' clock", () => {
       await place.drop('orders.csv', csv(numbered(20)));
       await until('some calls', () => api.stored.length > 4);
       await clock.set(seconds);
-      expect(new Set(Object.values(await place.settled(numbered(20))))).toEqual(new Set(['accepted']));
+      expect(new Set(Object.values(await place.settled(numbered(20))))).toEqual(
+        new Set(['accepted']),
+      );
       const [last = 0] = api.calls
         .filter(({ endpoint }) => endpoint === 'create')
         .map(({ at }) => at)

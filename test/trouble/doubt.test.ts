@@ -24,7 +24,9 @@ describe('doubt ends', () => {
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(['PO-1']));
     expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'inDoubt' });
-    expect((await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code).toBe(0);
+    expect(
+      (await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code,
+    ).toBe(0);
   });
 
   it('after an outage from the first day on, longer than ten settle times, with no order left to a person', async () => {
@@ -32,7 +34,9 @@ describe('doubt ends', () => {
     await using api = await openOddApi(({ endpoint }) => {
       if (endpoint !== 'create') return undefined;
       begin ??= performance.now();
-      return performance.now() - begin < 14_000 ? { status: 502, body: '<html>Bad gateway</html>' } : undefined;
+      return performance.now() - begin < 14_000
+        ? { status: 502, body: '<html>Bad gateway</html>' }
+        : undefined;
     });
     await using place = await openTroublePlace(api);
     const numbers = numbered(20);
@@ -47,13 +51,16 @@ describe('doubt ends', () => {
       if (endpoint === 'create') return { drop: true };
       return endpoint === 'list' && nth > 1 ? { status: 500 } : undefined;
     });
-    const pace = 'settle: 30s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    const pace =
+      'settle: 30s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
     await using place = await openTroublePlace(api, { pace });
     await place.drop('orders.csv', csv(['PO-1']));
     await until('the lost call', () => createsOf(api, 'PO-1') === 1);
     await until(
       'the doubt',
-      async () => (await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code === 0,
+      async () =>
+        (await place.run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).code ===
+        0,
     );
     expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
   });
@@ -62,7 +69,10 @@ describe('doubt ends', () => {
     ['hangs once', { hang: true }],
     ['is slow once', { after: 6_000 }],
     ['answers 429 once', { status: 429, headers: { 'retry-after': '1' } }],
-    ['answers 503 with Retry-After: 3000 once', { status: 503, headers: { 'retry-after': '3000' } }],
+    [
+      'answers 503 with Retry-After: 3000 once',
+      { status: 503, headers: { 'retry-after': '3000' } },
+    ],
     ['is cut once', { status: 200, body: '{"status":"success","data":{"purchaseOrders":[' }],
   ])('a list that %s does not stop the next one', async (_, odd) => {
     await using api = await openOddApi(({ endpoint, nth, attempt }) => {
@@ -94,8 +104,12 @@ describe('an order that the list shows twice', () => {
       out: expect.stringContaining('1 order created twice'),
     });
     expect((await place.status()).createdTwice).toBe(1);
-    expect((await place.run('explain', 'PO-1')).out).toContain("Created twice: the API's last list shows it 2 times.");
-    expect(JSON.parse((await place.run('explain', 'PO-1', '--json')).out)).toMatchObject({ timesListed: 2 });
+    expect((await place.run('explain', 'PO-1')).out).toContain(
+      "Created twice: the API's last list shows it 2 times.",
+    );
+    expect(JSON.parse((await place.run('explain', 'PO-1', '--json')).out)).toMatchObject({
+      timesListed: 2,
+    });
     // The owner of the API removed one of them.
     api.stored.splice(0, 1);
     expect(await place.run('reconcile')).toMatchObject({ code: 0 });

@@ -11,7 +11,14 @@ describe('a new ledger reads the list before its first order', () => {
     ['answers 503', 3, { status: 503, headers: { 'retry-after': '1' } }],
     ['answers 401', 3, { status: 401 }],
     ['answers a page', 3, { status: 200, body: '<html>' }],
-    ['is cut', 3, { status: 200, body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"' }],
+    [
+      'is cut',
+      3,
+      {
+        status: 200,
+        body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"',
+      },
+    ],
     ['is a list of bare strings', 3, { status: 200, body: listed(['PO-1', 'PO-2']) }],
     ['drops connections', 3, { drop: true }],
   ])('a first start while the list %s for %d s', async (_, seconds, odd) => {
@@ -23,7 +30,11 @@ describe('a new ledger reads the list before its first order', () => {
     });
     const numbers = numbered(20);
     for (const purchaseOrderNumber of numbers) {
-      api.stored.push({ purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'ART-1', quantity: 1 }] });
+      api.stored.push({
+        purchaseOrderNumber,
+        orderState: 'NEW',
+        items: [{ articleCode: 'ART-1', quantity: 1 }],
+      });
     }
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(numbers));
@@ -35,12 +46,16 @@ describe('a new ledger reads the list before its first order', () => {
   it.each([403, 404, 405, 501])(
     'a first start where the list is not offered (%d) sends, with a warning',
     async (status) => {
-      await using api = await openOddApi(({ endpoint }) => (endpoint === 'list' ? { status } : undefined));
+      await using api = await openOddApi(({ endpoint }) =>
+        endpoint === 'list' ? { status } : undefined,
+      );
       await using place = await openTroublePlace(api);
       const numbers = numbered(5);
       await place.drop('orders.csv', csv(numbers));
       expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-      await until('the warning', () => place.daemon.out().includes('"event":"ledger-rebuild-impossible"'));
+      await until('the warning', () =>
+        place.daemon.out().includes('"event":"ledger-rebuild-impossible"'),
+      );
     },
   );
 });

@@ -14,7 +14,8 @@ describe('an order that the API has is never sent again', () => {
       items: [{ articleCode: 'OTHER', quantity: 9 }],
     };
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
-      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1) return undefined;
+      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1)
+        return undefined;
       // Another sender was faster, and our call is lost.
       stored.push(others);
       return { drop: true };
@@ -27,7 +28,9 @@ describe('an order that the API has is never sent again', () => {
     await place.drop('changed.csv', csv(['PO-1'], 5));
     await until('the third file', () => place.outcomeIn('changed.csv', 'PO-1'));
     await place.drop('equal.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,OTHER,9\n');
-    expect(await until('the fourth file', () => place.outcomeIn('equal.csv', 'PO-1'))).toBe('duplicate');
+    expect(await until('the fourth file', () => place.outcomeIn('equal.csv', 'PO-1'))).toBe(
+      'duplicate',
+    );
     await place.run('dead-letters', 'retry', '--yes');
     await place.drop('last.csv', csv(['PO-2']));
     await place.settled(['PO-2']);
@@ -37,7 +40,8 @@ describe('an order that the API has is never sent again', () => {
 
   it('a conflict that an export shows again, with the same or with other content, and a fix file, too', async () => {
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
-      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1) return undefined;
+      if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1)
+        return undefined;
       stored.push({ ...order, items: [{ articleCode: 'OTHER', quantity: 9 }] });
       return { drop: true };
     });
@@ -54,7 +58,9 @@ describe('an order that the API has is never sent again', () => {
     const [first] = await settledBatches(path.join(place.folder, 'reports'));
     const fixFile = await readFile(path.join(first?.folder ?? '', 'dead-letters.csv'), 'utf8');
     await place.drop('fixed.csv', fixFile.replace('PO-1,ART-1,1', 'PO-1,ART-1,7'));
-    expect(await until('the fix file', () => place.outcomeIn('fixed.csv', 'PO-1'))).toBe('conflict');
+    expect(await until('the fix file', () => place.outcomeIn('fixed.csv', 'PO-1'))).toBe(
+      'conflict',
+    );
     expect(createsOf(api, 'PO-1')).toBe(1);
     expect(times(api, 'PO-1')).toBe(1);
   });
@@ -73,7 +79,10 @@ describe('an order that the API has is never sent again', () => {
         if (inAnswer === same && attempt === 1) return { drop: true, store: true };
         return { status: 201, body: created(inAnswer(order.purchaseOrderNumber)), store: true };
       }
-      const shown = stored.map((one) => ({ ...one, purchaseOrderNumber: inList(one.purchaseOrderNumber) }));
+      const shown = stored.map((one) => ({
+        ...one,
+        purchaseOrderNumber: inList(one.purchaseOrderNumber),
+      }));
       return endpoint === 'list' ? { status: 200, body: listed(shown) } : undefined;
     });
     await using place = await openTroublePlace(api);
@@ -87,14 +96,22 @@ describe('an order that the API has is never sent again', () => {
   });
 
   it.each([
-    ['bare strings', (stored: StoredOrder[]) => stored.map(({ purchaseOrderNumber }) => purchaseOrderNumber)],
+    [
+      'bare strings',
+      (stored: StoredOrder[]) => stored.map(({ purchaseOrderNumber }) => purchaseOrderNumber),
+    ],
     ['numbers as numbers', () => [{ purchaseOrderNumber: 17 }]],
-    ['objects with another key', (stored: StoredOrder[]) => stored.map((one) => ({ number: one.purchaseOrderNumber }))],
+    [
+      'objects with another key',
+      (stored: StoredOrder[]) => stored.map((one) => ({ number: one.purchaseOrderNumber })),
+    ],
     ['nested lists', (stored: StoredOrder[]) => [stored]],
   ])('a list of %s is no evidence', async (_, shape) => {
     await using api = await openOddApi(({ endpoint, attempt, nth }, { stored }) => {
       if (endpoint === 'create' && attempt === 1) return { drop: true, store: true };
-      return endpoint === 'list' && nth > 1 ? { status: 200, body: listed(shape(stored)) } : undefined;
+      return endpoint === 'list' && nth > 1
+        ? { status: 200, body: listed(shape(stored)) }
+        : undefined;
     });
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(['PO-1']));
@@ -110,7 +127,10 @@ describe('an order that the API has is never sent again', () => {
     await using api = await openOddApi(({ endpoint, attempt }, { stored }) => {
       if (endpoint === 'create' && attempt === 1) return { drop: true, store: true };
       return endpoint === 'list'
-        ? { status: 200, body: { status: 'success', error: null, data: { ...beside, purchaseOrders: stored } } }
+        ? {
+            status: 200,
+            body: { status: 'success', error: null, data: { ...beside, purchaseOrders: stored } },
+          }
         : undefined;
     });
     await using place = await openTroublePlace(api);

@@ -2,13 +2,25 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { listed, type OddAnswer, type OddApi, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
-import { createsOf, csv, numbered, openTroublePlace, type TroubleOptions, type TroublePlace } from './trouble-place.ts';
+import {
+  createsOf,
+  csv,
+  numbered,
+  openTroublePlace,
+  type TroubleOptions,
+  type TroublePlace,
+} from './trouble-place.ts';
 
-const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+const PACE =
+  'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 const EACH_FILE = `${PACE}, readList: eachFile`;
 
 /** A place whose ledger is not new any more. */
-async function openPlace(api: OddApi, stays: string, options: TroubleOptions = {}): Promise<TroublePlace> {
+async function openPlace(
+  api: OddApi,
+  stays: string,
+  options: TroubleOptions = {},
+): Promise<TroublePlace> {
   const place = await openTroublePlace(api, { pace: EACH_FILE, stays, ...options });
   await place.drop('first.csv', csv(['FIRST-1']));
   await place.settled(['FIRST-1']);
@@ -17,13 +29,18 @@ async function openPlace(api: OddApi, stays: string, options: TroubleOptions = {
 
 /** Somebody creates an order at the API by hand. */
 function byHand(api: OddApi, purchaseOrderNumber: string, quantity = 1): void {
-  api.stored.push({ purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'ART-1', quantity }] });
+  api.stored.push({
+    purchaseOrderNumber,
+    orderState: 'NEW',
+    items: [{ articleCode: 'ART-1', quantity }],
+  });
 }
 
 /** Milliseconds; pm2 kills after 45 s, and a list may take ten minutes. */
 const STOPS_WITHIN = 40_000;
 
-const lists = ({ calls }: OddApi): number => calls.filter(({ endpoint }) => endpoint === 'list').length;
+const lists = ({ calls }: OddApi): number =>
+  calls.filter(({ endpoint }) => endpoint === 'list').length;
 
 type Waiting = Omit<Awaited<ReturnType<TroublePlace['status']>>, 'batches'> & {
   batches: { file: string; waitsForList?: true }[];
@@ -34,7 +51,9 @@ type Waiting = Omit<Awaited<ReturnType<TroublePlace['status']>>, 'batches'> & {
 async function waitingFor(place: TroublePlace, ...files: string[]): Promise<Waiting> {
   return until(`${files.join(', ')} waiting`, async () => {
     const now = (await place.status()) as unknown as Waiting;
-    return files.every((file) => now.batches.some((one) => one.file === file && one.waitsForList)) && now;
+    return (
+      files.every((file) => now.batches.some((one) => one.file === file && one.waitsForList)) && now
+    );
   });
 }
 
@@ -85,7 +104,9 @@ describe.concurrent('orders that others create at the API', () => {
 
   it('with the default, an order that was created since the ledger was new is created again', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'others create orders, readList newLedger', { pace: PACE });
+    await using place = await openPlace(api, 'others create orders, readList newLedger', {
+      pace: PACE,
+    });
     const before = lists(api);
     byHand(api, 'SAME-1');
     await place.drop('orders.csv', csv(['SAME-1']));
@@ -100,7 +121,13 @@ describe.concurrent('with readList eachFile, while the list', () => {
     ['answers 503', { status: 503 }],
     ['answers 401', { status: 401 }],
     ['answers a page', { status: 200, body: '<html>' }],
-    ['is cut', { status: 200, body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"' }],
+    [
+      'is cut',
+      {
+        status: 200,
+        body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"',
+      },
+    ],
     ['drops connections', { drop: true }],
   ])(
     '%s, new files wait visibly, orders that were admitted are sent, and the wait ends with it',
@@ -126,23 +153,34 @@ describe.concurrent('with readList eachFile, while the list', () => {
       expect(out).toContain('1 new file waits for it');
       await until('some reads', () => lists(api) > 5);
       const lines = place.daemon.out().split('\n');
-      expect(lines.filter((line) => line.includes('the orders of new files wait for it'))).toHaveLength(1);
+      expect(
+        lines.filter((line) => line.includes('the orders of new files wait for it')),
+      ).toHaveLength(1);
       expect(late.map((number) => createsOf(api, number))).toEqual([0, 0, 0]);
       api.oddity = () => undefined;
-      expect(await place.settled(late)).toMatchObject({ 'LATE-1': 'accepted', 'LATE-2': 'duplicate' });
+      expect(await place.settled(late)).toMatchObject({
+        'LATE-1': 'accepted',
+        'LATE-2': 'duplicate',
+      });
     },
   );
 
-  it.each([403, 404, 405, 501])('is not offered (%d), orders are sent with one warning', async (status) => {
-    await using api = await openOddApi();
-    await using place = await openPlace(api, `readList eachFile, the list answers ${status}`);
-    api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status } : undefined);
-    await place.drop('second.csv', csv(['SECOND-1']));
-    await place.settled(['SECOND-1']);
-    await place.drop('third.csv', csv(['THIRD-1']));
-    expect(await place.settled(['THIRD-1'])).toMatchObject({ 'SECOND-1': 'accepted', 'THIRD-1': 'accepted' });
-    expect(place.daemon.out().match(/"event":"ledger-rebuild-impossible"/g)).toHaveLength(1);
-  });
+  it.each([403, 404, 405, 501])(
+    'is not offered (%d), orders are sent with one warning',
+    async (status) => {
+      await using api = await openOddApi();
+      await using place = await openPlace(api, `readList eachFile, the list answers ${status}`);
+      api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status } : undefined);
+      await place.drop('second.csv', csv(['SECOND-1']));
+      await place.settled(['SECOND-1']);
+      await place.drop('third.csv', csv(['THIRD-1']));
+      expect(await place.settled(['THIRD-1'])).toMatchObject({
+        'SECOND-1': 'accepted',
+        'THIRD-1': 'accepted',
+      });
+      expect(place.daemon.out().match(/"event":"ledger-rebuild-impossible"/g)).toHaveLength(1);
+    },
+  );
 
   it('takes long, one read serves all files that were claimed before it began, and other work continues', async () => {
     await using api = await openOddApi();
@@ -155,7 +193,12 @@ describe.concurrent('with readList eachFile, while the list', () => {
     for (const number of files) await place.drop(`${number}.csv`, csv([number]));
     byHand(api, 'F-8');
     await place.drop('invalid.csv', csv(['GOOD-1']).concat('BAD-1,ART-1,none\n'));
-    const { batches } = await waitingFor(place, 'a.csv', 'invalid.csv', ...files.map((number) => `${number}.csv`));
+    const { batches } = await waitingFor(
+      place,
+      'a.csv',
+      'invalid.csv',
+      ...files.map((number) => `${number}.csv`),
+    );
     expect(batches).toHaveLength(10);
     await until('the invalid order', async () => (await place.status()).deadLetters === 1);
     expect(lists(api)).toBe(before + 1);
@@ -180,7 +223,10 @@ describe.concurrent('with readList eachFile, during the wait', () => {
     byHand(api, 'A-1');
     await until('another read', () => held.size > 1);
     release();
-    expect(await place.settled(['A-1', 'B-1'])).toMatchObject({ 'A-1': 'duplicate', 'B-1': 'accepted' });
+    expect(await place.settled(['A-1', 'B-1'])).toMatchObject({
+      'A-1': 'duplicate',
+      'B-1': 'accepted',
+    });
     expect([createsOf(api, 'A-1'), createsOf(api, 'B-1')]).toEqual([0, 1]);
   });
 

@@ -8,15 +8,20 @@ const text = (number: string) => JSON.stringify(created(number));
 
 /** Answers of a server that stored the order, written byte by byte as given. */
 const RAW: [string, (socket: Socket, number: string) => void][] = [
-  ['HTTP/1.0 without a length', (socket, number) => socket.end(`HTTP/1.0 201 Created\r\n\r\n${text(number)}`)],
+  [
+    'HTTP/1.0 without a length',
+    (socket, number) => socket.end(`HTTP/1.0 201 Created\r\n\r\n${text(number)}`),
+  ],
   ['cut in the head', (socket) => socket.end('HTTP/1.1 201 Crea')],
   [
     'cut in the body',
-    (socket, number) => socket.end(`HTTP/1.1 201 Created\r\ncontent-length: 500\r\n\r\n${text(number).slice(0, 20)}`),
+    (socket, number) =>
+      socket.end(`HTTP/1.1 201 Created\r\ncontent-length: 500\r\n\r\n${text(number).slice(0, 20)}`),
   ],
   [
     'with a broken chunk',
-    (socket) => socket.end('HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n'),
+    (socket) =>
+      socket.end('HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n'),
   ],
   [
     'without the last chunk',
@@ -30,7 +35,9 @@ const RAW: [string, (socket: Socket, number: string) => void][] = [
 ];
 
 async function drip(socket: Socket): Promise<void> {
-  socket.on('error', () => undefined).write('HTTP/1.1 201 Created\r\ncontent-length: 100000\r\n\r\n');
+  socket
+    .on('error', () => undefined)
+    .write('HTTP/1.1 201 Created\r\ncontent-length: 100000\r\n\r\n');
   const timer = setInterval(() => socket.write(' '), 100);
   socket.once('close', () => clearInterval(timer));
 }
@@ -51,19 +58,22 @@ describe.concurrent('an answer that cannot be read', () => {
 });
 
 describe.concurrent('a status of a gateway that ends', () => {
-  it.each([407, 408, 425, 431, 507, 520])('HTTP %d with a page loses and repeats no order', async (status) => {
-    let calls = 0;
-    await using api = await openOddApi(({ endpoint }) => {
-      if (endpoint !== 'create') return undefined;
-      calls += 1;
-      return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
-    });
-    await using place = await openTroublePlace(api, { stays: `eight times HTTP ${status}` });
-    const numbers = numbered(6);
-    await place.drop('orders.csv', csv(numbers));
-    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-    expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
-  });
+  it.each([407, 408, 425, 431, 507, 520])(
+    'HTTP %d with a page loses and repeats no order',
+    async (status) => {
+      let calls = 0;
+      await using api = await openOddApi(({ endpoint }) => {
+        if (endpoint !== 'create') return undefined;
+        calls += 1;
+        return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
+      });
+      await using place = await openTroublePlace(api, { stays: `eight times HTTP ${status}` });
+      const numbers = numbered(6);
+      await place.drop('orders.csv', csv(numbers));
+      expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
+      expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
+    },
+  );
 });
 
 describe.concurrent('an API that cannot be reached', () => {
@@ -73,7 +83,9 @@ describe.concurrent('an API that cannot be reached', () => {
     await using place = await openTroublePlace(api, { stays: 'an unknown host', baseUrl });
     await place.drop('orders.csv', csv(numbered(5)));
     await until('the reason', async () =>
-      (await place.status()).waits.some(({ reason }) => /ENOTFOUND|EAI_AGAIN|no-such-host/.test(reason)),
+      (await place.status()).waits.some(({ reason }) =>
+        /ENOTFOUND|EAI_AGAIN|no-such-host/.test(reason),
+      ),
     );
   });
 
@@ -86,9 +98,14 @@ describe.concurrent('an API that cannot be reached', () => {
     await using api = await openOddApi();
     const baseUrl = `https://127.0.0.1:${port}/api/v1`;
     {
-      await using place = await openTroublePlace(api, { stays: 'a TLS handshake that stalls', baseUrl });
+      await using place = await openTroublePlace(api, {
+        stays: 'a TLS handshake that stalls',
+        baseUrl,
+      });
       await place.drop('orders.csv', csv(numbered(5)));
-      await until('the reason', async () => (await place.status()).waits.some(({ reason }) => /timeout/i.test(reason)));
+      await until('the reason', async () =>
+        (await place.status()).waits.some(({ reason }) => /timeout/i.test(reason)),
+      );
       expect(sockets.length).toBeLessThanOrEqual(10);
     }
     for (const socket of sockets) socket.destroy();

@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
-import { type Endpoint, granted, type OddAnswer, type OddApi, oddAt, openOddApi } from '../support/odd-api.ts';
+import {
+  type Endpoint,
+  granted,
+  type OddAnswer,
+  type OddApi,
+  oddAt,
+  openOddApi,
+} from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 import { busiest } from './trouble-row.ts';
 
@@ -19,7 +26,10 @@ function timesOf({ calls }: OddApi, endpoint: Endpoint, after = 0): number[] {
   return times.filter((at) => at >= (times[0] ?? 0) + after);
 }
 
-async function trouble(api: OddApi, more: Parameters<typeof openDeliveryRig>[0] = {}): Promise<DeliveryRig> {
+async function trouble(
+  api: OddApi,
+  more: Parameters<typeof openDeliveryRig>[0] = {},
+): Promise<DeliveryRig> {
   const rig = await openDeliveryRig({ partner: api, delivery: SLOW, ...more });
   await rig.submit('b1', numbersOf(30));
   return rig;

@@ -53,7 +53,11 @@ describe('an answer about one order', () => {
       await rig.settled();
       expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 11, refused: 1 } });
       const [result] = await rig.batches.results('b1', [6]);
-      expect(result).toMatchObject({ outcome: 'refused', message: 'blocked by rule 9', httpStatus: status });
+      expect(result).toMatchObject({
+        outcome: 'refused',
+        message: 'blocked by rule 9',
+        httpStatus: status,
+      });
       expect(api.calls.filter(({ order }) => order === 'PO-0007').length).toBeLessThanOrEqual(8);
     },
   );
@@ -91,11 +95,16 @@ describe('a success answer without a body', () => {
 describe('a pause', () => {
   it('that the API asks for is visible with its reason, and a person can end it', async () => {
     const wait = { status: 429, headers: { 'retry-after': '3000' } };
-    await using api = await openOddApi(oddAt('create', ({ nth }) => (nth === 1 ? wait : undefined)));
+    await using api = await openOddApi(
+      oddAt('create', ({ nth }) => (nth === 1 ? wait : undefined)),
+    );
     await using rig = await openDeliveryRig({ partner: api, delivery: { concurrency: 1 } });
     await rig.submit('b1', numbersOf(5));
     const pause = await until('the pause', () => rig.breaker.current());
-    expect(pause).toMatchObject({ code: 'http-429', reason: expect.stringContaining('asks to wait 3000 s') });
+    expect(pause).toMatchObject({
+      code: 'http-429',
+      reason: expect.stringContaining('asks to wait 3000 s'),
+    });
     expect((pause.nextTryAt ?? 0) - pause.since).toBe(3_000_000);
     await delay(300);
     expect(api.stored).toEqual([]);
@@ -113,12 +122,18 @@ describe('a pause', () => {
     await rig.submit('b1', numbersOf(200));
     await until('some orders', () => api.stored.length > 2);
     // As another process pauses: this daemon learns of it from Redis only.
-    const hold = JSON.stringify({ code: OPERATOR, reason: 'paused by the test', since: rig.store.time.now() });
+    const hold = JSON.stringify({
+      code: OPERATOR,
+      reason: 'paused by the test',
+      since: rig.store.time.now(),
+    });
     await rig.store.redis.hset(rig.store.keys.breaker, `hold:${OPERATOR}`, hold);
     // What has its intent by now is under way or settled.
     const known = await rig.ledger.lookup(numbersOf(200));
     const waiting = known.flatMap((one) =>
-      one.kind === 'open' && one.entry.state === 'queued' ? one.entry.order.purchaseOrderNumber : [],
+      one.kind === 'open' && one.entry.state === 'queued'
+        ? one.entry.order.purchaseOrderNumber
+        : [],
     );
     expect(waiting.length).toBeGreaterThan(0);
     await delay(700);
@@ -139,12 +154,17 @@ describe('a name server slower than an intent may be old', () => {
     };
     vi.spyOn(dns, 'lookup').mockImplementation(slow as unknown as typeof lookup);
     await using api = await openOddApi();
-    const partner = { authUrl: api.authUrl, baseUrl: api.baseUrl.replace('127.0.0.1', 'localhost') };
+    const partner = {
+      authUrl: api.authUrl,
+      baseUrl: api.baseUrl.replace('127.0.0.1', 'localhost'),
+    };
     await using rig = await openDeliveryRig({ partner });
     await rig.submit('b1', numbersOf(20));
     await rig.settled();
     expect(storedNumbers(api).sort()).toEqual(numbersOf(20));
-    expect(vi.mocked(dns.lookup).mock.calls.some(([host]) => String(host) === 'localhost')).toBe(true);
+    expect(vi.mocked(dns.lookup).mock.calls.some(([host]) => String(host) === 'localhost')).toBe(
+      true,
+    );
     expect(rig.lines.filter(({ outcome }) => outcome === 'unsent')).toEqual([]);
   });
 });

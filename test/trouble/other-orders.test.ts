@@ -33,10 +33,19 @@ describe('one order never stops the others', () => {
   });
 
   it.each([
-    ['HTTP 400 with a complete envelope of another code', { status: 400, body: envelope(1001, 'article is blocked') }],
-    ['HTTP 422 with a complete envelope', { status: 422, body: envelope(422, 'article is blocked') }],
+    [
+      'HTTP 400 with a complete envelope of another code',
+      { status: 400, body: envelope(1001, 'article is blocked') },
+    ],
+    [
+      'HTTP 422 with a complete envelope',
+      { status: 422, body: envelope(422, 'article is blocked') },
+    ],
     ['HTTP 409 with a complete envelope', { status: 409, body: envelope(409, 'number is taken') }],
-    ['HTTP 200 with the envelope of a refusal', { status: 200, body: envelope(400, 'article'), store: false }],
+    [
+      'HTTP 200 with the envelope of a refusal',
+      { status: 200, body: envelope(400, 'article'), store: false },
+    ],
   ])('%s is a refusal', async (_, odd) => {
     await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? odd : undefined));
     await using place = await openTroublePlace(api);
@@ -50,9 +59,14 @@ describe('one order never stops the others', () => {
     ['200 without a body', { status: 200, body: '' }],
     ['201 with a plain text', { status: 201, body: 'created' }],
     ['201 with an empty object', { status: 201, body: '{}' }],
-    ['202 with an envelope without data', { status: 202, body: { status: 'success', data: null, error: null } }],
+    [
+      '202 with an envelope without data',
+      { status: 202, body: { status: 'success', data: null, error: null } },
+    ],
   ])('%s: the list proves each order', async (_, odd) => {
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { ...odd, store: true } : undefined));
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' ? { ...odd, store: true } : undefined,
+    );
     await using place = await openTroublePlace(api);
     const numbers = numbered(60);
     await place.drop('orders.csv', csv(numbers));
@@ -63,7 +77,9 @@ describe('one order never stops the others', () => {
 
   it('a file of one order behind a file of 600 under 20 calls a second', async () => {
     await using api = await openOddApi();
-    await using place = await openTroublePlace(api, { environment: 'rateLimit: { max: 20, per: 1s }' });
+    await using place = await openTroublePlace(api, {
+      environment: 'rateLimit: { max: 20, per: 1s }',
+    });
     await place.drop('large.csv', csv(numbered(600)));
     await until('the large file runs', () => api.stored.length > 20);
     await place.drop('small.csv', csv(['SMALL-1']));

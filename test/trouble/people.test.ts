@@ -10,7 +10,9 @@ describe('people', () => {
     ['at full speed', ''],
     ['under a rate limit', 'rateLimit: { max: 5, per: 1s }'],
   ])('a pause takes effect at once, %s', async (_, environment) => {
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 20 } : undefined));
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' ? { after: 20 } : undefined,
+    );
     await using place = await openTroublePlace(api, { environment });
     const numbers = numbered(environment === '' ? 2_000 : 60);
     await place.drop('orders.csv', csv(numbers));
@@ -36,7 +38,9 @@ describe('people', () => {
   ])('%s with Retry-After: %s is a pause with a reason that resume ends', async (status, wait) => {
     let isBusy = true;
     await using api = await openOddApi(({ endpoint }) =>
-      endpoint === 'create' && isBusy ? { status: Number(status), headers: { 'retry-after': wait } } : undefined,
+      endpoint === 'create' && isBusy
+        ? { status: Number(status), headers: { 'retry-after': wait } }
+        : undefined,
     );
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(numbered(5)));
@@ -50,25 +54,35 @@ describe('people', () => {
   it('a restart with credentials that are valid again ends the pause at once, however far away its next try is', async () => {
     let areValid = true;
     await using api = await openOddApi(({ endpoint }) =>
-      areValid || endpoint === 'list' ? undefined : { status: 401, body: { error: 'invalid_client' } },
+      areValid || endpoint === 'list'
+        ? undefined
+        : { status: 401, body: { error: 'invalid_client' } },
     );
-    const pace = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 10m, max: 10m }';
+    const pace =
+      'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 10m, max: 10m }';
     await using place = await openTroublePlace(api, { pace });
     await place.drop('before.csv', csv(['BEFORE']));
     await place.settled(['BEFORE']);
     areValid = false;
     await place.drop('orders.csv', csv(numbered(5)));
-    await until('the pause', async () => (await place.status()).pauses.some(({ code }) => code === 'token-refused'));
+    await until('the pause', async () =>
+      (await place.status()).pauses.some(({ code }) => code === 'token-refused'),
+    );
     areValid = true;
     await place.restart();
-    expect(await place.settled(numbered(5))).toMatchObject({ 'PO-1': 'accepted', 'PO-5': 'accepted' });
+    expect(await place.settled(numbered(5))).toMatchObject({
+      'PO-1': 'accepted',
+      'PO-5': 'accepted',
+    });
     expect((await place.status()).pauses).toEqual([]);
   });
 
   it('a batch whose last answers are refused alike is not held: its orders can be sent again', async () => {
     let isFixed = false;
     await using api = await openOddApi(({ endpoint }) =>
-      endpoint === 'create' && !isFixed ? { status: 400, body: envelope(400, 'article is unknown') } : undefined,
+      endpoint === 'create' && !isFixed
+        ? { status: 400, body: envelope(400, 'article is unknown') }
+        : undefined,
     );
     await using place = await openTroublePlace(api);
     // As many orders as answers decide about a hold.
@@ -93,7 +107,10 @@ describe('people', () => {
     await until('the daemon is ready', () => place.daemon.out().includes('ready'));
     await place.run('pause', '--reason', 'test');
     await place.drop('first.csv', csv(['PO-1', 'PO-2']));
-    await until('the first file waits', async () => (await place.status()).queue.unsettledOrders === 2);
+    await until(
+      'the first file waits',
+      async () => (await place.status()).queue.unsettledOrders === 2,
+    );
     await place.drop('second.csv', csv(['PO-1']));
     const batches = async () =>
       JSON.parse((await place.run('batches', 'list', '--json')).out).batches as {

@@ -16,7 +16,11 @@ const WATCHED = 5_000;
 
 type Row = { stays: string; odd: (call: OddCall) => OddAnswer | undefined };
 
-const html = { status: 403, body: '<html><body>Blocked</body></html>', headers: { 'content-type': 'text/html' } };
+const html = {
+  status: 403,
+  body: '<html><body>Blocked</body></html>',
+  headers: { 'content-type': 'text/html' },
+};
 const onCreate =
   (answer: OddAnswer) =>
   ({ endpoint }: OddCall) =>
@@ -35,11 +39,17 @@ const onFirstList =
   (answer: OddAnswer) =>
   ({ endpoint }: OddCall) =>
     endpoint === 'list' ? answer : undefined;
-const after = (seconds: string): Pick<OddAnswer, 'headers'> => ({ headers: { 'retry-after': seconds } });
+const after = (seconds: string): Pick<OddAnswer, 'headers'> => ({
+  headers: { 'retry-after': seconds },
+});
 const sameToken = (create: OddAnswer) => (call: OddCall) =>
-  onToken({ status: 200, body: { access_token: 'same', token_type: 'Bearer', expires_in: 3600 } })(call) ??
-  onCreate(create)(call);
-const expired = { status: 200, body: { access_token: 'short', token_type: 'Bearer', expires_in: 0 } };
+  onToken({ status: 200, body: { access_token: 'same', token_type: 'Bearer', expires_in: 3600 } })(
+    call,
+  ) ?? onCreate(create)(call);
+const expired = {
+  status: 200,
+  body: { access_token: 'short', token_type: 'Bearer', expires_in: 0 },
+};
 const past = 'Wed, 21 Oct 2015 07:28:00 GMT';
 
 const ROWS: Row[] = [
@@ -47,30 +57,54 @@ const ROWS: Row[] = [
     stays: 'the token endpoint gives the same token again, the API answers 401',
     odd: sameToken({ status: 401, body: envelope(401, 'no') }),
   },
-  { stays: 'the same token again, the API answers 403', odd: sameToken({ status: 403, body: envelope(403, 'no') }) },
+  {
+    stays: 'the same token again, the API answers 403',
+    odd: sameToken({ status: 403, body: envelope(403, 'no') }),
+  },
   {
     stays: 'a token that is expired already, the API answers 401',
     odd: (call) => onToken(expired)(call) ?? onCreate({ status: 401 })(call),
   },
-  { stays: 'a new token each time, the API answers 401', odd: onCreate({ status: 401, body: envelope(401, 'no') }) },
+  {
+    stays: 'a new token each time, the API answers 401',
+    odd: onCreate({ status: 401, body: envelope(401, 'no') }),
+  },
   { stays: '401 with a page', odd: onCreate({ status: 401, body: '<html>' }) },
-  { stays: '429 with Retry-After: 0', odd: onCreate({ status: 429, body: envelope(429, 'slow'), ...after('0') }) },
+  {
+    stays: '429 with Retry-After: 0',
+    odd: onCreate({ status: 429, body: envelope(429, 'slow'), ...after('0') }),
+  },
   { stays: '429 with a negative Retry-After', odd: onCreate({ status: 429, ...after('-5') }) },
   { stays: '429 with Retry-After: soon', odd: onCreate({ status: 429, ...after('soon') }) },
   { stays: '429 with a date in the past', odd: onCreate({ status: 429, ...after(past) }) },
   { stays: '429 with Retry-After: 3000', odd: onCreate({ status: 429, ...after('3000') }) },
   { stays: '429 without Retry-After', odd: onCreate({ status: 429 }) },
   { stays: '429 with a page', odd: onCreate({ status: 429, body: '<html>' }) },
-  { stays: '503 with a complete envelope and Retry-After: 0', odd: onCreate({ status: 503, ...after('0') }) },
-  { stays: '503 with a complete envelope and a date in the past', odd: onCreate({ status: 503, ...after(past) }) },
-  { stays: '503 with a complete envelope and Retry-After: 3000', odd: onCreate({ status: 503, ...after('3000') }) },
+  {
+    stays: '503 with a complete envelope and Retry-After: 0',
+    odd: onCreate({ status: 503, ...after('0') }),
+  },
+  {
+    stays: '503 with a complete envelope and a date in the past',
+    odd: onCreate({ status: 503, ...after(past) }),
+  },
+  {
+    stays: '503 with a complete envelope and Retry-After: 3000',
+    odd: onCreate({ status: 503, ...after('3000') }),
+  },
   { stays: '503 with a page', odd: onCreate({ status: 503, body: '<html>' }) },
   { stays: '403 with a page of a firewall', odd: onCreate(html) },
   { stays: '403 with an envelope', odd: onCreate({ status: 403 }) },
   { stays: '404', odd: onCreate({ status: 404 }) },
   { stays: '405', odd: onCreate({ status: 405 }) },
-  { stays: 'a redirect', odd: onCreate({ status: 302, body: '', headers: { location: '/login' } }) },
-  { stays: 'a redirect that keeps the method', odd: onCreate({ status: 307, headers: { location: '/api/v1' } }) },
+  {
+    stays: 'a redirect',
+    odd: onCreate({ status: 302, body: '', headers: { location: '/login' } }),
+  },
+  {
+    stays: 'a redirect that keeps the method',
+    odd: onCreate({ status: 307, headers: { location: '/api/v1' } }),
+  },
   { stays: '500', odd: onCreate({ status: 500 }) },
   { stays: '502 with a page', odd: onCreate({ status: 502, body: '<html>' }) },
   { stays: '418', odd: onCreate({ status: 418, body: 'teapot' }) },
@@ -84,19 +118,40 @@ const ROWS: Row[] = [
   { stays: 'dropped connections and a list that answers 500', odd: onLists({ status: 500 }) },
   { stays: 'dropped connections and a list that answers 401', odd: onLists({ status: 401 }) },
   { stays: 'dropped connections and a list that answers 403', odd: onLists({ status: 403 }) },
-  { stays: 'dropped connections and a list that answers 429', odd: onLists({ status: 429, ...after('0') }) },
-  { stays: 'dropped connections and a list with a page', odd: onLists({ status: 200, body: '<html>' }) },
+  {
+    stays: 'dropped connections and a list that answers 429',
+    odd: onLists({ status: 429, ...after('0') }),
+  },
+  {
+    stays: 'dropped connections and a list with a page',
+    odd: onLists({ status: 200, body: '<html>' }),
+  },
   { stays: 'dropped connections and a list that drops, too', odd: onLists({ drop: true }) },
-  { stays: '500 and a list of bare strings', odd: onLists({ status: 200, body: ['PO-1'] }, { status: 500 }) },
+  {
+    stays: '500 and a list of bare strings',
+    odd: onLists({ status: 200, body: ['PO-1'] }, { status: 500 }),
+  },
   { stays: 'a token endpoint that answers 500', odd: onToken({ status: 500, body: 'down' }) },
-  { stays: 'a token endpoint that answers 429', odd: onToken({ status: 429, body: '', ...after('0') }) },
-  { stays: 'a token endpoint that answers a page with 200', odd: onToken({ status: 200, body: '<html>' }) },
+  {
+    stays: 'a token endpoint that answers 429',
+    odd: onToken({ status: 429, body: '', ...after('0') }),
+  },
+  {
+    stays: 'a token endpoint that answers a page with 200',
+    odd: onToken({ status: 200, body: '<html>' }),
+  },
   { stays: 'a token endpoint that drops connections', odd: onToken({ drop: true }) },
   { stays: 'a token endpoint that never answers', odd: onToken({ hang: true }) },
   { stays: 'a list that answers 500 from the first start on', odd: onFirstList({ status: 500 }) },
-  { stays: 'a list that answers 429 from the first start on', odd: onFirstList({ status: 429, ...after('0') }) },
+  {
+    stays: 'a list that answers 429 from the first start on',
+    odd: onFirstList({ status: 429, ...after('0') }),
+  },
   { stays: 'a list that answers 401 from the first start on', odd: onFirstList({ status: 401 }) },
-  { stays: 'a list with a page from the first start on', odd: onFirstList({ status: 200, body: '<html>' }) },
+  {
+    stays: 'a list with a page from the first start on',
+    odd: onFirstList({ status: 200, body: '<html>' }),
+  },
   { stays: 'a list that never answers from the first start on', odd: onFirstList({ hang: true }) },
 ];
 
@@ -104,7 +159,10 @@ const ROWS: Row[] = [
 describe.concurrent('while nothing succeeds, no endpoint gets more than five calls a second', () => {
   it.each(ROWS)('$stays', async ({ stays, odd }) => {
     await using api = await openOddApi(odd);
-    await using place = await openTroublePlace(api, { stays: `nothing succeeds: ${stays}`, mustWait: true });
+    await using place = await openTroublePlace(api, {
+      stays: `nothing succeeds: ${stays}`,
+      mustWait: true,
+    });
     await place.drop('orders.csv', csv(numbered(60)));
     await until('the first calls', () => api.calls.length > 1);
     const from = performance.now();
@@ -115,7 +173,10 @@ describe.concurrent('while nothing succeeds, no endpoint gets more than five cal
 describe.concurrent('what is shared bounds the calls of all that wait for it', () => {
   it('the first start of four daemons tries one order at a time', async () => {
     await using api = await openOddApi(onCreate({ status: 500 }));
-    await using place = await openTroublePlace(api, { stays: 'four daemons start: 500', daemons: 4 });
+    await using place = await openTroublePlace(api, {
+      stays: 'four daemons start: 500',
+      daemons: 4,
+    });
     await place.drop('orders.csv', csv(numbered(60)));
     await until('the trouble', () => api.calls.some(({ endpoint }) => endpoint === 'create'));
     const from = performance.now();
@@ -203,7 +264,11 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
     });
     await place.drop('orders.csv', csv(numbered(600)));
     await until('the trouble', () => failed.length > 0);
-    await until('the watched time', () => performance.now() > (failed[0] ?? 0) + WATCHED, WATCHED + 5_000);
+    await until(
+      'the watched time',
+      () => performance.now() > (failed[0] ?? 0) + WATCHED,
+      WATCHED + 5_000,
+    );
     expect(busiest(failed.slice(ON_THEIR_WAY), api)).toBeLessThanOrEqual(5);
     expect(failed.length).toBeLessThan(ON_THEIR_WAY + (5 * WATCHED) / 1_000);
   });
@@ -217,7 +282,10 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
       failed.push(performance.now());
       return { status: 503, body: '<html>' };
     });
-    await using place = await openTroublePlace(api, { stays: 'a resume while the API stays down', pace: FAST });
+    await using place = await openTroublePlace(api, {
+      stays: 'a resume while the API stays down',
+      pace: FAST,
+    });
     await place.drop('orders.csv', csv(numbered(3_000)));
     await until('some orders', () => api.stored.length > 100);
     expect((await place.run('pause')).code).toBe(0);
@@ -228,7 +296,11 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
     isDown = true;
     expect((await place.run('resume')).code).toBe(0);
     await until('the first call', () => failed.length > 0);
-    await until('the watched time', () => performance.now() > (failed[0] ?? 0) + WATCHED, WATCHED + 5_000);
+    await until(
+      'the watched time',
+      () => performance.now() > (failed[0] ?? 0) + WATCHED,
+      WATCHED + 5_000,
+    );
     expect(busiest(failed, api)).toBeLessThanOrEqual(5);
   });
 
@@ -243,7 +315,10 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
         near.resetAndDestroy();
         return;
       }
-      const far = createConnection(Number(new URL(api.url).port), '127.0.0.1').on('error', () => undefined);
+      const far = createConnection(Number(new URL(api.url).port), '127.0.0.1').on(
+        'error',
+        () => undefined,
+      );
       near.pipe(far).pipe(near);
       sockets.push(near, far);
     });
@@ -272,7 +347,10 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
     await using api = await openOddApi(({ endpoint, nth }) =>
       endpoint === 'create' && nth % 100 > 90 ? { status: 429 } : undefined,
     );
-    await using place = await openTroublePlace(api, { stays: 'ten of a hundred calls get 429', pace: FAST });
+    await using place = await openTroublePlace(api, {
+      stays: 'ten of a hundred calls get 429',
+      pace: FAST,
+    });
     const numbers = numbered(300);
     await place.drop('orders.csv', csv(numbers));
     expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));

@@ -9,7 +9,9 @@ import { csv, numbered, openTroublePlace, type TroublePlace } from './trouble-pl
 
 /** The order numbers of the calls, as they were sent. */
 const sent = (calls: readonly { endpoint: string; order?: string }[]) =>
-  calls.flatMap(({ endpoint, order }) => (endpoint === 'create' && order !== undefined ? [order] : []));
+  calls.flatMap(({ endpoint, order }) =>
+    endpoint === 'create' && order !== undefined ? [order] : [],
+  );
 
 /** Flushes Redis; resolves when the daemon has noticed. `over` resolves when the API's list is in the new ledger. */
 async function flush(place: TroublePlace) {
@@ -29,15 +31,21 @@ describe('after Redis was flushed', () => {
     await using place = await openTroublePlace(api);
     await place.drop('first.csv', csv(['PO-1']));
     await place.settled(['PO-1']);
-    const other = { purchaseOrderNumber: 'OTHER', orderState: 'NEW', items: [{ articleCode: 'ART-1', quantity: 1 }] };
+    const other = {
+      purchaseOrderNumber: 'OTHER',
+      orderState: 'NEW',
+      items: [{ articleCode: 'ART-1', quantity: 1 }],
+    };
     api.stored.push(other);
     await using flushed = await flush(place);
     await place.drop('second.csv', csv(['PO-1', 'OTHER', 'PO-2']));
     await flushed.over();
     await until('the report', () => place.outcomeIn('second.csv', 'PO-2'));
-    expect(await Promise.all(['PO-1', 'OTHER', 'PO-2'].map((number) => place.outcomeIn('second.csv', number)))).toEqual(
-      ['duplicate', 'duplicate', 'accepted'],
-    );
+    expect(
+      await Promise.all(
+        ['PO-1', 'OTHER', 'PO-2'].map((number) => place.outcomeIn('second.csv', number)),
+      ),
+    ).toEqual(['duplicate', 'duplicate', 'accepted']);
     expect(sent(api.calls)).toEqual(['PO-1', 'PO-2']);
   });
 
@@ -58,11 +66,9 @@ describe('after Redis was flushed', () => {
     await place.drop('second.csv', csv(numbers));
     await until('the report', () => place.outcomeIn('second.csv', 'PO-2'));
     expect(sent(api.calls).sort()).toEqual([...numbers].sort());
-    expect(await Promise.all(numbers.map((number) => place.outcomeIn('second.csv', number)))).toEqual([
-      'inDoubt',
-      'inDoubt',
-      'duplicate',
-    ]);
+    expect(
+      await Promise.all(numbers.map((number) => place.outcomeIn('second.csv', number))),
+    ).toEqual(['inDoubt', 'inDoubt', 'duplicate']);
   });
 });
 
@@ -99,7 +105,10 @@ it('a Redis that fails over again and again is named, and the orders that wait a
   clearInterval(breaking);
   await place.settled(['PO-1']);
   expect(sent(api.calls)).toEqual(['PO-1']);
-  await until('its next heartbeat', async () => (await place.status()).daemons[0]?.redisLost === undefined);
+  await until(
+    'its next heartbeat',
+    async () => (await place.status()).daemons[0]?.redisLost === undefined,
+  );
 });
 
 it('orders are sent while the connections to Redis are lost every two seconds', async () => {
@@ -132,7 +141,8 @@ function openAdmin({ adminUrl }: { adminUrl: string }) {
 }
 
 /** After a rollback the list is read when no call of before can arrive any more. */
-const QUICK = 'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+const QUICK =
+  'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
 it('a daemon that is back first sends no order that another one sent before Redis lost it', async () => {
   await using api = await openOddApi();
@@ -146,7 +156,9 @@ it('a daemon that is back first sends no order that another one sent before Redi
     { redis: wayOfOther.url, pace: QUICK, role: 'delivery' },
   );
   await using admin = openAdmin(redis);
-  await until('both daemons', () => [one, other].every(({ daemon }) => daemon.out().includes('po-sync is ready')));
+  await until('both daemons', () =>
+    [one, other].every(({ daemon }) => daemon.out().includes('po-sync is ready')),
+  );
   await one.run('pause', '--reason', 'test');
   await one.drop('first.csv', csv(['PO-1']));
   await until('the order', async () => (await one.status()).queue.unsettledOrders === 1);

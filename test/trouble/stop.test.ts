@@ -13,36 +13,50 @@ describe.concurrent('a stop while Redis is not reachable', () => {
   it.each([
     ['SIGTERM', 'is killed'],
     ['SIGHUP', 'accepts connections but does not answer'],
-  ] as const)('%s ends a busy daemon with 0 when Redis %s, and loses nothing', async (signal, away) => {
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 50 } : undefined));
-    await using place = await openTroublePlace(api, { stays: `Redis ${away} while ${signal} stops a busy daemon` });
-    const numbers = numbered(300);
-    await place.drop('orders.csv', csv(numbers));
-    await until('some orders', () => api.stored.length > 20);
-    if (away === 'is killed') await place.redis?.kill();
-    else place.redis?.freeze();
-    place.daemon.child.kill(signal);
-    const { code } = await endOf(place.daemon, STOPS_WITHIN);
-    expect(code).toBe(0);
-    await place.redis?.restart();
-    await place.restart();
-    const outcomes = await place.settled(numbers);
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
-    expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
-  });
+  ] as const)(
+    '%s ends a busy daemon with 0 when Redis %s, and loses nothing',
+    async (signal, away) => {
+      await using api = await openOddApi(({ endpoint }) =>
+        endpoint === 'create' ? { after: 50 } : undefined,
+      );
+      await using place = await openTroublePlace(api, {
+        stays: `Redis ${away} while ${signal} stops a busy daemon`,
+      });
+      const numbers = numbered(300);
+      await place.drop('orders.csv', csv(numbers));
+      await until('some orders', () => api.stored.length > 20);
+      if (away === 'is killed') await place.redis?.kill();
+      else place.redis?.freeze();
+      place.daemon.child.kill(signal);
+      const { code } = await endOf(place.daemon, STOPS_WITHIN);
+      expect(code).toBe(0);
+      await place.redis?.restart();
+      await place.restart();
+      const outcomes = await place.settled(numbers);
+      expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+      expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
+    },
+  );
 
-  it.each(['SIGTERM'] as const)('%s ends an idle daemon with 0 when Redis is killed', async (signal) => {
-    await using api = await openOddApi();
-    await using place = await openTroublePlace(api, { stays: `Redis is killed while ${signal} stops an idle daemon` });
-    await until('the daemon', () => place.daemon.out().includes('"event":"daemon-ready"'));
-    await place.redis?.kill();
-    place.daemon.child.kill(signal);
-    expect(await endOf(place.daemon, STOPS_WITHIN)).toMatchObject({ code: 0, signal: null });
-    await place.redis?.restart();
-  });
+  it.each(['SIGTERM'] as const)(
+    '%s ends an idle daemon with 0 when Redis is killed',
+    async (signal) => {
+      await using api = await openOddApi();
+      await using place = await openTroublePlace(api, {
+        stays: `Redis is killed while ${signal} stops an idle daemon`,
+      });
+      await until('the daemon', () => place.daemon.out().includes('"event":"daemon-ready"'));
+      await place.redis?.kill();
+      place.daemon.child.kill(signal);
+      expect(await endOf(place.daemon, STOPS_WITHIN)).toMatchObject({ code: 0, signal: null });
+      await place.redis?.restart();
+    },
+  );
 
   it('a daemon that was itself frozen for six seconds while it stops keeps its Redis to the end, and stores the outcome', async () => {
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { after: 13_000 } : undefined));
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' ? { after: 13_000 } : undefined,
+    );
     await using place = await openTroublePlace(api, {
       stays: 'the daemon is frozen while it stops',
       pace: 'settle: 1s, timeout: 30s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }',
@@ -63,18 +77,24 @@ describe.concurrent('a stop while Redis is not reachable', () => {
     expect(times(api, 'ORD-1')).toBe(1);
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('%s ends a start with 0 that waits for Redis', async (signal) => {
-    await using silent = await openSilentServer();
-    await using api = await openOddApi();
-    for (const port of [await freePort(), silent.port]) {
-      const place = await openTroublePlace({ url: api.url }, { redis: `redis://127.0.0.1:${port}/0` });
-      await using _ = place;
-      await until('the start', () => place.daemon.out().includes('"event":"daemon-starting"'));
-      place.daemon.child.kill(signal);
-      // One that waits for Redis to the end ends with 1.
-      expect(await place.daemon.ended).toMatchObject({ code: 0, signal: null });
-    }
-  });
+  it.each(['SIGTERM', 'SIGHUP'] as const)(
+    '%s ends a start with 0 that waits for Redis',
+    async (signal) => {
+      await using silent = await openSilentServer();
+      await using api = await openOddApi();
+      for (const port of [await freePort(), silent.port]) {
+        const place = await openTroublePlace(
+          { url: api.url },
+          { redis: `redis://127.0.0.1:${port}/0` },
+        );
+        await using _ = place;
+        await until('the start', () => place.daemon.out().includes('"event":"daemon-starting"'));
+        place.daemon.child.kill(signal);
+        // One that waits for Redis to the end ends with 1.
+        expect(await place.daemon.ended).toMatchObject({ code: 0, signal: null });
+      }
+    },
+  );
 });
 
 async function endOf<T>({ ended }: { ended: Promise<T> }, within: number): Promise<T> {

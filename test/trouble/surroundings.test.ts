@@ -41,7 +41,17 @@ describe('the connection to the API', () => {
   it('a TLS handshake slower than two seconds delivers every order once', async () => {
     await using folder = await makeTempFolder();
     const [key, cert] = [path.join(folder.path, 'key.pem'), path.join(folder.path, 'cert.pem')];
-    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+    const request = [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=127.0.0.1',
+    ];
     await promisify(execFile)('openssl', [
       ...request,
       '-addext',
@@ -57,8 +67,13 @@ describe('the connection to the API', () => {
     });
     await using relay = await openRelay({ port: Number(new URL(api.url).port), hold: 2_600 });
     const url = `https://127.0.0.1:${relay.port}`;
-    const pace = 'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
-    await using place = await openTroublePlace(api, { url, pace, env: { NODE_EXTRA_CA_CERTS: cert } });
+    const pace =
+      'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    await using place = await openTroublePlace(api, {
+      url,
+      pace,
+      env: { NODE_EXTRA_CA_CERTS: cert },
+    });
     const numbers = numbered(10);
     await place.drop('orders.csv', csv(numbers));
     const outcomes = await place.settled(numbers);
@@ -77,8 +92,13 @@ describe('the connection to the API', () => {
     );
     await using api = await openOddApi();
     const url = api.url.replace('127.0.0.1', 'localhost');
-    const pace = 'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
-    await using place = await openTroublePlace(api, { url, pace, env: { NODE_OPTIONS: `--import=${preload}` } });
+    const pace =
+      'settle: 1s, timeout: 10s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+    await using place = await openTroublePlace(api, {
+      url,
+      pace,
+      env: { NODE_OPTIONS: `--import=${preload}` },
+    });
     const numbers = numbered(10);
     await place.drop('orders.csv', csv(numbers));
     const begin = performance.now();
@@ -90,11 +110,16 @@ describe('the connection to the API', () => {
 
   it.each<[string, (socket: Socket, nth: number) => void, Record<string, string>?]>([
     ['is closed right after each answer', (socket) => socket.end()],
-    ['is closed 1–5 ms after each answer', (socket, nth) => void setTimeout(() => socket.end(), 1 + (nth % 5))],
+    [
+      'is closed 1–5 ms after each answer',
+      (socket, nth) => void setTimeout(() => socket.end(), 1 + (nth % 5)),
+    ],
     ['is announced to close with each answer', () => undefined, { connection: 'close' }],
   ])('a connection that %s costs no order and hardly a pause', async (_, end, headers = {}) => {
     let answers = 0;
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'create' ? { headers } : undefined));
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'create' ? { headers } : undefined,
+    );
     api.onAnswered = (socket) => end(socket, answers++);
     const pace = 'concurrency: 16, settle: 1s, timeout: 10s, probe: { initial: 2s, max: 2s }';
     await using place = await openTroublePlace(api, { pace });
@@ -110,7 +135,9 @@ describe('the connection to the API', () => {
   it('a 100 Continue and other interim answers before each final one put no order in doubt', async () => {
     await using api = await openOddApi();
     api.onAnswer = (socket) => {
-      socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n');
+      socket.write(
+        'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n',
+      );
     };
     await using place = await openTroublePlace(api);
     const numbers = numbered(50);
@@ -122,11 +149,16 @@ describe('the connection to the API', () => {
 
   it('a token endpoint that is not up yet at the first start is waited for', async () => {
     let up = false;
-    await using api = await openOddApi(({ endpoint }) => (endpoint === 'token' && !up ? { drop: true } : undefined));
+    await using api = await openOddApi(({ endpoint }) =>
+      endpoint === 'token' && !up ? { drop: true } : undefined,
+    );
     await using place = await openTroublePlace(api);
     await place.drop('orders.csv', csv(['PO-1']));
     await until('some tries', () => api.calls.length >= 2);
-    const ended = await Promise.race([place.daemon.ended, new Promise((resolve) => setTimeout(resolve, 3_000))]);
+    const ended = await Promise.race([
+      place.daemon.ended,
+      new Promise((resolve) => setTimeout(resolve, 3_000)),
+    ]);
     expect(ended).toBeUndefined();
     up = true;
     expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
@@ -134,20 +166,26 @@ describe('the connection to the API', () => {
 
   it.each([
     ['403', { status: 403, body: '' }],
-    ['a page', { status: 200, body: '<html>Not here</html>', headers: { 'content-type': 'text/html' } }],
+    [
+      'a page',
+      { status: 200, body: '<html>Not here</html>', headers: { 'content-type': 'text/html' } },
+    ],
     ['400 with a page', { status: 400, body: '<html>Bad</html>' }],
     ['404', { status: 404, body: envelope(404, 'nothing') }],
     ['405', { status: 405, body: '' }],
     ['a redirect', { status: 302, body: '', headers: { location: '/login' } }],
     ['401 without an OAuth error', { status: 401, body: '<html>Log in</html>' }],
-  ])('tokenPath auto finds the other path where a gateway answers unknown paths with %s', async (_, odd) => {
-    await using api = await openOddApi(({ endpoint, path }) =>
-      endpoint === 'token' && path.startsWith('/oauth2/') ? odd : undefined,
-    );
-    await using place = await openTroublePlace(api);
-    await place.drop('orders.csv', csv(['PO-1']));
-    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
-  });
+  ])(
+    'tokenPath auto finds the other path where a gateway answers unknown paths with %s',
+    async (_, odd) => {
+      await using api = await openOddApi(({ endpoint, path }) =>
+        endpoint === 'token' && path.startsWith('/oauth2/') ? odd : undefined,
+      );
+      await using place = await openTroublePlace(api);
+      await place.drop('orders.csv', csv(['PO-1']));
+      expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
+    },
+  );
 
   it('a canary that the list archives does not spoil later doubts', async () => {
     let archived = false;
@@ -156,7 +194,10 @@ describe('the connection to the API', () => {
         return { drop: true, store: true };
       if (endpoint !== 'list' || !archived) return undefined;
       const shown = stored.filter(({ purchaseOrderNumber }) => purchaseOrderNumber !== 'PO-1');
-      return { status: 200, body: { status: 'success', data: { purchaseOrders: shown }, error: null } };
+      return {
+        status: 200,
+        body: { status: 'success', data: { purchaseOrders: shown }, error: null },
+      };
     });
     await using place = await openTroublePlace(api);
     for (const number of ['PO-1', 'PO-2', 'PO-3']) {
@@ -187,7 +228,9 @@ describe('Redis and the clock', () => {
       const target = { port: first.port };
       await using relay = await openRelay(target);
       await using api = await openOddApi();
-      await using place = await openTroublePlace(api, { redis: `redis://127.0.0.1:${relay.port}/0` });
+      await using place = await openTroublePlace(api, {
+        redis: `redis://127.0.0.1:${relay.port}/0`,
+      });
       await place.drop('before.csv', csv(numbered(20)));
       await place.settled(numbered(20));
       await until('the replica is level', async () => {
@@ -213,7 +256,9 @@ describe('Redis and the clock', () => {
     await using folder = await makeTempFolder();
     const clock = await createFakeClock(folder.path);
     await using api = await openOddApi(({ endpoint, attempt }) =>
-      endpoint === 'create' && attempt <= 2 ? { status: 503, headers: { 'retry-after': '3' } } : undefined,
+      endpoint === 'create' && attempt <= 2
+        ? { status: 503, headers: { 'retry-after': '3' } }
+        : undefined,
     );
     await using place = await openTroublePlace(api, { env: clock.env });
     await place.drop('orders.csv', csv(numbered(3)));

@@ -21,13 +21,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
 const WIDEST = 90;
 
 function tableOf(rows: readonly Row[]): string {
-  const titles = ['what stays', 'outcomes', 'twice', 'lost', 'token/s', 'create/s', 'list/s', 'status'];
+  const titles = [
+    'what stays',
+    'outcomes',
+    'twice',
+    'lost',
+    'token/s',
+    'create/s',
+    'list/s',
+    'status',
+  ];
   const cells = rows.map(({ stays, outcomes, twice, lost, rates, status }) =>
     [stays, outcomes, twice, lost, rates.token, rates.create, rates.list, status].map((cell) =>
       String(cell).length > WIDEST ? `${String(cell).slice(0, WIDEST - 1)}…` : String(cell),
     ),
   );
-  const widths = titles.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]?.length ?? 0)));
+  const widths = titles.map((title, i) =>
+    Math.max(title.length, ...cells.map((row) => row[i]?.length ?? 0)),
+  );
   const line = (row: readonly string[]) =>
     row
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))

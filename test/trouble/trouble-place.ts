@@ -10,7 +10,8 @@ import { until } from '../support/until.ts';
 import { judgeRow, lostIn, type Status, statusText } from './trouble-row.ts';
 
 /** The timeout is longer than a busy machine stops a process, so no call is in doubt unless the API makes it so. */
-const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+const PACE =
+  'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
 export type TroubleOptions = {
   /** More lines of the environment, e.g. `rateLimit: { max: 5, per: 1s }`. */
@@ -73,18 +74,24 @@ export async function openTroublePlace(
   const redis = options.redis === undefined ? stack.use(await startTestRedis()) : undefined;
   await mkdir(path.join(folder, 'inbox'));
   const config = path.join(folder, 'po-sync.yaml');
-  await writeFile(config, configOf(options.url ?? api.url, options.redis ?? redis?.url ?? '', options));
+  await writeFile(
+    config,
+    configOf(options.url ?? api.url, options.redis ?? redis?.url ?? '', options),
+  );
   const env = {
     PO_SYNC_STAGING_CLIENT_ID: 'client',
     PO_SYNC_STAGING_CLIENT_SECRET: 'client-secret-of-the-test',
     PO_SYNC_ADMIN_PORT: '0',
     ...options.env,
   };
-  const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
+  const start = (args: readonly string[]) =>
+    startProgram(['--config', config, ...args], { cwd: folder, env });
   // A process for each look would take most of the processor; one with its own variables needs them.
   const startCommand = options.env === undefined ? startInside : startProgram;
-  const run = (...args: string[]) => startCommand(['--config', config, ...args], { cwd: folder, env }).ended;
-  const startDaemon = () => start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
+  const run = (...args: string[]) =>
+    startCommand(['--config', config, ...args], { cwd: folder, env }).ended;
+  const startDaemon = () =>
+    start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
   let daemon = startDaemon();
   const others = Array.from({ length: (options.daemons ?? 1) - 1 }, () => start(['start']));
   const ended = async () => {
@@ -103,11 +110,16 @@ export async function openTroublePlace(
   async function outcomes(): Promise<Outcomes> {
     const all = await settledBatches(reports);
     return Object.fromEntries(
-      all.flatMap(({ results }) => results.map((row) => [row['purchaseOrderNumber'] ?? '', row['outcome'] ?? ''])),
+      all.flatMap(({ results }) =>
+        results.map((row) => [row['purchaseOrderNumber'] ?? '', row['outcome'] ?? '']),
+      ),
     );
   }
 
-  async function resultIn(file: string, number: string): Promise<Record<string, string> | undefined> {
+  async function resultIn(
+    file: string,
+    number: string,
+  ): Promise<Record<string, string> | undefined> {
     const all = await settledBatches(reports);
     const rows = all.filter(({ report }) => report.file === file).flatMap(({ results }) => results);
     return rows.findLast((row) => row['purchaseOrderNumber'] === number);
@@ -143,7 +155,8 @@ export async function openTroublePlace(
       return daemon;
     },
     async drop(name, content) {
-      for (const line of content.split('\n').slice(1)) if (line !== '') dropped.add(line.split(',')[0] ?? '');
+      for (const line of content.split('\n').slice(1))
+        if (line !== '') dropped.add(line.split(',')[0] ?? '');
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(folder, 'inbox', name));
     },
@@ -173,7 +186,9 @@ export async function openTroublePlace(
 async function noneRunning(reports: string): Promise<boolean> {
   const names = await readdir(reports).catch((): string[] => []);
   const texts = await Promise.all(
-    names.map((name) => readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '{}')),
+    names.map((name) =>
+      readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '{}'),
+    ),
   );
   return texts.every((text) => !['running', 'held'].includes(JSON.parse(text).state));
 }
@@ -209,7 +224,9 @@ export function numbered(count: number, prefix = 'PO'): string[] {
 
 /** How often the API holds the number. */
 export function times(api: OddApi, number: string): number {
-  return api.stored.filter((order) => order.purchaseOrderNumber.toLowerCase() === number.toLowerCase()).length;
+  return api.stored.filter(
+    (order) => order.purchaseOrderNumber.toLowerCase() === number.toLowerCase(),
+  ).length;
 }
 
 /** How often the API was asked to create the order. */

@@ -78,11 +78,15 @@ export async function judgeRow(seen: Seen): Promise<Row> {
     ...(row.twice > 0 ? [`${row.twice} orders were created twice`] : []),
     ...(row.lost > 0 ? [`${row.lost} orders are lost`] : []),
     ...Object.entries(row.rates).flatMap(([endpoint, rate]) =>
-      rate !== '–' && rate > MOST ? [`${rate} calls a second to ${endpoint} while nothing succeeds`] : [],
+      rate !== '–' && rate > MOST
+        ? [`${rate} calls a second to ${endpoint} while nothing succeeds`]
+        : [],
     ),
     ...Object.entries(row.rates).flatMap(([endpoint]) => {
       const most = mostOf(api, endpoint, spans, 1_000);
-      return most > MOST_IN_A_SECOND ? [`${most} calls within a second to ${endpoint} while nothing succeeds`] : [];
+      return most > MOST_IN_A_SECOND
+        ? [`${most} calls within a second to ${endpoint} while nothing succeeds`]
+        : [];
     }),
     ...unnamed(status),
     ...(mustWait && status.waits.length === 0 ? ['nothing waits'] : []),
@@ -92,7 +96,11 @@ export async function judgeRow(seen: Seen): Promise<Row> {
 }
 
 /** How many orders of the files neither have an outcome nor wait. */
-export function lostIn({ dropped, outcomes, status }: Pick<Seen, 'dropped' | 'outcomes' | 'status'>): number {
+export function lostIn({
+  dropped,
+  outcomes,
+  status,
+}: Pick<Seen, 'dropped' | 'outcomes' | 'status'>): number {
   if (status.batches.some(({ state }) => state === 'reading')) return 0;
   const open = [...dropped].filter((number) => !(number in outcomes)).length;
   // A batch in progress has counted some outcomes that no report has yet.
@@ -121,8 +129,13 @@ function unnamed({ waits, queue }: Status): string[] {
 }
 
 export function statusText({ waits, pauses }: Status): string {
-  const texts = waits.map(({ orders, for: kind, reason }) => `${orders} wait for ${kind}${reason && `: ${reason}`}`);
-  return [...texts, ...(waits.length === 0 ? pauses.map(({ reason }) => `paused: ${reason}`) : [])].join('; ');
+  const texts = waits.map(
+    ({ orders, for: kind, reason }) => `${orders} wait for ${kind}${reason && `: ${reason}`}`,
+  );
+  return [
+    ...texts,
+    ...(waits.length === 0 ? pauses.map(({ reason }) => `paused: ${reason}`) : []),
+  ].join('; ');
 }
 
 function outcomesText(outcomes: readonly string[], open: number): string {
@@ -134,7 +147,8 @@ function outcomesText(outcomes: readonly string[], open: number): string {
 
 function createdTimes(api: OddApi): Map<string, number> {
   const times = new Map<string, number>();
-  for (const { order, stored } of api.calls) if (order && stored) times.set(order, (times.get(order) ?? 0) + 1);
+  for (const { order, stored } of api.calls)
+    if (order && stored) times.set(order, (times.get(order) ?? 0) + 1);
   return times;
 }
 
@@ -142,11 +156,19 @@ type Span = [from: number, to: number];
 
 /** The most calls a second of the spans in which no order was created or refused. */
 function rateOf(api: OddApi, endpoint: Endpoint, spans: readonly Span[]): number | '–' {
-  return spans.length === 0 ? '–' : Math.ceil(mostOf(api, endpoint, spans, WINDOW, GAP) / (WINDOW / 1_000));
+  return spans.length === 0
+    ? '–'
+    : Math.ceil(mostOf(api, endpoint, spans, WINDOW, GAP) / (WINDOW / 1_000));
 }
 
 /** The most calls within so many milliseconds of the same spans. */
-function mostOf({ calls, stalls }: OddApi, endpoint: string, spans: readonly Span[], window: number, gap = 0): number {
+function mostOf(
+  { calls, stalls }: OddApi,
+  endpoint: string,
+  spans: readonly Span[],
+  window: number,
+  gap = 0,
+): number {
   const at = calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
   const inSpans = spans.map(([from, to]) => at.filter((one) => one >= from && one <= to));
   return Math.max(0, ...inSpans.map((times) => mostWithin(window, times, { stalls, gap })));
@@ -163,8 +185,12 @@ const FINAL = [400, 409, 410, 411, 413, 414, 415, 422];
 function barrenSpans({ calls }: OddApi, onTheirWay: number): Span[] {
   const creates = calls.filter(({ endpoint }) => endpoint === 'create').map(({ at }) => at);
   const first = creates[0] ?? calls[0]?.at ?? 0;
-  const successes = calls.flatMap(({ stored, status, at }) => (stored || FINAL.includes(status) ? [at] : []));
-  const noticed = successes.map((at) => Math.max(at + NOTICED, creates.filter((one) => one > at)[onTheirWay - 1] ?? 0));
+  const successes = calls.flatMap(({ stored, status, at }) =>
+    stored || FINAL.includes(status) ? [at] : [],
+  );
+  const noticed = successes.map((at) =>
+    Math.max(at + NOTICED, creates.filter((one) => one > at)[onTheirWay - 1] ?? 0),
+  );
   const begins = [first, ...noticed];
   const ends = [...successes, performance.now()];
   return begins.flatMap((from, i): Span[] => {

@@ -12,7 +12,10 @@ const sent = (purchaseOrderNumber: string) => ({
   items: [{ articleCode: 'A', quantity: 1 }],
 });
 
-async function heldIn(content: string, settings: Parameters<typeof mappingOf>[0]): Promise<string[]> {
+async function heldIn(
+  content: string,
+  settings: Parameters<typeof mappingOf>[0],
+): Promise<string[]> {
   const { orders } = await readText(content, mappingOf(settings));
   return orders.filter(({ valid }) => !valid).map(({ number }) => number);
 }
@@ -44,9 +47,13 @@ const FORMS: Record<string, (word: string) => string> = {
 function documented(): { calledOff: string[]; elsewhere: string[]; words: string[] } {
   const docs = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8');
   const [section = ''] = /### Values of a status column\n(.*?)\n### /s.exec(docs)?.slice(1) ?? [];
-  const [begins = ''] = /So does every value that begins with (.*?)\n\n/s.exec(section)?.slice(1) ?? [];
-  const [others = ''] = /only these hold the order:(.*?),?\s*and words for cancelled/s.exec(section)?.slice(1) ?? [];
-  const words = section.matchAll(/^\| (?:not released yet|done already|no longer wanted) \| \w+ \| (.*) \|$/gm);
+  const [begins = ''] =
+    /So does every value that begins with (.*?)\n\n/s.exec(section)?.slice(1) ?? [];
+  const [others = ''] =
+    /only these hold the order:(.*?),?\s*and words for cancelled/s.exec(section)?.slice(1) ?? [];
+  const words = section.matchAll(
+    /^\| (?:not released yet|done already|no longer wanted) \| \w+ \| (.*) \|$/gm,
+  );
   return {
     calledOff: [...begins.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word),
     elsewhere: others.split(',').map((word) => word.trim()),
@@ -88,7 +95,9 @@ describe('a column of calledOff', () => {
     expect(inspection.warnings).toEqual([
       'calledOff names "KZ", which this file does not have: canceled rows may be sent.',
     ]);
-    expect((await readText(table('kz', ''), mappingOf({ calledOff }))).inspection.warnings).toEqual([]);
+    expect((await readText(table('kz', ''), mappingOf({ calledOff }))).inspection.warnings).toEqual(
+      [],
+    );
   });
 
   test('counts in a fix file, until a person confirms the row', async () => {
@@ -101,9 +110,13 @@ describe('a column of calledOff', () => {
   test('names what the row says in other columns, because a confirmation confirms that, too', async () => {
     const text = `${HEADER},status,unit\n1,A,1,cancelled,box of 10\n2,A,1,cancelled,\n`;
     const { orders } = await readText(text, mappingOf({}));
-    const messages = orders.map((one) => ('problems' in one ? one.problems[0]?.message : undefined));
+    const messages = orders.map((one) =>
+      'problems' in one ? one.problems[0]?.message : undefined,
+    );
     expect(messages).toEqual([
-      expect.stringMatching(/of the fix file\. Look at "box of 10" in unit, too: what confirms the row confirms that$/),
+      expect.stringMatching(
+        /of the fix file\. Look at "box of 10" in unit, too: what confirms the row confirms that$/,
+      ),
       expect.stringMatching(/into _error_check of the fix file$/),
     ]);
   });
@@ -114,7 +127,10 @@ describe('a column of calledOff', () => {
       onlyWhere: { Status: 'offen', Plant: 10 },
       calledOff: { status: ['storniert', 'gesperrt'], Plant: 'never' },
     };
-    const { orders, inspection } = await readText(text, mappingOf({ ...rules, skipWhere: { Status: 'gesperrt' } }));
+    const { orders, inspection } = await readText(
+      text,
+      mappingOf({ ...rules, skipWhere: { Status: 'gesperrt' } }),
+    );
     // The second row of 7 counts as canceled like the first one; another plant is left out, canceled or not.
     expect(inShort(orders)).toEqual([
       sent('1'),
@@ -144,7 +160,11 @@ describe('a key of calledOff', () => {
       of('3', {}, { gone: true }),
       of('4', { gone: false, header: { flag: 'z' } }),
     ]);
-    expect(await heldIn(text, { calledOff: { Gone: 'any', 'header.flag': 'Z' } })).toEqual(['2', '3', '4']);
+    expect(await heldIn(text, { calledOff: { Gone: 'any', 'header.flag': 'Z' } })).toEqual([
+      '2',
+      '3',
+      '4',
+    ]);
     expect(await heldIn(text, { calledOff: { gone: true } })).toEqual(['2', '3']);
   });
 
@@ -154,7 +174,10 @@ describe('a key of calledOff', () => {
   });
 
   test('is read before onlyWhere of the same key, and after skipWhere', async () => {
-    const rules = { onlyWhere: { 'h.status': 'OPEN' }, calledOff: { 'H.Status': ['gone', 'late'] } };
+    const rules = {
+      onlyWhere: { 'h.status': 'OPEN' },
+      calledOff: { 'H.Status': ['gone', 'late'] },
+    };
     const all = [
       of('1', { h: { status: 'OPEN' } }),
       of('2', { h: { status: 'GONE' } }),
@@ -172,7 +195,9 @@ describe('a key of calledOff', () => {
     expect(await heldIn(JSON.stringify(flat), rules)).toEqual(['1']);
     const xml = (status: string, number: number) =>
       `<o><purchaseOrderNumber>${number + 1}</purchaseOrderNumber><h><status>${status}</status></h><items><articleCode>A</articleCode><quantity>1</quantity></items></o>`;
-    expect(await heldIn(`<os>${['OPEN', 'gone', 'x'].map(xml).join('')}</os>`, rules)).toEqual(['2']);
+    expect(await heldIn(`<os>${['OPEN', 'gone', 'x'].map(xml).join('')}</os>`, rules)).toEqual([
+      '2',
+    ]);
   });
 
   test('that occurs twice is ambiguous', async () => {
@@ -194,7 +219,9 @@ describe('a status', () => {
     const { orders } = await readText(table(column, ...values));
     return values.filter((_, at) => orders[at]?.valid);
   };
-  const every = Object.values(STATUS_WORDS).flatMap((all) => all.flatMap((words) => words.split(', ')));
+  const every = Object.values(STATUS_WORDS).flatMap((all) =>
+    all.flatMap((words) => words.split(', ')),
+  );
 
   test.each([
     'Status',
@@ -213,17 +240,22 @@ describe('a status', () => {
     'Status Bestellung',
     'Status of the order',
     'Status text',
-  ])('in the column %s holds its order with each word for not yet, done or over', async (column) => {
-    expect(every.length).toBeGreaterThan(250);
-    expect(await sentWith(column, [...every, ...calledOff])).toEqual([]);
-  });
+  ])(
+    'in the column %s holds its order with each word for not yet, done or over',
+    async (column) => {
+      expect(every.length).toBeGreaterThan(250);
+      expect(await sentWith(column, [...every, ...calledOff])).toEqual([]);
+    },
+  );
 
   const { calledOff, elsewhere, words } = documented();
 
   test('has the words that docs/files.md lists', () => {
     expect(words.toSorted()).toEqual(every.toSorted());
     expect(OTHER_STATUS_WORDS.split(', ')).toEqual(expect.arrayContaining(elsewhere));
-    expect([...CALLED_OFF, 'delete', 'cancel', 'remove', 'void']).toEqual(expect.arrayContaining(calledOff));
+    expect([...CALLED_OFF, 'delete', 'cancel', 'remove', 'void']).toEqual(
+      expect.arrayContaining(calledOff),
+    );
     expect([words.length > 250, elsewhere.length, calledOff.length]).toEqual([true, 31, 16]);
   });
 
@@ -232,9 +264,9 @@ describe('a status', () => {
     async (_, write) => {
       const all = [...new Set([...every, ...words, ...calledOff, ...CALLED_OFF])].map(write);
       expect(await sentWith('Auftragsstatus', all)).toEqual([]);
-      const others = [...new Set([...OTHER_STATUS_WORDS.split(', '), ...elsewhere, ...calledOff, ...CALLED_OFF])].map(
-        write,
-      );
+      const others = [
+        ...new Set([...OTHER_STATUS_WORDS.split(', '), ...elsewhere, ...calledOff, ...CALLED_OFF]),
+      ].map(write);
       expect(await sentWith('Zahlungsstatus', others)).toEqual([]);
       const orders = all.map((status, at) => ({
         purchaseOrderNumber: `${at}`,
@@ -246,15 +278,43 @@ describe('a status', () => {
   );
 
   test('that begins with the word for the order counts by what follows, and a cancellation that is asked for holds', async () => {
-    const held = ['ORDER_CANCELLED', 'orderCancelled', 'Order cancelled', 'STATUS_CANCELLED', 'PurchaseOrder closed'];
-    const asked = ['CANCEL_REQUESTED', 'Cancellation requested', 'PENDING_CANCELLATION', 'DRAFT_ORDER', 'PO on hold'];
+    const held = [
+      'ORDER_CANCELLED',
+      'orderCancelled',
+      'Order cancelled',
+      'STATUS_CANCELLED',
+      'PurchaseOrder closed',
+    ];
+    const asked = [
+      'CANCEL_REQUESTED',
+      'Cancellation requested',
+      'PENDING_CANCELLATION',
+      'DRAFT_ORDER',
+      'PO on hold',
+    ];
     expect(await sentWith('Status', [...held, ...asked])).toEqual([]);
-    const free = ['ORDER_PLACED', 'orderConfirmed', 'Order', 'PO', 'Ordered', 'Pointed', 'Statusless'];
+    const free = [
+      'ORDER_PLACED',
+      'orderConfirmed',
+      'Order',
+      'PO',
+      'Ordered',
+      'Pointed',
+      'Statusless',
+    ];
     expect(await sentWith('Status', free)).toEqual(free);
     expect(
-      await sentWith('Type', ['RETURN_ORDER', 'PURCHASE_RETURN', 'orderCancellation', 'REQUEST_FOR_QUOTE']),
+      await sentWith('Type', [
+        'RETURN_ORDER',
+        'PURCHASE_RETURN',
+        'orderCancellation',
+        'REQUEST_FOR_QUOTE',
+      ]),
     ).toEqual([]);
-    expect(await sentWith('Type', ['Purchase order', 'STANDARD_ORDER'])).toEqual(['Purchase order', 'STANDARD_ORDER']);
+    expect(await sentWith('Type', ['Purchase order', 'STANDARD_ORDER'])).toEqual([
+      'Purchase order',
+      'STANDARD_ORDER',
+    ]);
   });
 
   test('that says more about its cancellation holds its order', async () => {
@@ -265,23 +325,56 @@ describe('a status', () => {
       'gelöschte Bestellung',
       'annulées',
     ];
-    expect(await sentWith('Status', [...values, 'cancelled_by_customer', 'storniert: doppelt'])).toEqual([]);
-    const free = ['Storno möglich', 'STORNO MOEGLICH', 'stornoMöglich', 'storno bis 22.11.2026', 'Stornogebühr'];
+    expect(
+      await sentWith('Status', [...values, 'cancelled_by_customer', 'storniert: doppelt']),
+    ).toEqual([]);
+    const free = [
+      'Storno möglich',
+      'STORNO MOEGLICH',
+      'stornoMöglich',
+      'storno bis 22.11.2026',
+      'Stornogebühr',
+    ];
     expect(await sentWith('Status', free)).toEqual(free);
   });
 
   test('is written otherwise than what is said elsewhere: accents are meant in remarks and articles', async () => {
     const remarks = ['annule et remplace 4711', 'Annule', 'Storno moeglich'];
     expect(await sentWith('Bemerkung', remarks)).toEqual(remarks);
-    expect(await sentWith('Bemerkung', ['Geloescht', 'gelöscht'.normalize('NFD'), 'ENTFAELLT', 'annulé'])).toEqual([]);
+    expect(
+      await sentWith('Bemerkung', [
+        'Geloescht',
+        'gelöscht'.normalize('NFD'),
+        'ENTFAELLT',
+        'annulé',
+      ]),
+    ).toEqual([]);
     const articles = ['ANNULE-1', 'GELOESCHT-7', 'Entfallt 3'];
-    const { orders } = await readText(`${HEADER}\n${articles.map((one, at) => `${at + 1},${one},1\n`).join('')}`);
+    const { orders } = await readText(
+      `${HEADER}\n${articles.map((one, at) => `${at + 1},${one},1\n`).join('')}`,
+    );
     expect(orders.map(({ valid }) => valid)).toEqual([true, true, true]);
   });
 
   test.each([
-    ['pending_approval', 'PendingApproval', 'IN PRUEFUNG', 'in Prufung', 'In-Prüfung', 'livrée', 'Clôturée', 'cerrada'],
-    ['90 - erledigt', '90 closed', 'C - Closed', '[30] Entwurf', '4_delivered', 'geliefert am 22.11.2026'],
+    [
+      'pending_approval',
+      'PendingApproval',
+      'IN PRUEFUNG',
+      'in Prufung',
+      'In-Prüfung',
+      'livrée',
+      'Clôturée',
+      'cerrada',
+    ],
+    [
+      '90 - erledigt',
+      '90 closed',
+      'C - Closed',
+      '[30] Entwurf',
+      '4_delivered',
+      'geliefert am 22.11.2026',
+    ],
     [
       '90 storniert',
       'Delivered (2026-11-22)',
@@ -303,28 +396,92 @@ describe('a status', () => {
       'partially delivered',
       'not closed',
     ],
-    ['Delivered 50%', 'geliefert (Rest offen)', 'to be delivered', 'zu liefern', 'unfulfilled', 're-opened', '!closed'],
-    ['01', '90', 'C', 'A1', 'NEW', 'open', 'offen', 'freigegeben', 'approved', 'confirmed', 'bestellt', 'processing'],
-    ['in Bearbeitung', 'paid', 'bezahlt', 'pending', 'in progress', 'received', 'sent', 'Vorlagenbau', 'closed loop'],
+    [
+      'Delivered 50%',
+      'geliefert (Rest offen)',
+      'to be delivered',
+      'zu liefern',
+      'unfulfilled',
+      're-opened',
+      '!closed',
+    ],
+    [
+      '01',
+      '90',
+      'C',
+      'A1',
+      'NEW',
+      'open',
+      'offen',
+      'freigegeben',
+      'approved',
+      'confirmed',
+      'bestellt',
+      'processing',
+    ],
+    [
+      'in Bearbeitung',
+      'paid',
+      'bezahlt',
+      'pending',
+      'in progress',
+      'received',
+      'sent',
+      'Vorlagenbau',
+      'closed loop',
+    ],
   ])('that says something else holds no order: %s, %s, %s …', async (...values) => {
     expect(await sentWith('Status', values)).toEqual(values);
   });
 
   test('of a payment, an article, a customer or a transfer that is done holds no order', async () => {
     const columns = [
-      ['Payment status', 'Zahlungsstatus', 'Financial Status', 'Rechnungsstatus', 'Artikelstatus', 'product_status'],
-      ['Kundenstatus', 'Supplier status', 'Export-Status', 'EDI status', 'Lagerstatus', 'sync state'],
-      ['Delivery address', 'Description', 'Artikeltext', 'Statement', 'Lieferart', 'remark', 'Lieferung'],
+      [
+        'Payment status',
+        'Zahlungsstatus',
+        'Financial Status',
+        'Rechnungsstatus',
+        'Artikelstatus',
+        'product_status',
+      ],
+      [
+        'Kundenstatus',
+        'Supplier status',
+        'Export-Status',
+        'EDI status',
+        'Lagerstatus',
+        'sync state',
+      ],
+      [
+        'Delivery address',
+        'Description',
+        'Artikeltext',
+        'Statement',
+        'Lieferart',
+        'remark',
+        'Lieferung',
+      ],
     ].flat();
-    const values = ['closed', 'completed', 'geliefert', 'invoiced', 'Angebot', 'Vorlage', 'in Prüfung'];
-    for (const column of columns) expect([column, await sentWith(column, values)]).toEqual([column, values]);
+    const values = [
+      'closed',
+      'completed',
+      'geliefert',
+      'invoiced',
+      'Angebot',
+      'Vorlage',
+      'in Prüfung',
+    ];
+    for (const column of columns)
+      expect([column, await sentWith(column, values)]).toEqual([column, values]);
     expect(await sentWith('Payment status', ['refunded', 'on hold', 'storniert'])).toEqual([]);
   });
 
   test('that is done says so in its message, and one of calledOff is a cancellation', async () => {
     const messageFor = async (value: string, settings = {}) => {
       const { orders } = await readText(table('Status', value), mappingOf(settings));
-      return orders.flatMap((one) => (one.valid ? [] : [one.problems[0]?.message, 'ifWanted' in one]));
+      return orders.flatMap((one) =>
+        one.valid ? [] : [one.problems[0]?.message, 'ifWanted' in one],
+      );
     };
     expect(await messageFor('erledigt')).toEqual([
       '"erledigt" says that this is done already; discard the order. To order it nevertheless, write confirmed into _error_check of the fix file',

@@ -53,13 +53,16 @@ describe('a fix file', () => {
       reports: { path: folder.path },
     } as unknown as Config;
     const batches = {
-      find: (name: string) => Promise.resolve(name === BATCH ? ({ batch: BATCH, source: 'erp' } as never) : undefined),
+      find: (name: string) =>
+        Promise.resolve(name === BATCH ? ({ batch: BATCH, source: 'erp' } as never) : undefined),
     };
     const how = await howToRead(file, 'inbox', { config, batches });
     const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
     const orders: CheckedOrder[] = [];
     for await (const one of readOrders(file, inspection)) orders.push(one);
-    const cells = orders.flatMap(({ records }) => records.map((one) => (one.kind === 'row' ? one.cells : [])));
+    const cells = orders.flatMap(({ records }) =>
+      records.map((one) => (one.kind === 'row' ? one.cells : [])),
+    );
     return { orders: inShort(orders), warnings: inspection.warnings, cells };
   }
 
@@ -134,14 +137,18 @@ describe('a fix file', () => {
     expect(orders).toEqual([order('00987', ['A-1', 2])]);
     expect(cells).toEqual([['00987', '0010', 'A-1', '2', 'y']]);
     // Not rewritten: a person changed it.
-    expect((await comesBack(written.replace('two', '2').replace('0010', '10'))).cells[0]?.[1]).toBe('10');
+    expect((await comesBack(written.replace('two', '2').replace('0010', '10'))).cells[0]?.[1]).toBe(
+      '10',
+    );
   });
 
   test('that a spreadsheet saved keeps apart columns with one name, or without any', async () => {
     const head = 'PO_NO;KEY;KEY;;;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check';
     const written = `${head}\n00987;0010;10;02;2;A-1;two;2;not-a-number;${note(2)};01,000\n`;
     await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), written);
-    const { cells } = await comesBack(`${head}\n987;10;10;2;2;A-1;2;2;not-a-number;${note(2)};1000\n`);
+    const { cells } = await comesBack(
+      `${head}\n987;10;10;2;2;A-1;2;2;not-a-number;${note(2)};1000\n`,
+    );
     expect(cells).toEqual([['00987', '0010', '10', '02', '2', 'A-1', '2']]);
   });
 
@@ -163,7 +170,9 @@ describe('a fix file', () => {
   test('that a spreadsheet saved is held if the original row is not known', async () => {
     const lines = SAVED.replace('990,A-2,1,6', '990,A-2,1,66');
     const { orders } = await comesBack(lines);
-    expect(orders.at(-1)).toEqual({ 990: ['6 PO_NO spreadsheet-rewrite', '6 MENGE spreadsheet-rewrite'] });
+    expect(orders.at(-1)).toEqual({
+      990: ['6 PO_NO spreadsheet-rewrite', '6 MENGE spreadsheet-rewrite'],
+    });
   });
 
   test('that a spreadsheet saved is held if no original row is known, because zeros and thousands may be lost', async () => {
@@ -189,11 +198,16 @@ describe('a fix file', () => {
 
   test('with guessed characters is held until they are corrected', async () => {
     const written = [HEADER, `1;Schr\x84ge;1;2;encoding-unsure;${note(2)};01,000`, ''].join('\n');
-    await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), Buffer.from(written, 'latin1'));
+    await writeFile(
+      path.join(folder.path, BATCH, 'dead-letters.csv'),
+      Buffer.from(written, 'latin1'),
+    );
     for (const encoding of ['auto', 'cp850']) {
       const mapping = { ...ERP, encoding };
       const guess = `\ufeff${written.replace('\x84', '„')}`;
-      expect((await comesBack(guess, mapping)).orders).toEqual([{ 1: ['2 MATNR spreadsheet-rewrite'] }]);
+      expect((await comesBack(guess, mapping)).orders).toEqual([
+        { 1: ['2 MATNR spreadsheet-rewrite'] },
+      ]);
       const right = `\ufeff${written.replace('\x84', 'ä')}`;
       expect((await comesBack(right, mapping)).orders).toEqual([order('1', ['Schräge', 1])]);
     }
@@ -206,7 +220,9 @@ describe('a fix file', () => {
 });
 
 describe('a JSON fix file', () => {
-  const items = (articleCode: unknown, quantity: unknown) => [{ MATNR: articleCode, MENGE: quantity }];
+  const items = (articleCode: unknown, quantity: unknown) => [
+    { MATNR: articleCode, MENGE: quantity },
+  ];
   const entry = (PO_NO: unknown, pointer: string, list: unknown, check = '01,000') => ({
     PO_NO,
     items: list,
@@ -215,13 +231,19 @@ describe('a JSON fix file', () => {
     _error_message: `is wrong (${pointer} of batch ${BATCH})`,
     _error_check: check,
   });
-  const WRITTEN_JSON = [entry('00987', '/0', items('000123', 'two')), entry('00988', '/1', items('1-2', '5'))];
+  const WRITTEN_JSON = [
+    entry('00987', '/0', items('000123', 'two')),
+    entry('00988', '/1', items('1-2', '5')),
+  ];
   let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 
   beforeEach(async () => {
     folder = await makeTempFolder();
     await mkdir(path.join(folder.path, BATCH));
-    await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), JSON.stringify(WRITTEN_JSON));
+    await writeFile(
+      path.join(folder.path, BATCH, 'dead-letters.fix.json'),
+      JSON.stringify(WRITTEN_JSON),
+    );
   });
   afterEach(() => folder[Symbol.asyncDispose]());
 
@@ -230,15 +252,24 @@ describe('a JSON fix file', () => {
     await writeFile(file, `\ufeff${JSON.stringify(content)}`);
     const config = {
       sources: [{ name: 'erp', mapping: 'erp' }],
-      mappings: { erp: mappingOf({ fields: ERP.fields, format: 'json', records: 'a.b', encoding }) },
+      mappings: {
+        erp: mappingOf({ fields: ERP.fields, format: 'json', records: 'a.b', encoding }),
+      },
       reports: { path: folder.path },
     } as unknown as Config;
     const found = { batch: BATCH, source: 'erp' } as never;
-    const how = await howToRead(file, 'erp', { config, batches: { find: () => Promise.resolve(found) } });
+    const how = await howToRead(file, 'erp', {
+      config,
+      batches: { find: () => Promise.resolve(found) },
+    });
     const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
     const orders: CheckedOrder[] = [];
     for await (const one of readOrders(file, inspection)) orders.push(one);
-    return { orders: inShort(orders), records: orders.map((one) => one.records[0]), warnings: inspection.warnings };
+    return {
+      orders: inShort(orders),
+      records: orders.map((one) => one.records[0]),
+      warnings: inspection.warnings,
+    };
   }
 
   test('whose check is intact is read as it is', async () => {
@@ -287,18 +318,28 @@ describe('a JSON fix file', () => {
     const written = Buffer.from(mark + JSON.stringify(unsure(`Schr${letter}ge`)), bytes);
     await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), written);
     for (const encoding of ['auto', 'cp850']) {
-      expect((await comesBack(unsure('Schr„ge'), encoding)).orders).toEqual([{ 1: ['1 MATNR spreadsheet-rewrite'] }]);
-      expect((await comesBack(unsure('Schräge'), encoding)).orders).toEqual([order('1', ['B', 1], ['Schräge', 1])]);
+      expect((await comesBack(unsure('Schr„ge'), encoding)).orders).toEqual([
+        { 1: ['1 MATNR spreadsheet-rewrite'] },
+      ]);
+      expect((await comesBack(unsure('Schräge'), encoding)).orders).toEqual([
+        order('1', ['B', 1], ['Schräge', 1]),
+      ]);
     }
   });
 
   test('with guessed characters is held if the original is not known, or if it was held before', async () => {
     const written = JSON.stringify(unsure('Schr„ge', 'spreadsheet-rewrite'));
     await writeFile(path.join(folder.path, BATCH, 'dead-letters.fix.json'), written);
-    expect(JSON.stringify((await comesBack(JSON.parse(written))).orders)).toContain('1 MATNR spreadsheet-rewrite');
+    expect(JSON.stringify((await comesBack(JSON.parse(written))).orders)).toContain(
+      '1 MATNR spreadsheet-rewrite',
+    );
     await rm(path.join(folder.path, BATCH), { recursive: true });
-    expect((await comesBack(unsure('Schräge'))).orders).toEqual([{ 1: ['1 MATNR spreadsheet-rewrite'] }]);
-    expect((await comesBack(unsure('Schrage'))).orders).toEqual([order('1', ['B', 1], ['Schrage', 1])]);
+    expect((await comesBack(unsure('Schräge'))).orders).toEqual([
+      { 1: ['1 MATNR spreadsheet-rewrite'] },
+    ]);
+    expect((await comesBack(unsure('Schrage'))).orders).toEqual([
+      order('1', ['B', 1], ['Schrage', 1]),
+    ]);
   });
 
   test('keeps a value that is not an object', async () => {
@@ -323,6 +364,9 @@ test('a fix file of a fix file has the columns that its report names, where Redi
     mappings: { erp: mappingOf({ fields: { ...ERP.fields, purchaseOrderNumber: 'PO_NO' } }) },
     reports: { path: folder.path },
   } as unknown as Config;
-  const how = await howToRead(file, 'inbox', { config, batches: { find: () => Promise.resolve(undefined) } });
+  const how = await howToRead(file, 'inbox', {
+    config,
+    batches: { find: () => Promise.resolve(undefined) },
+  });
   expect([how.readAs, how.mapping?.fields['purchaseOrderNumber']]).toEqual(['erp', ['PO_NO']]);
 });

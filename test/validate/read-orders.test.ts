@@ -7,7 +7,11 @@ import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-tex
 
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const item = (articleCode: string, quantity = 1) => ({ articleCode, quantity });
-const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items,
+});
 
 function table(...rows: string[]): string {
   return [HEADER, ...rows, ''].join('\n');
@@ -16,7 +20,10 @@ function table(...rows: string[]): string {
 describe('rows of a table', () => {
   test('with one number and adjacent are one order, with its items in sequence', async () => {
     const { orders, inspection } = await readText(table('1,NEW,B,2', '1,NEW,A,1', '2,NEW,C,3'));
-    expect(inShort(orders)).toEqual([order('1', item('B', 2), item('A', 1)), order('2', item('C', 3))]);
+    expect(inShort(orders)).toEqual([
+      order('1', item('B', 2), item('A', 1)),
+      order('2', item('C', 3)),
+    ]);
     expect(orders.map(({ ordinal, place }) => [ordinal, place.line])).toEqual([
       [0, 2],
       [1, 4],
@@ -25,7 +32,9 @@ describe('rows of a table', () => {
   });
 
   test('with one number that are not adjacent are joined, after the others', async () => {
-    const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,1', '3,NEW,D,1', '2,NEW,E,1'));
+    const { orders } = await readText(
+      table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,1', '3,NEW,D,1', '2,NEW,E,1'),
+    );
     expect(inShort(orders)).toEqual([
       order('3', item('D')),
       order('1', item('A'), item('C')),
@@ -37,13 +46,24 @@ describe('rows of a table', () => {
   test('hold their complete order when one of them is wrong, at any position', async () => {
     const { orders } = await readText(table('1,NEW,A,1', '2,NEW,B,1', '1,NEW,C,x'));
     expect(inShort(orders)).toEqual([order('2', item('B')), { 1: ['4 quantity not-a-number'] }]);
-    expect(orders[1]).toMatchObject({ place: { line: 4 }, records: [{ place: { line: 2 } }, { place: { line: 4 } }] });
+    expect(orders[1]).toMatchObject({
+      place: { line: 4 },
+      records: [{ place: { line: 2 } }, { place: { line: 4 } }],
+    });
   });
 
   test('keep the article codes of an invalid order, each once and at most 20', async () => {
     const articles = Array.from({ length: 25 }, (_, i) => `1,NEW,A-${i},1`);
     const { orders } = await readText(
-      table(...articles, '2,NEW,A,1', '2,NEW,B,x', '2,NEW,A,2', '3,NEW, ,1', '4,NEW,C', '1,NEW,Z,x'),
+      table(
+        ...articles,
+        '2,NEW,A,1',
+        '2,NEW,B,x',
+        '2,NEW,A,2',
+        '3,NEW, ,1',
+        '4,NEW,C',
+        '1,NEW,Z,x',
+      ),
     );
     expect(orders.map((one) => [one.number, one.valid ? [] : one.articles])).toEqual([
       ['2', ['A', 'B']],
@@ -69,7 +89,9 @@ describe('rows of a table', () => {
 
   test('without a number are an invalid order each', async () => {
     const { orders } = await readText(table(',NEW,A,1', ',NEW,B,1', ' ,NEW,C,1'));
-    expect(inShort(orders)).toEqual([2, 3, 4].map((line) => ({ '': [`${line} purchaseOrderNumber missing`] })));
+    expect(inShort(orders)).toEqual(
+      [2, 3, 4].map((line) => ({ '': [`${line} purchaseOrderNumber missing`] })),
+    );
   });
 
   test.each([
@@ -82,12 +104,16 @@ describe('rows of a table', () => {
     expect(orders).toHaveLength(1);
     const [one] = orders;
     expect(one?.valid ? one.order.items.map(({ quantity }) => quantity) : []).toEqual(sent);
-    if (one?.valid === false) expect(one.problems.map(({ code }) => code)).toEqual(['repeated-row']);
+    if (one?.valid === false)
+      expect(one.problems.map(({ code }) => code)).toEqual(['repeated-row']);
   });
 
   test('with too few or too many fields are invalid, and hold their order', async () => {
     const { orders } = await readText(table('1,NEW,A', '1,NEW,A,1', '2,NEW,A,1,x'));
-    expect(inShort(orders)).toEqual([{ 1: ['2 too-few-fields', '2 row-in-doubt'] }, { 2: ['4 too-many-fields'] }]);
+    expect(inShort(orders)).toEqual([
+      { 1: ['2 too-few-fields', '2 row-in-doubt'] },
+      { 2: ['4 too-many-fields'] },
+    ]);
   });
 
   test('of the wrong width hold the order whose number is next to its column', async () => {
@@ -134,7 +160,10 @@ describe('rows of a table', () => {
   test('without any value are skipped and reported', async () => {
     const { orders, inspection } = await readText(table(',,,', '1,NEW,A,1', ' , ,,'));
     expect(inShort(orders)).toEqual([order('1', item('A'))]);
-    expect(inspection).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
+    expect(inspection).toMatchObject({
+      records: 1,
+      warnings: ['2 rows without any value were skipped.'],
+    });
   });
 
   test('keep leading zeros, without the spaces around their values', async () => {
@@ -143,20 +172,30 @@ describe('rows of a table', () => {
   });
 
   test('of more than ten thousand lines are not sent as an order', async () => {
-    const { orders } = await readText(table(...Array.from({ length: 10_001 }, (_, i) => `1,NEW,A${i},1`), '2,NEW,B,1'));
+    const { orders } = await readText(
+      table(...Array.from({ length: 10_001 }, (_, i) => `1,NEW,A${i},1`), '2,NEW,B,1'),
+    );
     expect(inShort(orders)).toEqual([{ 1: ['2 too-many-items'] }, order('2', item('B'))]);
   });
 });
 
 describe('a mapping', () => {
   const erp = mappingOf({
-    fields: { purchaseOrderNumber: ['PO_NO', 'Bestellung'], articleCode: 'Material No', quantity: 'MENGE' },
+    fields: {
+      purchaseOrderNumber: ['PO_NO', 'Bestellung'],
+      articleCode: 'Material No',
+      quantity: 'MENGE',
+    },
   });
 
   test('finds columns by any accepted name, regardless of case and spacing', async () => {
     const { orders } = await readText('text;BESTELLUNG; materialno ;Menge\nx;1;A;5\n', erp);
     expect(inShort(orders)).toEqual([order('1', item('A', 5))]);
-    expect(orders[0]?.records[0]).toEqual({ kind: 'row', place: { line: 2 }, cells: ['x', '1', 'A', '5'] });
+    expect(orders[0]?.records[0]).toEqual({
+      kind: 'row',
+      place: { line: 2 },
+      cells: ['x', '1', 'A', '5'],
+    });
   });
 
   test('supplies defaults if the column or its value is absent', async () => {
@@ -164,7 +203,10 @@ describe('a mapping', () => {
     expect(inShort((await readText('purchaseOrderNumber\n1\n', mapping)).orders)).toEqual([
       order('1', item('SERVICE')),
     ]);
-    const { orders } = await readText('purchaseOrderNumber,articleCode,quantity\n1,,3\n2,A,\n', mapping);
+    const { orders } = await readText(
+      'purchaseOrderNumber,articleCode,quantity\n1,,3\n2,A,\n',
+      mapping,
+    );
     expect(inShort(orders)).toEqual([order('1', item('SERVICE', 3)), order('2', item('A'))]);
   });
 
@@ -183,7 +225,9 @@ describe('a mapping', () => {
   ])('names the setting for a decimal sign other than the one that is set: %s', async (_, text) => {
     const read = async (decimal: string) => {
       const { orders } = await readText(text, mappingOf({ quantity: 'number', decimal }));
-      return orders.map((one) => (one.valid ? one.order.items[0]?.quantity : one.problems[0]?.message));
+      return orders.map((one) =>
+        one.valid ? one.order.items[0]?.quantity : one.problems[0]?.message,
+      );
     };
     expect(await read('.')).toEqual([
       '"1,5" is not a number; enter it with the decimal sign of the other values. For your operator: decimal in the mapping of the source sets that sign; decimal: auto reads both',
@@ -192,7 +236,10 @@ describe('a mapping', () => {
   });
 
   test('allows fractions if configured', async () => {
-    const { orders } = await readText(table('1,NEW,A,"2,5"', '2,NEW,B,1.25'), mappingOf({ quantity: 'number' }));
+    const { orders } = await readText(
+      table('1,NEW,A,"2,5"', '2,NEW,B,1.25'),
+      mappingOf({ quantity: 'number' }),
+    );
     expect(inShort(orders)).toEqual([order('1', item('A', 2.5)), order('2', item('B', 1.25))]);
   });
 });
@@ -208,7 +255,9 @@ describe('a fix file', () => {
   });
 
   test('with a value to the right of its error columns still has the wrong width', async () => {
-    const { orders } = await readText(`${HEADER},_error_line,_error_code,_error_message\n1,NEW,A,1,2,c,m,surplus\n`);
+    const { orders } = await readText(
+      `${HEADER},_error_line,_error_code,_error_message\n1,NEW,A,1,2,c,m,surplus\n`,
+    );
     expect(inShort(orders)).toEqual([{ 1: ['2 too-many-fields'] }]);
   });
 
@@ -219,7 +268,12 @@ describe('a fix file', () => {
   });
 
   test('of JSON is read without its error keys', async () => {
-    const value = { ...order('1', item('A')), _error_line: 1, _error_code: 'x', _error_message: 'y' };
+    const value = {
+      ...order('1', item('A')),
+      _error_line: 1,
+      _error_code: 'x',
+      _error_message: 'y',
+    };
     const { orders, inspection } = await readText(JSON.stringify([value]));
     expect(inspection.isFixFile).toBe(true);
     expect(orders[0]?.records[0]).toMatchObject({ value: order('1', item('A')) });
@@ -234,8 +288,16 @@ describe('JSON', () => {
   test.each([
     ['an array', JSON.stringify([one, two]), 'json'],
     ['an array, indented', JSON.stringify([one, two], null, 2), 'json'],
-    ['an object holding one array', JSON.stringify({ meta: { at: [1] }, orders: [one, two] }), 'json'],
-    ['an object holding one array named as the items are', JSON.stringify({ items: [one, two] }), 'json'],
+    [
+      'an object holding one array',
+      JSON.stringify({ meta: { at: [1] }, orders: [one, two] }),
+      'json',
+    ],
+    [
+      'an object holding one array named as the items are',
+      JSON.stringify({ items: [one, two] }),
+      'json',
+    ],
     ['one object a line', `${JSON.stringify(one)}\n${JSON.stringify(two)}\n`, 'ndjson'],
     [
       'one object a line with CRLF and without last line end',
@@ -267,15 +329,26 @@ describe('JSON', () => {
     [{ count: 3 }, 'states count 3, but 2 records were read'],
     [{ meta: { total: '250' } }, 'states total 250'],
     [{ '@odata.count': 9 }, 'states @odata.count 9'],
-  ])('beside %j is read with a warning, and rows that may continue elsewhere are held', async (beside, warning) => {
-    const { orders, inspection } = await readText(JSON.stringify({ value: [one, two], ...beside }));
-    expect(inShort(orders)).toEqual([one, two]);
-    expect(inspection.warnings).toEqual([expect.stringContaining(warning)]);
-    const rows = [one, two].map(({ purchaseOrderNumber }) => ({ purchaseOrderNumber, articleCode: 'A', quantity: 1 }));
-    const paged = await readText(JSON.stringify({ value: rows, ...beside }));
-    expect(paged.orders.map(({ valid }) => valid)).toEqual([true, false]);
-    expect(JSON.stringify(paged.orders)).toContain('the first row of the next page is not in this file');
-  });
+  ])(
+    'beside %j is read with a warning, and rows that may continue elsewhere are held',
+    async (beside, warning) => {
+      const { orders, inspection } = await readText(
+        JSON.stringify({ value: [one, two], ...beside }),
+      );
+      expect(inShort(orders)).toEqual([one, two]);
+      expect(inspection.warnings).toEqual([expect.stringContaining(warning)]);
+      const rows = [one, two].map(({ purchaseOrderNumber }) => ({
+        purchaseOrderNumber,
+        articleCode: 'A',
+        quantity: 1,
+      }));
+      const paged = await readText(JSON.stringify({ value: rows, ...beside }));
+      expect(paged.orders.map(({ valid }) => valid)).toEqual([true, false]);
+      expect(JSON.stringify(paged.orders)).toContain(
+        'the first row of the next page is not in this file',
+      );
+    },
+  );
 
   test.each([
     { next: null, hasMore: false, count: 2, total: 2 },
@@ -296,15 +369,25 @@ describe('JSON', () => {
   );
 
   test('of a page behind another one holds the rows that it begins with', async () => {
-    const rows = ['1', '2'].map((number) => ({ purchaseOrderNumber: number, articleCode: 'A', quantity: 1 }));
+    const rows = ['1', '2'].map((number) => ({
+      purchaseOrderNumber: number,
+      articleCode: 'A',
+      quantity: 1,
+    }));
     const { orders } = await readText(JSON.stringify({ rows, prev: '/orders?page=1' }));
     expect(orders.map(({ valid }) => valid)).toEqual([false, true]);
   });
 
   test('with orders in a second place is refused, but not with numbers alone', async () => {
     const other = { orders: [one], page2: { orders: [two] } };
-    expect(await whyUnreadable(JSON.stringify(other))).toMatchObject({ code: 'unreadable-json-shape', line: 1 });
-    const errors = { orders: [one], log: { errors: [{ purchaseOrderNumber: '7', message: 'unknown' }] } };
+    expect(await whyUnreadable(JSON.stringify(other))).toMatchObject({
+      code: 'unreadable-json-shape',
+      line: 1,
+    });
+    const errors = {
+      orders: [one],
+      log: { errors: [{ purchaseOrderNumber: '7', message: 'unknown' }] },
+    };
     expect(inShort((await readText(JSON.stringify(errors))).orders)).toEqual([one]);
   });
 
@@ -315,20 +398,44 @@ describe('JSON', () => {
   });
 
   test('gives places by line and pointer', async () => {
-    const bad = { ...two, orderState: 'OLD', items: [item('B'), { articleCode: 7.5, quantity: '1,000' }] };
+    const bad = {
+      ...two,
+      orderState: 'OLD',
+      items: [item('B'), { articleCode: 7.5, quantity: '1,000' }],
+    };
     const { orders } = await readText(JSON.stringify({ 'a/b': [one, bad] }, null, 1));
     expect(orders[1]).toMatchObject({ valid: false, place: { line: 13, pointer: '/a~1b/1' } });
     expect(orders[1]).toMatchObject({
       problems: [
-        { line: 15, pointer: '/a~1b/1/orderState', field: 'orderState', code: 'wrong-state', value: 'OLD' },
-        { line: 22, pointer: '/a~1b/1/items/1/articleCode', field: 'articleCode', code: 'not-text', value: '7.5' },
-        { line: 23, pointer: '/a~1b/1/items/1/quantity', field: 'quantity', code: 'ambiguous-number', value: '1,000' },
+        {
+          line: 15,
+          pointer: '/a~1b/1/orderState',
+          field: 'orderState',
+          code: 'wrong-state',
+          value: 'OLD',
+        },
+        {
+          line: 22,
+          pointer: '/a~1b/1/items/1/articleCode',
+          field: 'articleCode',
+          code: 'not-text',
+          value: '7.5',
+        },
+        {
+          line: 23,
+          pointer: '/a~1b/1/items/1/quantity',
+          field: 'quantity',
+          code: 'ambiguous-number',
+          value: '1,000',
+        },
       ],
     });
   });
 
   test('with the same number and content twice is two equal orders, at the end', async () => {
-    const { orders } = await readText(JSON.stringify([one, two, { ...one, items: [...one.items] }]));
+    const { orders } = await readText(
+      JSON.stringify([one, two, { ...one, items: [...one.items] }]),
+    );
     expect(inShort(orders)).toEqual([two, one, one]);
     expect(orders.map(({ ordinal, place }) => [ordinal, place.pointer])).toEqual([
       [0, '/1'],
@@ -338,28 +445,48 @@ describe('JSON', () => {
   });
 
   test.each([
-    ['an array', (list: object[]) => JSON.stringify(list, null, 1), /first: line 2, \/0, last: line \d\d, \/3/],
-    ['an array on one line', (list: object[]) => JSON.stringify(list), /first: line 1, \/0, last: line 1, \/3/],
-    ['lines', (list: object[]) => list.map((each) => JSON.stringify(each)).join('\n'), /first: line 1, last: line 4/],
-  ])('with one number and different content holds all of these orders, in %s', async (_, write, places) => {
-    const other = { ...order('1', item('A', 3)), price: 1.1, __proto__: 1 };
-    const { orders } = await readText(write([one, two, other, one]));
-    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
-      ['2', true],
-      ['1', false],
-      ['1', false],
-      ['1', false],
-    ]);
-    expect(orders[3]).toMatchObject({
-      problems: [{ code: 'repeated-number', message: expect.stringMatching(places) }],
-    });
-    const [record] = orders[2]?.records ?? [];
-    expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(JSON.stringify(other));
-  });
+    [
+      'an array',
+      (list: object[]) => JSON.stringify(list, null, 1),
+      /first: line 2, \/0, last: line \d\d, \/3/,
+    ],
+    [
+      'an array on one line',
+      (list: object[]) => JSON.stringify(list),
+      /first: line 1, \/0, last: line 1, \/3/,
+    ],
+    [
+      'lines',
+      (list: object[]) => list.map((each) => JSON.stringify(each)).join('\n'),
+      /first: line 1, last: line 4/,
+    ],
+  ])(
+    'with one number and different content holds all of these orders, in %s',
+    async (_, write, places) => {
+      const other = { ...order('1', item('A', 3)), price: 1.1, __proto__: 1 };
+      const { orders } = await readText(write([one, two, other, one]));
+      expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
+        ['2', true],
+        ['1', false],
+        ['1', false],
+        ['1', false],
+      ]);
+      expect(orders[3]).toMatchObject({
+        problems: [{ code: 'repeated-number', message: expect.stringMatching(places) }],
+      });
+      const [record] = orders[2]?.records ?? [];
+      expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(JSON.stringify(other));
+    },
+  );
 
   test('reads names, nested paths and integers as the mapping defines', async () => {
     const mapping = mappingOf({
-      fields: { purchaseOrderNumber: 'header.number', items: 'Lines', articleCode: ['sku'], quantity: 'amount.value' },
+      fields: {
+        purchaseOrderNumber: 'header.number',
+        items: 'Lines',
+        articleCode: ['sku'],
+        quantity: 'amount.value',
+      },
     });
     const text =
       '{"Header":{"Number":4711},"lines":[{"SKU":"A","amount":{"value":2}}],"constructor":1,"__proto__":{"x":1}}';
@@ -372,15 +499,38 @@ describe('JSON', () => {
     ['null', ' not-an-object'],
     ['[1]', ' not-an-object'],
     ['{}', 'purchaseOrderNumber missing', 'items no-items'],
-    ['{"purchaseOrderNumber":12345678901234567890,"items":[]}', 'purchaseOrderNumber not-text', 'items no-items'],
+    [
+      '{"purchaseOrderNumber":12345678901234567890,"items":[]}',
+      'purchaseOrderNumber not-text',
+      'items no-items',
+    ],
     ['{"purchaseOrderNumber":"1","items":{}}', 'items not-a-list'],
     ['{"purchaseOrderNumber":"1","items":{"articleCode":"A","quantity":1}}', 'items not-a-list'],
-    ['{"purchaseOrderNumber":"\\ud800","items":[1]}', 'purchaseOrderNumber lone-surrogate', ' not-an-object'],
-    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":true}]}', 'quantity not-a-number'],
-    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1e400}]}', 'quantity not-a-number'],
-    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":12345678901234567890}]}', 'quantity too-large'],
-    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","Quantity":1,"QUANTITY":2}]}', 'Quantity ambiguous-key'],
-    ['{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1,"Quantity":2}]}', 'quantity ambiguous-key'],
+    [
+      '{"purchaseOrderNumber":"\\ud800","items":[1]}',
+      'purchaseOrderNumber lone-surrogate',
+      ' not-an-object',
+    ],
+    [
+      '{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":true}]}',
+      'quantity not-a-number',
+    ],
+    [
+      '{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1e400}]}',
+      'quantity not-a-number',
+    ],
+    [
+      '{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":12345678901234567890}]}',
+      'quantity too-large',
+    ],
+    [
+      '{"purchaseOrderNumber":"1","items":[{"articleCode":"A","Quantity":1,"QUANTITY":2}]}',
+      'Quantity ambiguous-key',
+    ],
+    [
+      '{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":1,"Quantity":2}]}',
+      'quantity ambiguous-key',
+    ],
     [
       '{"purchaseOrderNumber":"\\ufeff1","items":[{"articleCode":"A","quantity":1}]}',
       'purchaseOrderNumber hidden-character',
@@ -396,9 +546,13 @@ describe('JSON', () => {
   test.each(['quantity', 'articleCode'])('with two keys for the %s names both', async (key) => {
     const twin = key.toUpperCase();
     const entry = { articleCode: 'A', quantity: 1, [twin]: 2 };
-    const { orders } = await readText(JSON.stringify([{ purchaseOrderNumber: '1', items: [entry] }]));
+    const { orders } = await readText(
+      JSON.stringify([{ purchaseOrderNumber: '1', items: [entry] }]),
+    );
     expect(orders).toMatchObject([
-      { problems: [{ message: `occurs more than once (/${key}, /${twin}); keep one of the keys` }] },
+      {
+        problems: [{ message: `occurs more than once (/${key}, /${twin}); keep one of the keys` }],
+      },
     ]);
   });
 
@@ -406,7 +560,9 @@ describe('JSON', () => {
     const { orders } = await readText(
       '[{"number":"1","lines":[]},{"purchaseOrderNumber":null,"items":[]},{"purchaseOrderNumber":"2","items":[{"articleCode":"A"}]}]',
     );
-    const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
+    const said = orders.flatMap((one) =>
+      one.valid ? [] : one.problems.map(({ value, message }) => [value, message]),
+    );
     expect(said).toEqual([
       [
         '',
@@ -422,7 +578,9 @@ describe('JSON', () => {
   test('names each text that may be a missing field under another name, with the key of the mapping', async () => {
     const found = (value: object) =>
       readText(JSON.stringify([value])).then(({ orders }) =>
-        orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]))),
+        orders.flatMap((one) =>
+          one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]),
+        ),
       );
     const own = { head: { PO: 'A-1', tags: [] }, no: 7, orderState: 'NEW', empty: '' };
     expect(await found({ ...own, items: [{ articleCode: 'A', quantity: 1 }] })).toEqual([
@@ -445,7 +603,8 @@ describe('JSON', () => {
         );
       };
       const own = { purchaseOrderNumber: 'bestellNr', items: 'positionen' };
-      const said = 'if "anzahl" is the quantity, name it as fields.quantity in the mapping of the source';
+      const said =
+        'if "anzahl" is the quantity, name it as fields.quantity in the mapping of the source';
       expect(await found(own)).toEqual([
         'if "sku" or "farbe" is the article code, name it as fields.articleCode in the mapping of the source',
         said,
@@ -472,13 +631,21 @@ describe('JSON', () => {
         `${none}"body". For your operator: if "body.Order lines" is the list of items, name it in fields of the mapping of the source: items: "body.Order lines". Name the article code and the quantity of its items there too`,
       ],
     ]);
-    expect(said[2]).toEqual([`${none}"first", "second"`, expect.stringMatching(/^contains/), expect.any(String)]);
+    expect(said[2]).toEqual([
+      `${none}"first", "second"`,
+      expect.stringMatching(/^contains/),
+      expect.any(String),
+    ]);
     const mapping = mappingOf({ fields: { items: 'Positionen' } });
-    expect((await readText(JSON.stringify(all.slice(0, 1)), mapping)).orders).toMatchObject([{ valid: true }]);
+    expect((await readText(JSON.stringify(all.slice(0, 1)), mapping)).orders).toMatchObject([
+      { valid: true },
+    ]);
   });
 
   const flat = (names = ['purchaseOrderNumber', 'articleCode', 'quantity']) =>
-    ['A-1', 'A-2'].map((number) => Object.fromEntries([number, 'X', 1].map((value, at) => [names[at], value])));
+    ['A-1', 'A-2'].map((number) =>
+      Object.fromEntries([number, 'X', 1].map((value, at) => [names[at], value])),
+    );
   const withItems = ['A-1', 'A-2'].map((purchaseOrderNumber) => ({
     purchaseOrderNumber,
     items: [{ articleCode: 'X', quantity: 1 }],
@@ -487,8 +654,16 @@ describe('JSON', () => {
   const fields = { purchaseOrderNumber: german[0], articleCode: german[1], quantity: german[2] };
 
   test.each<[string, object, string, object?]>([
-    ['with the standard names', { export: { id: 'EX-1' }, data: { orders: flat() } }, 'data.orders'],
-    ['with items', { success: true, data: { orders: withItems, links: [{ a: 1 }] } }, 'data.orders'],
+    [
+      'with the standard names',
+      { export: { id: 'EX-1' }, data: { orders: flat() } },
+      'data.orders',
+    ],
+    [
+      'with items',
+      { success: true, data: { orders: withItems, links: [{ a: 1 }] } },
+      'data.orders',
+    ],
     [
       'with the names of the mapping',
       { kopf: { id: 'E' }, daten: { liste: flat([...german]) } },
@@ -511,7 +686,9 @@ describe('JSON', () => {
       ]);
       const pasted = await readText(text, mappingOf({ ...more, records }));
       const expected = records === 'data.order' ? ['A-1'] : ['A-1', 'A-2'];
-      expect(pasted.orders.map(({ number, valid }) => [number, valid])).toEqual(expected.map((one) => [one, true]));
+      expect(pasted.orders.map(({ number, valid }) => [number, valid])).toEqual(
+        expected.map((one) => [one, true]),
+      );
     },
   );
 
@@ -528,13 +705,23 @@ describe('JSON', () => {
   test.each<[string, object]>([
     [
       'payload.documents',
-      { documents: ['1', '2'].map((docNo) => ({ header: { docNo }, body: { positions: [line] } })) },
+      {
+        documents: ['1', '2'].map((docNo) => ({ header: { docNo }, body: { positions: [line] } })),
+      },
     ],
     [
       'payload.documents',
-      { documents: ['1', '2'].map((orderNo) => ({ header: { orderNo, site: 'B' }, articles: 'A, B' })) },
+      {
+        documents: ['1', '2'].map((orderNo) => ({
+          header: { orderNo, site: 'B' },
+          articles: 'A, B',
+        })),
+      },
     ],
-    ['payload.edges', { edges: [{ cursor: 'c', node: { name: '#1', lineItems: { edges: [{ node: line }] } } }] }],
+    [
+      'payload.edges',
+      { edges: [{ cursor: 'c', node: { name: '#1', lineItems: { edges: [{ node: line }] } } }] },
+    ],
     ['payload.docs', { numFound: 1, docs: [{ id: 'A1', attributes: { items: [line] } }] }],
     ['payload.order', { order: [{ number: 'A1', items: { item: [line] } }] }],
   ])(
@@ -549,17 +736,31 @@ describe('JSON', () => {
     const both = `${recordsOf('data.list')}; if it is the list of items of one order, in fields: items: "data.list"`;
     const value = (one: object) => ({ meta: { id: 'E' }, data: { list: [one, one] } });
     expect(await hintsOf(value({ key: 'X', parts: [{ a: 1 }] }))).toEqual([undefined, both]);
-    expect(await hintsOf(value({ sku: 'X', parts: [{ sku: 'Y', qty: 1 }] }))).toEqual([undefined, both]);
-    expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual([undefined, both]);
+    expect(await hintsOf(value({ sku: 'X', parts: [{ sku: 'Y', qty: 1 }] }))).toEqual([
+      undefined,
+      both,
+    ]);
+    expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual(
+      [undefined, both],
+    );
   });
 
   test.each([
-    [{ order: { header: { orderNo: 'A' }, lines: { line: [line] } } }, [undefined, recordsOf('order')]],
+    [
+      { order: { header: { orderNo: 'A' }, lines: { line: [line] } } },
+      [undefined, recordsOf('order')],
+    ],
     [{ header: { orderNo: 'A' }, body: { lines: [line] } }, ['header.orderNo', 'body.lines']],
-    [{ orderNo: 'A', history: { '2025': { changes: [{ a: 1 }] } }, lines: [line] }, ['orderNo', 'lines']],
+    [
+      { orderNo: 'A', history: { '2025': { changes: [{ a: 1 }] } }, lines: [line] },
+      ['orderNo', 'lines'],
+    ],
     [{ id: 'A', plan: { '2026-01-01': { slots: [{ a: 1 }] } }, lines: [line] }, ['id', 'lines']],
     [{ orderNo: 'A', lines: [{ ...line, batches: [{ lot: 'x', qty: 1 }] }] }, ['orderNo', 'lines']],
-    [{ orderNo: 'A', lines: [line], deliveries: [{ id: 'D', lines: [line] }] }, ['orderNo', 'lines']],
+    [
+      { orderNo: 'A', lines: [line], deliveries: [{ id: 'D', lines: [line] }] },
+      ['orderNo', 'lines'],
+    ],
   ])('names what is the number and the items of %j, and nothing else', async (value, names) => {
     const { orders } = await readText(`${JSON.stringify(value)}\n${JSON.stringify(value)}\n`);
     const [number, items] = names;
@@ -568,32 +769,45 @@ describe('JSON', () => {
     const hints = first.problems.map(({ message }) => message.split('operator: ')[1]);
     expect(hints).toEqual([
       number && expect.stringContaining(`if "${number}" is the order number`),
-      number ? expect.stringMatching(new RegExp(`^if "${items}" is the list of items, name it`)) : items,
+      number
+        ? expect.stringMatching(new RegExp(`^if "${items}" is the list of items, name it`))
+        : items,
     ]);
   });
 
   test('names the items of an order that are in an object, also under the name of the mapping', async () => {
-    const hint = (name: string) => expect.stringContaining(`if "${name}" is the list of items, name it in fields`);
+    const hint = (name: string) =>
+      expect.stringContaining(`if "${name}" is the list of items, name it in fields`);
     expect(await hintsOf([{ id: 'A', attributes: { items: [line] } }])).toEqual([
       'if "id" is the order number, name it as fields.purchaseOrderNumber in the mapping of the source',
       hint('attributes.items'),
     ]);
-    expect((await hintsOf([{ id: 'A', items: { item: [line] } }])).at(-1)).toEqual(hint('items.item'));
-    expect((await hintsOf([{ id: 'A', items: { count: 2, item: [line] } }])).at(-1)).toBeUndefined();
+    expect((await hintsOf([{ id: 'A', items: { item: [line] } }])).at(-1)).toEqual(
+      hint('items.item'),
+    );
+    expect(
+      (await hintsOf([{ id: 'A', items: { count: 2, item: [line] } }])).at(-1),
+    ).toBeUndefined();
   });
 
   test.each<[string, object]>([
     ['alone', { '4711': { lines: [line] }, 'PO-4712': { lines: [line] } }],
     [
       'below a key',
-      { meta: { id: 'E' }, data: { orders: { '4711': { items: [{ articleCode: 'A', quantity: 1 }] } } } },
+      {
+        meta: { id: 'E' },
+        data: { orders: { '4711': { items: [{ articleCode: 'A', quantity: 1 }] } } },
+      },
     ],
-  ])('says that orders whose numbers are keys are not supported, and what is: %s', async (_, value) => {
-    expect(await hintsOf(value)).toEqual([
-      undefined,
-      'orders whose numbers are keys are not supported. A list of objects is, each with its number as a value: [{"purchaseOrderNumber": "4711", "items": [ … ]}]',
-    ]);
-  });
+  ])(
+    'says that orders whose numbers are keys are not supported, and what is: %s',
+    async (_, value) => {
+      expect(await hintsOf(value)).toEqual([
+        undefined,
+        'orders whose numbers are keys are not supported. A list of objects is, each with its number as a value: [{"purchaseOrderNumber": "4711", "items": [ … ]}]',
+      ]);
+    },
+  );
 
   test.each([
     [
@@ -609,14 +823,26 @@ describe('JSON', () => {
   test('says that rows that are lists of values are not supported', async () => {
     const { orders } = await readText('[["P1","A",1]]');
     expect(orders).toMatchObject([
-      { problems: [{ message: expect.stringContaining('is a list of values, which is not supported; an object') }] },
+      {
+        problems: [
+          {
+            message: expect.stringContaining(
+              'is a list of values, which is not supported; an object',
+            ),
+          },
+        ],
+      },
     ]);
   });
 
   test('names a list as items where they have lists of something else, or are next to lists that have items too', async () => {
-    const items = 'if "lines" is the list of items, name it in fields of the mapping of the source: items: "lines"';
+    const items =
+      'if "lines" is the list of items, name it in fields of the mapping of the source: items: "lines"';
     const taxed = { orderNo: '1', lines: [{ ...line, taxes: [{ rate: 19 }] }] };
-    expect(await hintsOf([taxed])).toEqual([expect.stringContaining('"orderNo"'), expect.stringContaining(items)]);
+    expect(await hintsOf([taxed])).toEqual([
+      expect.stringContaining('"orderNo"'),
+      expect.stringContaining(items),
+    ]);
     const fields = { purchaseOrderNumber: 'orderNo' };
     const parts = { orderNo: '1', lines: [{ pos: 1, parts: [line] }] };
     expect(await hintsOf(parts, { fields })).toEqual([expect.stringContaining(items)]);
@@ -626,15 +852,22 @@ describe('JSON', () => {
   });
 
   test('names the list as records, then its order number as a field, where that has a usual name', async () => {
-    const text = JSON.stringify({ no: 'E', a: { b: flat(['Bestell-Nr.', 'articleCode', 'quantity']) } });
+    const text = JSON.stringify({
+      no: 'E',
+      a: { b: flat(['Bestell-Nr.', 'articleCode', 'quantity']) },
+    });
     expect((await readText(text)).orders).toMatchObject([
       { problems: [{}, { message: expect.stringContaining('records: "a.b"') }] },
     ]);
     expect((await readText(text, mappingOf({ records: 'a.b' }))).orders[0]).toMatchObject({
-      problems: [{ message: expect.stringContaining('if "Bestell-Nr." is the order number, name it as') }],
+      problems: [
+        { message: expect.stringContaining('if "Bestell-Nr." is the order number, name it as') },
+      ],
     });
     const pasted = mappingOf({ records: 'a.b', fields: { purchaseOrderNumber: 'Bestell-Nr.' } });
-    expect((await readText(text, pasted)).orders.map(({ number, valid }) => [number, valid])).toEqual([
+    expect(
+      (await readText(text, pasted)).orders.map(({ number, valid }) => [number, valid]),
+    ).toEqual([
       ['A-1', true],
       ['A-2', true],
     ]);
@@ -648,18 +881,26 @@ describe('JSON', () => {
       { problems: [{}, { message: expect.stringContaining('records: "daten.Bestellungen"') }] },
     ]);
     // Only a list: the object around it has the plural in XML and what is made of it.
-    const around = { kopf: { id: 'E' }, Bestellungen: { Bestellung: flat(['bestellnr', 'a', 'b']) } };
+    const around = {
+      kopf: { id: 'E' },
+      Bestellungen: { Bestellung: flat(['bestellnr', 'a', 'b']) },
+    };
     expect((await readText(JSON.stringify(around))).orders).toMatchObject([
-      { problems: [{}, { message: expect.stringContaining('records: "Bestellungen.Bestellung"') }] },
+      {
+        problems: [{}, { message: expect.stringContaining('records: "Bestellungen.Bestellung"') }],
+      },
     ]);
   });
 
   test('names the only item of an order as its items where it is not in a list, as in XML, and says nothing else of it', async () => {
-    const hint = 'if "Item" is the list of items, name it in fields of the mapping of the source: items: "Item"';
+    const hint =
+      'if "Item" is the list of items, name it in fields of the mapping of the source: items: "Item"';
     const item = '<Item><articleCode>A</articleCode><quantity>2</quantity></Item>';
     const text = `<a><r><purchaseOrderNumber>1</purchaseOrderNumber>${item}</r></a>`;
     const { orders } = await readText(text);
-    expect(orders.map((one) => (one.valid ? [] : one.problems.map(({ message }) => message)))).toEqual([
+    expect(
+      orders.map((one) => (one.valid ? [] : one.problems.map(({ message }) => message))),
+    ).toEqual([
       [
         expect.stringContaining(
           `has no items; at least one is required; the object has "purchaseOrderNumber", "Item". For your operator: ${hint}`,
@@ -671,7 +912,8 @@ describe('JSON', () => {
   });
 
   test('keeps numbers as they were written and every key, for the fix file', async () => {
-    const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
+    const text =
+      '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
     const { orders } = await readText(text);
     const [record] = orders[0]?.records ?? [];
     expect(record?.kind === 'object' && JSON.stringify(record.value)).toBe(text);
@@ -688,7 +930,9 @@ test('a header alone or an empty array contains no orders', async () => {
 test('a cell of a workbook with a date as its quantity is named without the marks that it is kept with', async () => {
   const { orders } = await readText(table('1,NEW,A,"=""2026-02-01"""'));
   const message = orders[0]?.valid === false ? orders[0].problems[0]?.message : '';
-  expect(message).toContain('"2026-02-01" is a date, which the spreadsheet made of what was entered; format the cell');
+  expect(message).toContain(
+    '"2026-02-01" is a date, which the spreadsheet made of what was entered; format the cell',
+  );
   expect(notANumberSentence('="5-Mar"', '"5-Mar"')).toContain('is a date');
   expect(notANumberSentence('="500 %"', '"500 %"')).not.toContain('is a date');
   expect(notANumberSentence('2026-02-01', '"2026-02-01"')).not.toContain('spreadsheet');
@@ -716,7 +960,8 @@ describe('the message about', () => {
 
   const adviceFor = (value: string, name = 'Status', rows = 1) => {
     const advice = createAdvice();
-    for (let line = 2; line < rows + 2; line += 1) advice.add([problemOf('called-off', { line }, name, value)]);
+    for (let line = 2; line < rows + 2; line += 1)
+      advice.add([problemOf('called-off', { line }, name, value)]);
     return advice.lines();
   };
 
@@ -740,20 +985,29 @@ describe('the message about', () => {
     ['status', 'on hold'],
     ['approved', 'false'],
     ['isDraft', 'true'],
-  ])('%s %s is not wanted yet, and the operator gets skipWhere, which works in every format', (name, value) => {
-    const [advice] = adviceFor(value, name);
-    expect(messageOf('called-off', value, name)).toMatch(/not wanted yet; .* a later file shows it as released/);
-    expect(advice).toBe(
-      `called-off: to leave such rows and orders out without a report, add to the mapping: skipWhere: { "${name}": ["${value}"] }`,
-    );
-  });
+  ])(
+    '%s %s is not wanted yet, and the operator gets skipWhere, which works in every format',
+    (name, value) => {
+      const [advice] = adviceFor(value, name);
+      expect(messageOf('called-off', value, name)).toMatch(
+        /not wanted yet; .* a later file shows it as released/,
+      );
+      expect(advice).toBe(
+        `called-off: to leave such rows and orders out without a report, add to the mapping: skipWhere: { "${name}": ["${value}"] }`,
+      );
+    },
+  );
 
   test('the advice has names and values that a mapping can have: no line breaks, and no name that is cut off', () => {
     const long = `Status ${'of the order '.repeat(10)}`.trim();
-    expect(adviceFor('DRAFT', 'Order\r\nstatus')[0]).toContain('skipWhere: { "Order status": ["DRAFT"] }');
+    expect(adviceFor('DRAFT', 'Order\r\nstatus')[0]).toContain(
+      'skipWhere: { "Order status": ["DRAFT"] }',
+    );
     expect(adviceFor('DRAFT', long)[0]).toContain(`skipWhere: { "${long}": ["DRAFT"] }`);
     expect(adviceFor('storniert\nam 1.12.').join()).not.toContain('skipWhere');
-    const advice = adviceFor('DRAFT', 'Order\nstatus').map((text) => text.slice(text.indexOf('mapping: ') + 9));
+    const advice = adviceFor('DRAFT', 'Order\nstatus').map((text) =>
+      text.slice(text.indexOf('mapping: ') + 9),
+    );
     expect(advice.map((text) => mappingOf(parse(`{ ${text} }`)))).toHaveLength(2);
   });
 
@@ -769,13 +1023,16 @@ describe('the message about', () => {
 
   test('a quantity of 0 may mean that the order is not wanted: its message says that it can be discarded', () => {
     const { message } = problemOf('not-positive', { line: 2 }, 'quantity', '0');
-    expect(message).toContain('enter a number above zero. If the order is not wanted, discard it in the dashboard');
+    expect(message).toContain(
+      'enter a number above zero. If the order is not wanted, discard it in the dashboard',
+    );
   });
 
   test('the advice names the sources where their mappings differ', () => {
     const own = mappingOf({ skipWhere: { Status: 'DRAFT' } });
     const advice = createAdvice((source) => (source === 'erp' ? own : undefined));
-    for (const source of ['erp', 'shop']) advice.add([problemOf('called-off', { line: 2 }, 'Status', 'HOLD')], source);
+    for (const source of ['erp', 'shop'])
+      advice.add([problemOf('called-off', { line: 2 }, 'Status', 'HOLD')], source);
     const lines = advice.lines();
     expect(lines).toHaveLength(4);
     expect(lines[0]).toContain(

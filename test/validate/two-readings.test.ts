@@ -5,7 +5,11 @@ import { inShort, mappingOf, readText } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
 const item = (articleCode: string, quantity = 1) => ({ articleCode, quantity });
-const order = (purchaseOrderNumber: string, ...items: object[]) => ({ purchaseOrderNumber, orderState: 'NEW', items });
+const order = (purchaseOrderNumber: string, ...items: object[]) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items,
+});
 const table = (...rows: string[]) => [HEADER, ...rows, ''].join('\n');
 
 /** The messages of everything that is held. */
@@ -53,13 +57,17 @@ describe('a row without a usable number', () => {
   });
 
   test('that is only the label of a total puts none in doubt; with a quantity, it can be an item', async () => {
-    const totals = async (row: string) => inShort((await readText(table('1,A,1', '2,C,3', row))).orders);
+    const totals = async (row: string) =>
+      inShort((await readText(table('1,A,1', '2,C,3', row))).orders);
     const alone = [order('1', item('A', 1)), order('2', item('C', 3))];
     expect((await totals(',Total,')).slice(0, 2)).toEqual(alone);
     expect((await totals(',,Total')).slice(0, 2)).toEqual(alone);
     expect((await totals(',Total,7')).slice(0, 2)).toEqual([alone[0], { 2: ['3 row-in-doubt'] }]);
     const noted = async (note: string) =>
-      inShort((await readText(`purchaseOrderNumber,articleCode,quantity,note\n2,C,3,\n,,7,${note}\n`)).orders);
+      inShort(
+        (await readText(`purchaseOrderNumber,articleCode,quantity,note\n2,C,3,\n,,7,${note}\n`))
+          .orders,
+      );
     expect(await noted('Total')).toEqual([{ 2: ['2 row-in-doubt'] }, { '': ['3 total-row'] }]);
     expect((await noted('Total Quartz 9000'))[1]).toEqual({
       '': ['3 purchaseOrderNumber missing', '3 articleCode missing'],
@@ -90,7 +98,9 @@ describe('a row without a usable number', () => {
   });
 
   test('whose number looks like another puts that order and its neighbors in doubt', async () => {
-    const { orders } = await readText(table('1,A,1', '2,B,1', '3,C,1', '1\u200b,D,1', '4,E,1', '5,F,1'));
+    const { orders } = await readText(
+      table('1,A,1', '2,B,1', '3,C,1', '1\u200b,D,1', '4,E,1', '5,F,1'),
+    );
     expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
       ['1', false],
       ['2', true],
@@ -115,7 +125,11 @@ describe('a row without a usable number', () => {
   test.each([
     ['a line end is lost', ['1,A,1', '2,X,1', '2,B,13,C,1', '3,D,1', '4,E,1'], ['1', '4']],
     ['a line break splits it', ['10,A,1', '4', '5,B,1', '45,C,1', '6,D,1'], ['6']],
-    ['its values are in other columns', ['PO-1,A,1', 'PO-2,B,1', 'C,5,PO-2', 'PO-3,D,1'], ['PO-1', 'PO-3']],
+    [
+      'its values are in other columns',
+      ['PO-1,A,1', 'PO-2,B,1', 'C,5,PO-2', 'PO-3,D,1'],
+      ['PO-1', 'PO-3'],
+    ],
   ])('where %s puts the orders in doubt that it may belong to', async (_, rows, sent) => {
     const { orders } = await readText(table(...rows));
     expect(orders.filter(({ valid }) => valid).map(({ number }) => number)).toEqual(sent);
@@ -142,7 +156,9 @@ describe('a last row without a line end', () => {
     const { orders, inspection } = await readText(`${HEADER}\n1,A,1\n2,B,1`);
     expect(inspection.warnings).toEqual([expect.stringContaining('The last line has no line end')]);
     expect(inShort(orders)).toEqual([order('1', item('A')), { 2: ['3 quantity cut-off'] }]);
-    expect(await messagesOf(`${HEADER}\n2,B,1`)).toEqual([expect.stringContaining('finalNewline: optional')]);
+    expect(await messagesOf(`${HEADER}\n2,B,1`)).toEqual([
+      expect.stringContaining('finalNewline: optional'),
+    ]);
   });
 
   test.each([
@@ -150,7 +166,9 @@ describe('a last row without a line end', () => {
     ['its last field is in quotes', `${HEADER}\n1,A,"12"`, {}],
     ['its last field is not sent', `${HEADER},text\n1,A,12,x`, {}],
   ])('is complete where %s', async (_, text, mapping) => {
-    expect(inShort((await readText(text, mappingOf(mapping))).orders)).toEqual([order('1', item('A', 12))]);
+    expect(inShort((await readText(text, mappingOf(mapping))).orders)).toEqual([
+      order('1', item('A', 12)),
+    ]);
   });
 });
 
@@ -158,7 +176,10 @@ describe('a quantity with another decimal sign than the mapping names', () => {
   const rows = [`${HEADER.replaceAll(',', ';')}`, '1;A;12', '2;B;2.400', '3;C;3,5', ''].join('\n');
 
   test('puts the quantities of the file that have two readings in doubt', async () => {
-    const { orders, inspection } = await readText(rows, mappingOf({ decimal: '.', quantity: 'number' }));
+    const { orders, inspection } = await readText(
+      rows,
+      mappingOf({ decimal: '.', quantity: 'number' }),
+    );
     expect(inShort(orders)).toEqual([
       order('1', item('A', 12)),
       { 2: ['3 quantity ambiguous-number'] },
@@ -170,7 +191,12 @@ describe('a quantity with another decimal sign than the mapping names', () => {
   });
 
   test.each([
-    ['otherReadings: allow', rows, { decimal: '.', quantity: 'number', otherReadings: 'allow' }, 2.4],
+    [
+      'otherReadings: allow',
+      rows,
+      { decimal: '.', quantity: 'number', otherReadings: 'allow' },
+      2.4,
+    ],
     ['the sign of the mapping', rows, { decimal: ',', quantity: 'number' }, 2400],
     ['no other sign', rows.replace('3,5', '3.5'), { decimal: '.', quantity: 'number' }, 2.4],
   ] as const)('leaves them as they are with %s', async (_, text, mapping, quantity) => {
@@ -184,7 +210,10 @@ describe('an encoding that is only a guess', () => {
 
   test('holds orders with other characters in a number or an article, with the readings', async () => {
     const { orders } = await readText(latin(`${HEADER},text\n1,Schr\x84ge,1,x\n2,B,1,Gr\xfcn\n`));
-    expect(inShort(orders)).toEqual([{ 1: ['2 articleCode encoding-unsure'] }, order('2', item('B'))]);
+    expect(inShort(orders)).toEqual([
+      { 1: ['2 articleCode encoding-unsure'] },
+      order('2', item('B')),
+    ]);
     expect(await messagesOf(latin(table('1,Schr\x84ge,1')))).toEqual([
       expect.stringMatching(
         /Schr„ge \(windows-1252\) · Schräge \(cp850\).* write confirmed .* set encoding in its mapping/,
@@ -210,7 +239,9 @@ describe('an encoding that is only a guess', () => {
       const own = new TextDecoder(encoding);
       for (const article of OWN[encoding] ?? []) {
         const byte = (one: string) =>
-          Array.from({ length: 256 }, (_, i) => i).find((i) => own.decode(Uint8Array.of(i)) === one);
+          Array.from({ length: 256 }, (_, i) => i).find(
+            (i) => own.decode(Uint8Array.of(i)) === one,
+          );
         const bytes = Buffer.from(Array.from(table(`1,${article},1`), (one) => byte(one) ?? 0));
         expect([article, inShort((await readText(bytes, mapping)).orders)]).toEqual([
           article,
@@ -230,7 +261,9 @@ describe('an encoding that is only a guess', () => {
   });
 
   test('names the columns when other letters are only in some that are not sent', async () => {
-    const { inspection, orders } = await readText(latin(`${HEADER},text,note\n1,A,1,x,x\n2,B,1,Gr\x81n,x\n`));
+    const { inspection, orders } = await readText(
+      latin(`${HEADER},text,note\n1,A,1,x,x\n2,B,1,Gr\x81n,x\n`),
+    );
     expect(orders.map(({ valid }) => valid)).toEqual([true, true]);
     expect(inspection.warnings).toEqual([
       expect.stringMatching(
@@ -250,7 +283,9 @@ describe('an encoding that is only a guess', () => {
     const mixed = Buffer.concat([Buffer.from(table('1,Größe,1')), latin('2,Schr\x84ge,1\n')]);
     await expect(readText(mixed)).rejects.toMatchObject({
       code: 'unreadable-encoding',
-      message: expect.stringMatching(/^Line 3, column 7 .*Schr„ge \(windows-1252\) · Schräge \(cp850\)/),
+      message: expect.stringMatching(
+        /^Line 3, column 7 .*Schr„ge \(windows-1252\) · Schräge \(cp850\)/,
+      ),
     });
   });
 
@@ -260,14 +295,22 @@ describe('an encoding that is only a guess', () => {
       '1,Grün,1',
       /^The file was read as UTF-8; only one letter shows that it is\. Look at one value: it was read as "Grün"\. If that is right, nothing needs to be done\. .* For your operator: .*Grün \(utf-8\) · GrÃ¼n \(windows-1252\)/,
     ],
-    ['two letters of two bytes', '1,Grün,1,ö', /^The file was read as UTF-8; only 2 letters show that it is\. /],
+    [
+      'two letters of two bytes',
+      '1,Grün,1,ö',
+      /^The file was read as UTF-8; only 2 letters show that it is\. /,
+    ],
     ['three letters', '1,Grün,1,öä', undefined],
     ['one letter of three bytes', '1,€,1', undefined],
     ['none', '1,A,1', undefined],
   ])('is what little evidence of UTF-8 may be: %s', async (_, row, warning) => {
-    const { inspection, orders } = await readText(`${HEADER},text\n${row.split(',').length === 3 ? `${row},` : row}\n`);
+    const { inspection, orders } = await readText(
+      `${HEADER},text\n${row.split(',').length === 3 ? `${row},` : row}\n`,
+    );
     expect(orders.map(({ valid }) => valid)).toEqual([true]);
-    expect(inspection.warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
+    expect(inspection.warnings).toEqual(
+      warning === undefined ? [] : [expect.stringMatching(warning)],
+    );
     if (warning) expect(inspection.warnings[0]).toContain('. If it is wrong, ask your operator. ');
     const named = await readText(`${HEADER}\n1,Grün,1\n`, mappingOf({ encoding: 'utf-8' }));
     expect(named.inspection.warnings).toEqual([]);
@@ -331,11 +374,19 @@ describe('a text with two readings is held', () => {
     ['undefined', 'spreadsheet-damage', 'had no value'],
     ['-', 'spreadsheet-damage', 'had no value'],
     ['?', 'spreadsheet-damage', 'had no value'],
-    ...['nil', 'k.A.', 'tbd', 'TBC', 'unknown', '(blank)', '(leer)', 'XXX', '...', '_', '00000'].map((text) => [
-      text,
-      'spreadsheet-damage',
-      'had no value',
-    ]),
+    ...[
+      'nil',
+      'k.A.',
+      'tbd',
+      'TBC',
+      'unknown',
+      '(blank)',
+      '(leer)',
+      'XXX',
+      '...',
+      '_',
+      '00000',
+    ].map((text) => [text, 'spreadsheet-damage', 'had no value']),
     ['A\u200bB', 'hidden-character', 'U+200B'],
     ['A\u00adB', 'hidden-character', 'U+00AD'],
     ['\u202eAB', 'hidden-character', 'U+202E'],
@@ -349,15 +400,22 @@ describe('a text with two readings is held', () => {
     }
   });
 
-  test.each(['NULL', '-', '?'])('%s as a number puts the orders around it in doubt', async (nothing) => {
-    const { orders } = await readText(table('1,A,1', `${nothing},B,2`, '2,C,3', `${nothing},D,4`, '3,E,5'));
-    expect(orders.map(({ valid }) => valid)).not.toContain(true);
-  });
+  test.each(['NULL', '-', '?'])(
+    '%s as a number puts the orders around it in doubt',
+    async (nothing) => {
+      const { orders } = await readText(
+        table('1,A,1', `${nothing},B,2`, '2,C,3', `${nothing},D,4`, '3,E,5'),
+      );
+      expect(orders.map(({ valid }) => valid)).not.toContain(true);
+    },
+  );
 
   test.each(['12E5', '1-2', '10.10', '4711.5', '#12', 'A.0', '+49123', 'Größe', '=A1', '0012'])(
     'but not %s',
     async (written) => {
-      expect(inShort((await readText(table(`1,${written},1`))).orders)).toEqual([order('1', item(written))]);
+      expect(inShort((await readText(table(`1,${written},1`))).orders)).toEqual([
+        order('1', item(written)),
+      ]);
     },
   );
 });
@@ -370,7 +428,11 @@ describe('a number or an article that can be read otherwise', () => {
   test.each([
     ['a table', table(`1,${odd},1`), '2 articleCode two-readings'],
     ['JSON', JSON.stringify([object]), '1 articleCode two-readings'],
-    ['lines', `${JSON.stringify({ purchaseOrderNumber: '1', ...item(odd) })}\n`, '1 articleCode two-readings'],
+    [
+      'lines',
+      `${JSON.stringify({ purchaseOrderNumber: '1', ...item(odd) })}\n`,
+      '1 articleCode two-readings',
+    ],
     ['XML', xml, '1 articleCode two-readings'],
   ])('is held in %s with both readings, unless the mapping allows it', async (_, text, problem) => {
     expect(inShort((await readText(text)).orders)).toEqual([{ 1: [problem] }]);
@@ -382,20 +444,28 @@ describe('a number or an article that can be read otherwise', () => {
   });
 
   test('shows characters that cannot be seen', async () => {
-    expect((await messagesOf(table('1,A\u00a01,1')))[0]).toContain('"A\\u00a01" can be the text as it is, or "A 1"');
-    expect((await messagesOf(table('1,A,1\u200b2')))[0]).toContain('"1\\u200b2" is not a plain number; it may mean 12');
+    expect((await messagesOf(table('1,A\u00a01,1')))[0]).toContain(
+      '"A\\u00a01" can be the text as it is, or "A 1"',
+    );
+    expect((await messagesOf(table('1,A,1\u200b2')))[0]).toContain(
+      '"1\\u200b2" is not a plain number; it may mean 12',
+    );
   });
 });
 
 test.each(['1 000', '1\u00a0000', '1\u202f000', '1\u2009000', "1'000", '1’000'])(
   '%j is a thousand',
   async (quantity) => {
-    expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([order('1', item('A', 1000))]);
+    expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([
+      order('1', item('A', 1000)),
+    ]);
   },
 );
 
 test.each(['1\u3000000', '1_000', '1´000', '1٬000'])('%j is held', async (quantity) => {
-  expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([{ 1: ['2 quantity not-a-number'] }]);
+  expect(inShort((await readText(table(`1,A,${quantity}`))).orders)).toEqual([
+    { 1: ['2 quantity not-a-number'] },
+  ]);
 });
 
 describe('rows that all end with a delimiter', () => {
@@ -409,7 +479,10 @@ describe('rows that all end with a delimiter', () => {
     ['one, and a text that may be empty', lines(`${HEADER},text`, '1,A,1,,', '2,B,2,x,')],
     ['one, with semicolons', lines(`${HEADER},text`, '1,A,1,5,', '2,B,2,7,').replaceAll(',', ';')],
   ])('are read: %s', async (_, text) => {
-    expect(inShort((await readText(text)).orders)).toEqual([order('1', item('A')), order('2', item('B', 2))]);
+    expect(inShort((await readText(text)).orders)).toEqual([
+      order('1', item('A')),
+      order('2', item('B', 2)),
+    ]);
   });
 
   test('are held where the delimiter can be a decimal comma, or part of an article', async () => {
@@ -431,7 +504,8 @@ describe('rows that all end with a delimiter', () => {
 
 describe('a row in which an empty cell may have been deleted', () => {
   const of = (header: string, ...rows: string[]) => [header, ...rows, ''].join('\n');
-  const sentOf = async (text: string) => (await readText(text)).orders.flatMap((one) => (one.valid ? one.number : []));
+  const sentOf = async (text: string) =>
+    (await readText(text)).orders.flatMap((one) => (one.valid ? one.number : []));
 
   test.each([
     [
@@ -439,8 +513,16 @@ describe('a row in which an empty cell may have been deleted', () => {
       'purchaseOrderNumber,articleCode,description,quantity,price',
       ['A-1,Bolt,5,10', 'A-2,20,30,', 'A-3,,7,8'],
     ],
-    ['pos', 'purchaseOrderNumber,pos,articleCode,quantity,price', ['10,A-1,5,10', 'A-2,20,30,', '10,A-3,7,8']],
-    ['supplier', 'supplier,purchaseOrderNumber,articleCode,quantity,price', ['5,PCE', '6,PCE', '7,PCE']],
+    [
+      'pos',
+      'purchaseOrderNumber,pos,articleCode,quantity,price',
+      ['10,A-1,5,10', 'A-2,20,30,', '10,A-3,7,8'],
+    ],
+    [
+      'supplier',
+      'supplier,purchaseOrderNumber,articleCode,quantity,price',
+      ['5,PCE', '6,PCE', '7,PCE'],
+    ],
   ])('before its quantity is held with both readings: %s', async (name, header, rows) => {
     const lines =
       name === 'supplier'
@@ -460,10 +542,14 @@ describe('a row in which an empty cell may have been deleted', () => {
       const { orders } = await readText(
         of(header, '1,A,5,urgent', `2,B,${words},`, '3,C,7,twice a week', '4,D,9,1 box'),
       );
-      expect(orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ line, code }) => [line, code])))).toEqual([
-        [3, 'not-a-number'],
-      ]);
-      const moved = await messagesOf(of(header, '1,A,5,urgent', '2,8,urgent,', '3,C,7,soon', '4,D,9,soon'));
+      expect(
+        orders.flatMap((one) =>
+          one.valid ? [] : one.problems.map(({ line, code }) => [line, code]),
+        ),
+      ).toEqual([[3, 'not-a-number']]);
+      const moved = await messagesOf(
+        of(header, '1,A,5,urgent', '2,8,urgent,', '3,C,7,soon', '4,D,9,soon'),
+      );
       expect(moved.join()).toContain('an empty cell is missing in column "articleCode"');
     },
   );
@@ -478,30 +564,44 @@ describe('a row in which an empty cell may have been deleted', () => {
     const [message = ''] = await messagesOf(text);
     expect(message).toContain('(purchaseOrderNumber "2", articleCode "B", quantity "30")');
     expect(message).toContain('(purchaseOrderNumber "2", articleCode "B", quantity "20")');
-    expect((await readText(text, mappingOf({ otherReadings: 'allow' }))).orders.map(({ valid }) => valid)).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect(
+      (await readText(text, mappingOf({ otherReadings: 'allow' }))).orders.map(
+        ({ valid }) => valid,
+      ),
+    ).toEqual([true, true, true]);
   });
 
   test.each([
     ['the last value is missing', ['1,A,Bolt,5,10', '2,B,Nut,20,', '3,C,Screw,7,12']],
     ['the description is missing as well', ['1,A,Bolt,5,10', '2,B,,20,', '3,C,Screw,7,12']],
     ['no row has the last value', ['1,A,Bolt,5,', '2,B,20,30,', '3,C,Screw,7,']],
-    ['a description is a number and the price is there', ['1,A,Bolt,5,10', '2,B,20,30,4', '3,C,Screw,7,12']],
-    ['articles are numbers or texts', ['1,A,Bolt,5,10', '2,77,Nut,30,', '3,88,Screw,7,12', '4,D,Nut,7,12']],
+    [
+      'a description is a number and the price is there',
+      ['1,A,Bolt,5,10', '2,B,20,30,4', '3,C,Screw,7,12'],
+    ],
+    [
+      'articles are numbers or texts',
+      ['1,A,Bolt,5,10', '2,77,Nut,30,', '3,88,Screw,7,12', '4,D,Nut,7,12'],
+    ],
   ])('is not one where %s', async (_, rows) => {
     const numbers = rows.map((row) => row.slice(0, 1));
-    expect(await sentOf(of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows))).toEqual(numbers);
+    expect(
+      await sentOf(of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows)),
+    ).toEqual(numbers);
   });
 
   test('is one of many: each is held', async () => {
     const rows = Array.from({ length: 40 }, (_, i) =>
       i % 15 === 3 ? `${i + 100},A-${i},${i + 1},30,` : `${i + 100},A-${i},Bolt,5,10`,
     );
-    const { orders } = await readText(of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows));
-    expect(orders.flatMap(({ number, valid }) => (valid ? [] : number))).toEqual(['103', '118', '133']);
+    const { orders } = await readText(
+      of('purchaseOrderNumber,articleCode,description,quantity,price', ...rows),
+    );
+    expect(orders.flatMap(({ number, valid }) => (valid ? [] : number))).toEqual([
+      '103',
+      '118',
+      '133',
+    ]);
   });
 });
 
@@ -511,24 +611,40 @@ test.each([
   ['4006381333931', 'GTIN'],
   ['614141000036', 'GTIN'],
 ])('a quantity of %s can be %s: it is held, also in JSON', async (quantity, what) => {
-  for (const text of [table(`1,A,${quantity}`), JSON.stringify([order('1', { articleCode: 'A', quantity })])]) {
+  for (const text of [
+    table(`1,A,${quantity}`),
+    JSON.stringify([order('1', { articleCode: 'A', quantity })]),
+  ]) {
     const { orders } = await readText(text);
     expect(orders).toMatchObject([{ valid: false, problems: [{ code: 'ambiguous-number' }] }]);
     expect(JSON.stringify(orders)).toContain(what);
-    expect((await readText(text, mappingOf({ otherReadings: 'allow' }))).orders[0]?.valid).toBe(true);
+    expect((await readText(text, mappingOf({ otherReadings: 'allow' }))).orders[0]?.valid).toBe(
+      true,
+    );
   }
 });
 
-test.each(['20261322', '20000000', '4006381333932', '12345678'])('a quantity of %s is a number', async (quantity) => {
-  expect((await readText(table(`1,A,${quantity}`))).orders[0]?.valid).toBe(true);
-});
+test.each(['20261322', '20000000', '4006381333932', '12345678'])(
+  'a quantity of %s is a number',
+  async (quantity) => {
+    expect((await readText(table(`1,A,${quantity}`))).orders[0]?.valid).toBe(true);
+  },
+);
 
 describe('a row that may correct an earlier one of its order', () => {
   const of = (header: string, ...rows: string[]) => readText([header, ...rows, ''].join('\n'));
 
   test.each([
-    ['has its position', 'purchaseOrderNumber,pos,articleCode,quantity', ['1,10,A,5', '1,20,B,7', '1,10,A,6']],
-    ['has another revision', 'purchaseOrderNumber,articleCode,quantity,revision', ['1,A,5,1', '1,A,7,2']],
+    [
+      'has its position',
+      'purchaseOrderNumber,pos,articleCode,quantity',
+      ['1,10,A,5', '1,20,B,7', '1,10,A,6'],
+    ],
+    [
+      'has another revision',
+      'purchaseOrderNumber,articleCode,quantity,revision',
+      ['1,A,5,1', '1,A,7,2'],
+    ],
     ['is below another header', HEADER, ['1,A,5', HEADER, '1,A,7']],
     ['is below another order', HEADER, ['1,A,5', '2,A,5', '1,A,7']],
   ])('is held with it if it %s', async (_, header, rows) => {
@@ -541,7 +657,11 @@ describe('a row that may correct an earlier one of its order', () => {
   test.each([
     ['is next to it', HEADER, ['1,A,5', '1,A,3']],
     ['differs in another value', `${HEADER},date`, ['1,A,5,1 May', '2,A,5,1 May', '1,A,7,1 June']],
-    ['has another position', 'purchaseOrderNumber,pos,articleCode,quantity', ['1,10,A,5', '1,20,A,7']],
+    [
+      'has another position',
+      'purchaseOrderNumber,pos,articleCode,quantity',
+      ['1,10,A,5', '1,20,A,7'],
+    ],
   ])('is another item if it %s', async (_, header, rows) => {
     expect((await of(header, ...rows)).orders.map(({ valid }) => valid)).not.toContain(false);
   });
@@ -551,8 +671,20 @@ describe('the heading of rows that repeat its number with fillDown', () => {
   const filled = (...rows: string[]) => readText(table(...rows), mappingOf({ fillDown: true }));
 
   test('is no item', async () => {
-    const { orders } = await filled('7,,', ',A,5', ',B,6', ',Summe,11', '8,,', ',C,7', ',Summe,7', 'Total,,18');
-    expect(inShort(orders)).toEqual([order('7', item('A', 5), item('B', 6)), order('8', item('C', 7))]);
+    const { orders } = await filled(
+      '7,,',
+      ',A,5',
+      ',B,6',
+      ',Summe,11',
+      '8,,',
+      ',C,7',
+      ',Summe,7',
+      'Total,,18',
+    );
+    expect(inShort(orders)).toEqual([
+      order('7', item('A', 5), item('B', 6)),
+      order('8', item('C', 7)),
+    ]);
   });
 
   test.each([
@@ -602,7 +734,9 @@ describe('numbers of one file', () => {
     );
     const allowed = await readText(text, mappingOf({ otherReadings: 'allow' }));
     expect(allowed.orders.map(({ valid }) => valid)).toEqual([true, true, true]);
-    const flat = JSON.stringify([first, second].map((number) => ({ purchaseOrderNumber: number, ...item('A') })));
+    const flat = JSON.stringify(
+      [first, second].map((number) => ({ purchaseOrderNumber: number, ...item('A') })),
+    );
     expect((await readText(flat)).orders.map(({ valid }) => valid)).toEqual([false, false]);
   });
 
@@ -617,11 +751,16 @@ describe('numbers of one file', () => {
     expect(orders.map(({ valid }) => valid)).toEqual([true, true]);
   });
 
-  test.each(['""""', 'dito', '〃', '^'])('that repeat the one above hold that order: %s', async (mark) => {
-    const { orders } = await readText(table('1,A,1', `${mark},B,2`, `${mark},C,2`, '2,C,3'));
-    expect(orders.map(({ valid }) => valid)).toEqual([false, false, true]);
-    expect((await messagesOf(table('1,A,1', `${mark},B,2`)))[0]).toContain('line 3 repeats the order number above it');
-  });
+  test.each(['""""', 'dito', '〃', '^'])(
+    'that repeat the one above hold that order: %s',
+    async (mark) => {
+      const { orders } = await readText(table('1,A,1', `${mark},B,2`, `${mark},C,2`, '2,C,3'));
+      expect(orders.map(({ valid }) => valid)).toEqual([false, false, true]);
+      expect((await messagesOf(table('1,A,1', `${mark},B,2`)))[0]).toContain(
+        'line 3 repeats the order number above it',
+      );
+    },
+  );
 
   test('that only number the columns are held', async () => {
     const { orders } = await readText(table('1,2,3', 'PO-1,A,1', '1,2,4'));
@@ -636,7 +775,9 @@ describe('numbers of one file', () => {
 
   test('that only number the columns are held in a table with more columns, also without other rows', async () => {
     const text = `${HEADER},text\n1,2,3,4\n`;
-    expect(inShort((await readText(text)).orders)).toEqual([{ 1: ['2 purchaseOrderNumber two-readings'] }]);
+    expect(inShort((await readText(text)).orders)).toEqual([
+      { 1: ['2 purchaseOrderNumber two-readings'] },
+    ]);
     for (const settings of [{ otherReadings: 'allow' as const }, { skipRows: ['^1 2 3 4$'] }]) {
       const { orders } = await readText(text, mappingOf(settings));
       expect(orders.every(({ valid }) => valid)).toBe(true);
@@ -659,11 +800,18 @@ describe('numbers of one file', () => {
       { purchaseOrderNumber: '1', articleCode: '2', quantity: 3 },
       { purchaseOrderNumber: 'PO-1', articleCode: 'A', quantity: 1 },
     ]);
-    expect(inShort((await readText(objects)).orders)).toEqual([order('1', item('2', 3)), order('PO-1', item('A'))]);
+    expect(inShort((await readText(objects)).orders)).toEqual([
+      order('1', item('2', 3)),
+      order('PO-1', item('A')),
+    ]);
   });
 
   test('that may number the columns are sent when a person confirms them in the fix file', async () => {
-    await using round = await openFixRound(table('1,2,3', 'PO-1,A,1'), {}, (number) => number === 'PO-1');
+    await using round = await openFixRound(
+      table('1,2,3', 'PO-1,A,1'),
+      {},
+      (number) => number === 'PO-1',
+    );
     const { text } = round.written();
     expect((await round.drops(text)).sent).toEqual([{ 1: ['2 purchaseOrderNumber two-readings'] }]);
     const confirmed = text.replace(/[^,\r\n]*(?=\r?\n$)/, CONFIRMED);
@@ -678,14 +826,17 @@ describe('numbers of one file', () => {
     },
   );
 
-  test.each(['#2', '//2', '--2'])('are held if they seem to be commented out: %s', async (number) => {
-    const { orders } = await readText(table('1,A,1', `${number},B,2`, '3,C,3'));
-    expect(inShort(orders)).toEqual([
-      order('1', item('A')),
-      { [number]: ['3 row-in-doubt'] },
-      order('3', item('C', 3)),
-    ]);
-  });
+  test.each(['#2', '//2', '--2'])(
+    'are held if they seem to be commented out: %s',
+    async (number) => {
+      const { orders } = await readText(table('1,A,1', `${number},B,2`, '3,C,3'));
+      expect(inShort(orders)).toEqual([
+        order('1', item('A')),
+        { [number]: ['3 row-in-doubt'] },
+        order('3', item('C', 3)),
+      ]);
+    },
+  );
 
   test('are held with their order if one of its rows seems to be commented out', async () => {
     for (const text of [table('1,A,1', '#1,B,2', '2,C,1'), table('# 1,B,2', '2,C,1', '1,A,1')]) {
@@ -702,7 +853,9 @@ describe('numbers of one file', () => {
 
 describe('a second table below an empty line', () => {
   test('is refused, with the line of its header', async () => {
-    await expect(readText(table('1,A,1', '', 'article,name,stock', 'A,Foo,5'))).rejects.toMatchObject({
+    await expect(
+      readText(table('1,A,1', '', 'article,name,stock', 'A,Foo,5')),
+    ).rejects.toMatchObject({
       code: 'unreadable-header',
       facts: { line: 4 },
       message: expect.stringContaining('"article", "name", "stock"'),
@@ -711,7 +864,10 @@ describe('a second table below an empty line', () => {
 
   test('is refused below a title, too', async () => {
     const text = table('1,A,1', '', 'Items', 'articleCode,name,stock', 'A,Foo,5');
-    await expect(readText(text)).rejects.toMatchObject({ code: 'unreadable-header', facts: { line: 5 } });
+    await expect(readText(text)).rejects.toMatchObject({
+      code: 'unreadable-header',
+      facts: { line: 5 },
+    });
   });
 
   test('is held if it is only text', async () => {
@@ -791,7 +947,9 @@ test.each([
   '[A1]',
   'Sample set 3',
 ])('a name with separators is an article: %s', async (text) => {
-  expect(inShort((await readText(table(`1,"${text}",1`))).orders)).toEqual([order('1', item(text))]);
+  expect(inShort((await readText(table(`1,"${text}",1`))).orders)).toEqual([
+    order('1', item(text)),
+  ]);
 });
 
 test.each([
@@ -887,5 +1045,7 @@ test.each([
 
 test('a list of items in a cell is held', async () => {
   const cell = '"[{""articleCode"":""B"",""quantity"":3}]"';
-  expect(inShort((await readText(`${HEADER},items\n1,A,1,${cell}\n`)).orders)).toEqual([{ 1: ['2 items nested'] }]);
+  expect(inShort((await readText(`${HEADER},items\n1,A,1,${cell}\n`)).orders)).toEqual([
+    { 1: ['2 items nested'] },
+  ]);
 });

@@ -14,11 +14,17 @@ test('the packaged program streams two lists of the largest possible orders at o
   await using folder = await makeTempFolder();
   fill(folder.path);
   await using sandbox = await startSandboxProcess(folder.path);
-  const body = formOf({ grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET });
+  const body = formOf({
+    grant_type: 'client_credentials',
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+  });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const { json } = await exchange('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body });
-  const list = () => lengthOf(`${sandbox.baseUrl}/purchase-orders`, bearerHeaders(String(json.access_token)));
-  for (const length of await Promise.all([list(), list()])) expect(length).toBeGreaterThan(ORDERS * SIZE);
+  const list = () =>
+    lengthOf(`${sandbox.baseUrl}/purchase-orders`, bearerHeaders(String(json.access_token)));
+  for (const length of await Promise.all([list(), list()]))
+    expect(length).toBeGreaterThan(ORDERS * SIZE);
   expect(await sandbox.end('SIGTERM')).toBe(0);
 });
 

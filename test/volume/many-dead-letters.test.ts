@@ -7,7 +7,12 @@ it('thousands of dead letters are listed, filtered, exported, sent again and dis
   const { refused, invalid, idle, list, filter, exported, retry, discard } = figures;
   expect(figures).toMatchObject({ invalid: 1_500, left: [0, 0], wrong: 0 });
   expect(refused).toBeGreaterThan(1_200);
-  expect([list.told, filter.told, exported.told]).toEqual([refused + invalid, refused, refused + invalid]);
+  expect([list.told, filter.told, exported.told]).toEqual([
+    refused + invalid,
+    refused,
+    refused + invalid,
+  ]);
   expect([retry.queued, discard.givenUp]).toEqual([refused, invalid]);
-  for (const { peakMb } of [list, filter, exported, retry, discard]) expect(peakMb - idle.peakMb).toBeLessThan(60);
+  for (const { peakMb } of [list, filter, exported, retry, discard])
+    expect(peakMb - idle.peakMb).toBeLessThan(60);
 }, 120_000);

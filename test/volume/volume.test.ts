@@ -16,6 +16,11 @@ describe('volume', () => {
   });
 
   it('of files that are present at once, each is taken once', async () => {
-    expect(await filesAtOnce(300)).toMatchObject({ calls: 300, double: 0, reports: 300, done: 300 });
+    expect(await filesAtOnce(300)).toMatchObject({
+      calls: 300,
+      double: 0,
+      reports: 300,
+      done: 300,
+    });
   });
 });

@@ -4,7 +4,13 @@ const CASES: Case[] = [
   // As the weather draws it: after a rollback only a person could resume delivery where the list never comes.
   [
     'rollback unnoticed',
-    { rollback: 'older', listForbidden: false, stickyList: 'none', stragglers: 0, rewritesNumbers: false },
+    {
+      rollback: 'older',
+      listForbidden: false,
+      stickyList: 'none',
+      stragglers: 0,
+      rewritesNumbers: false,
+    },
     60,
   ],
   ['late commits', { lostAnswers: 0.5 }, 60],

@@ -17,18 +17,24 @@ export function describeHarm(what: string, cases: readonly Case[]): void {
   describe(`without ${what}`, () => {
     const found: string[] = [];
 
-    it.each(cases)('orders are harmed, and with it none are: %s', async (breach, change, worlds, harm = 'double') => {
-      const sound = await liveMany(1, worlds, { change });
-      expect(await tell(sound.faults, { change })).toBe('');
-      const broken = await liveMany(1, worlds, { breach, change, mostTurns: TURNS_WITHOUT });
-      const harmed = broken.faults.filter(({ fault }) => HARM.includes(fault));
-      const doubled = harmed.filter(({ fault }) => fault === 'double').length;
-      const other = harm === 'double' ? '' : `, ${broken.faults.filter(({ fault }) => fault === harm).length} ${harm}`;
-      found.push(
-        `${breach}: ${doubled} double, ${harmed.length - doubled} falsely given up${other} of ${broken.orders}`,
-      );
-      expect(broken.faults.map(({ fault }) => fault)).toContain(harm);
-    });
+    it.each(cases)(
+      'orders are harmed, and with it none are: %s',
+      async (breach, change, worlds, harm = 'double') => {
+        const sound = await liveMany(1, worlds, { change });
+        expect(await tell(sound.faults, { change })).toBe('');
+        const broken = await liveMany(1, worlds, { breach, change, mostTurns: TURNS_WITHOUT });
+        const harmed = broken.faults.filter(({ fault }) => HARM.includes(fault));
+        const doubled = harmed.filter(({ fault }) => fault === 'double').length;
+        const other =
+          harm === 'double'
+            ? ''
+            : `, ${broken.faults.filter(({ fault }) => fault === harm).length} ${harm}`;
+        found.push(
+          `${breach}: ${doubled} double, ${harmed.length - doubled} falsely given up${other} of ${broken.orders}`,
+        );
+        expect(broken.faults.map(({ fault }) => fault)).toContain(harm);
+      },
+    );
 
     afterAll(() => console.log(found.join('\n')));
   });

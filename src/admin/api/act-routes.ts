@@ -5,7 +5,11 @@ import type { ApiContext } from './api-context.ts';
 import { readQuery } from './query.ts';
 
 /** The path of each act, and what it names. */
-const PATHS: readonly (readonly [name: ActName, path: string, on: 'batch' | 'id' | 'number' | 'nothing'])[] = [
+const PATHS: readonly (readonly [
+  name: ActName,
+  path: string,
+  on: 'batch' | 'id' | 'number' | 'nothing',
+])[] = [
   ['pause', '/environment/pause', 'nothing'],
   ['resume', '/environment/resume', 'nothing'],
   ['release', '/batches/:batch/release', 'batch'],
@@ -23,7 +27,9 @@ export function actRoutes(api: ApiContext): Route[] {
   return PATHS.flatMap(([name, path, on]): Route[] => {
     const onOf = (url: URL, params: Readonly<Record<string, string>>) => {
       if (on === 'nothing') return '';
-      return on === 'number' ? (readQuery(url, ['number']).text('number') ?? '') : (params[on] ?? '');
+      return on === 'number'
+        ? (readQuery(url, ['number']).text('number') ?? '')
+        : (params[on] ?? '');
     };
     return [
       {
@@ -45,7 +51,8 @@ export function actRoutes(api: ApiContext): Route[] {
           return runAct(name, request, principal, api).then(
             ({ text, isInVain = false, isOpen = false }) =>
               leadBack(back, api.notes.keep({ text, isGood: !isInVain, isOpen })),
-            (error: unknown) => leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
+            (error: unknown) =>
+              leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
           );
         },
       },
@@ -55,7 +62,8 @@ export function actRoutes(api: ApiContext): Route[] {
 
 /** Only fields that acts know. PoSyncError `body-wrong`. */
 function readRequest(body: unknown): Omit<Request, 'on'> {
-  if (typeof body !== 'object' || body === null) throw new PoSyncError('body-wrong', 'The body must be an object.');
+  if (typeof body !== 'object' || body === null)
+    throw new PoSyncError('body-wrong', 'The body must be an object.');
   const { confirm, reason, as, ...others } = body as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new PoSyncError('body-wrong', `Unknown field ${unknown}.`);

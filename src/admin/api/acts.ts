@@ -10,11 +10,23 @@ import {
   releasedText,
 } from '../../operate/batches/cancel-batch.ts';
 import { findBatch, viewOf } from '../../operate/batches/list-batches.ts';
-import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/retry-dead-letters.ts';
+import {
+  type RetryVerdict,
+  retryDeadLetters,
+} from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed } from '../../operate/delivery/api-list.ts';
-import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../operate/delivery/pause-delivery.ts';
+import {
+  pauseDelivery,
+  pauseJson,
+  resumeDelivery,
+  resumedText,
+} from '../../operate/delivery/pause-delivery.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
-import { createDiscard, type DiscardVerdict, orderInProgress } from '../../operate/orders/discard-order.ts';
+import {
+  createDiscard,
+  type DiscardVerdict,
+  orderInProgress,
+} from '../../operate/orders/discard-order.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
 import { fileTitle } from '../../order/batch.ts';
 import type { Principal } from '../http/route.ts';
@@ -75,7 +87,11 @@ async function pause(context: OperatorContext, { reason }: Request): Promise<Don
 async function resume(context: OperatorContext): Promise<Done> {
   const end = await resumeDelivery(context);
   const isOpen = end.pauses.length > 0;
-  return { document: { ...end, pauses: end.pauses.map(pauseJson) }, text: resumedText(end), isOpen };
+  return {
+    document: { ...end, pauses: end.pauses.map(pauseJson) },
+    text: resumedText(end),
+    isOpen,
+  };
 }
 
 async function release(context: OperatorContext, { on }: Request): Promise<Done> {
@@ -91,7 +107,11 @@ async function cancel(context: OperatorContext, { on }: Request): Promise<Done> 
     return { document: { batch: batch.batch, ...end }, text };
   }
   const end = await cancelBatch(batch, context);
-  const text = cancelledText({ batch: fileTitle({ ...batch, file: batch.name }) }, end, LISTED_ON_PAGE);
+  const text = cancelledText(
+    { batch: fileTitle({ ...batch, file: batch.name }) },
+    end,
+    LISTED_ON_PAGE,
+  );
   // Orders that may have been sent can still be accepted.
   const isOpen = end.underWay > 0;
   return { document: { batch: batch.batch, ...end }, text, isInVain: isInVain(end), isOpen };
@@ -103,7 +123,8 @@ const RETRIED: Record<RetryVerdict, string> = {
   found: "is accepted: the API's list shows it",
   invalid: 'failed a check and must be corrected',
   'number-taken': 'is not sent: its number was sent already, with other items',
-  'other-spelling': 'is not sent: another file brought its number in other case, spaces or leading zeros',
+  'other-spelling':
+    'is not sent: another file brought its number in other case, spaces or leading zeros',
   corrected: 'is not sent: a fix file brought its rows back as another order',
   'under-way': 'is being sent already',
   settled: 'is settled already',
@@ -142,12 +163,18 @@ async function discard(context: OperatorContext, { on }: Request, api: ApiContex
 }
 
 /** Settles an order in doubt as the person found it at the API. `on`: its number. */
-async function resolve(context: OperatorContext, { on, as }: Request, api: ApiContext): Promise<Done> {
+async function resolve(
+  context: OperatorContext,
+  { on, as }: Request,
+  api: ApiContext,
+): Promise<Done> {
   if (as === undefined) throw new PoSyncError('parameter-wrong', 'as must be accepted or resend.');
   const entry = await findInDoubt(on, context.ledger, as);
   const { listed, trouble } = await findListed(new Set([on]), api.readList);
   if (as === 'resend' && entry.state !== 'conflict' && listed?.has(on)) {
-    throw new PoSyncError('order-listed', `The API's list shows order ${on}.`, { remedy: 'Resolve it as accepted.' });
+    throw new PoSyncError('order-listed', `The API's list shows order ${on}.`, {
+      remedy: 'Resolve it as accepted.',
+    });
   }
   await resolveOrder(entry, as, context);
   return {

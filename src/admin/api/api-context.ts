@@ -73,9 +73,13 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     const found = await model.tables();
     if (found !== undefined) return found;
     const { read, of } = model.progress();
-    throw new PoSyncError('lists-being-read', `The lists are being built: ${read} of ${of} reports are read.`, {
-      remedy: 'Try again in a second.',
-    });
+    throw new PoSyncError(
+      'lists-being-read',
+      `The lists are being built: ${read} of ${of} reports are read.`,
+      {
+        remedy: 'Try again in a second.',
+      },
+    );
   }
 
   const people = openPeople(base, outside);
@@ -96,12 +100,21 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
 }
 
 /** What is read from the files of batches again. */
-function openFiles(base: Omit<OperatorContext, 'operator'>, model: ReturnType<typeof createReadModel>) {
-  return { search: createFileSearch(model.findOrder), itemLists: createItemLists(base, model.readItems) };
+function openFiles(
+  base: Omit<OperatorContext, 'operator'>,
+  model: ReturnType<typeof createReadModel>,
+) {
+  return {
+    search: createFileSearch(model.findOrder),
+    itemLists: createItemLists(base, model.readItems),
+  };
 }
 
 /** What people submit, decide and read: corrections of dead letters, uploads, plans for many dead letters, and notes. */
-function openPeople(base: Omit<OperatorContext, 'operator'>, { partner, sources, takesFiles }: Outside) {
+function openPeople(
+  base: Omit<OperatorContext, 'operator'>,
+  { partner, sources, takesFiles }: Outside,
+) {
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
   /** PoSyncError `no-intake`. */
@@ -113,7 +126,14 @@ function openPeople(base: Omit<OperatorContext, 'operator'>, { partner, sources,
   }
 
   const uploads = createUploads(base, { take: sources.take, readList });
-  return { readList, corrections, uploads, needIntake, plans: createPlans(readList), notes: createNotes(base.store) };
+  return {
+    readList,
+    corrections,
+    uploads,
+    needIntake,
+    plans: createPlans(readList),
+    notes: createNotes(base.store),
+  };
 }
 
 async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {
@@ -121,7 +141,10 @@ async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {
 }
 
 /** Keeps requests from waiting for a Redis that is not reachable. */
-function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => number | undefined) {
+function createRedisGate(
+  { clock }: Pick<OperatorContext, 'clock'>,
+  away: () => number | undefined,
+) {
   /** A route that needs Redis: it answers 503 instead of waiting for it. An act that has begun is not cut off. */
   function needingRedis(route: Route): Route {
     return {
@@ -168,7 +191,12 @@ function redisAway(): PoSyncError {
 }
 
 /** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
-export type Note = { text: string; isGood: boolean; isOpen?: boolean; link?: { path: string; says: string } };
+export type Note = {
+  text: string;
+  isGood: boolean;
+  isOpen?: boolean;
+  link?: { path: string; says: string };
+};
 
 const NOTES = 200;
 
@@ -206,7 +234,10 @@ const SHARE = 20;
 const STALE = 5_000;
 
 /** Readers share one reading. One that is no longer fresh is shown once more while the next one is read. */
-function remembered<Result>({ clock }: Pick<OperatorContext, 'clock'>, read: () => Promise<Result>) {
+function remembered<Result>(
+  { clock }: Pick<OperatorContext, 'clock'>,
+  read: () => Promise<Result>,
+) {
   let last: { result: Result; at: number; took: number } | undefined;
   let running: Promise<Result> | undefined;
 

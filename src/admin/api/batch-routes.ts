@@ -3,7 +3,12 @@ import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { placesOf } from '../../notify/notice.ts';
-import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
+import {
+  type BatchView,
+  batchJson,
+  unknownBatch,
+  viewOf,
+} from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
@@ -101,7 +106,9 @@ export async function readBatchPage(api: ApiContext, url: URL) {
   const { batches, letters } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
-  const items = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
+  const items = await Promise.all(
+    found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
+  );
   const rows = await Promise.all([...batches.matching(filter)].map((row) => withTotal(row, api)));
   const nameless = await letters.namelessIn(rows.map(({ batch }) => batch));
   return { items, next, sum: sumOf(rows, nameless) };
@@ -123,8 +130,20 @@ export type BatchSum = Record<
 >;
 
 /** Fix files apart: their orders are in the sum of the files that they correct. */
-function sumOf(rows: readonly BatchRow[], nameless: readonly number[]): Record<'files' | 'fixFiles', BatchSum> {
-  const none = { files: 0, orders: 0, nameless: 0, accepted: 0, duplicate: 0, cancelled: 0, needPerson: 0, open: 0 };
+function sumOf(
+  rows: readonly BatchRow[],
+  nameless: readonly number[],
+): Record<'files' | 'fixFiles', BatchSum> {
+  const none = {
+    files: 0,
+    orders: 0,
+    nameless: 0,
+    accepted: 0,
+    duplicate: 0,
+    cancelled: 0,
+    needPerson: 0,
+    open: 0,
+  };
   const sum = { files: { ...none }, fixFiles: { ...none } };
   for (const [i, { isFixFile, counts, total, open }] of rows.entries()) {
     const one = isFixFile ? sum.fixFiles : sum.files;
@@ -132,7 +151,8 @@ function sumOf(rows: readonly BatchRow[], nameless: readonly number[]): Record<'
     const all = total ?? countSettled(counts);
     one.orders += all;
     one.nameless += Math.min(nameless[i] ?? 0, all);
-    for (const outcome of ['accepted', 'duplicate', 'cancelled'] as const) one[outcome] += counts[outcome];
+    for (const outcome of ['accepted', 'duplicate', 'cancelled'] as const)
+      one[outcome] += counts[outcome];
     one.needPerson += countNeedingPerson(counts);
     one.open += open;
   }
@@ -169,11 +189,13 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
   if (batch.state !== 'done') return { items: [], next: undefined };
   const { letters } = await api.tables();
   const outcome = query.oneOf('outcome', OUTCOMES);
-  const page = await letters.orders(report, query.whole('after') ?? 0, query.limit(), outcome).catch(() => {
-    throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
-      remedy: 'See the history of its orders.',
+  const page = await letters
+    .orders(report, query.whole('after') ?? 0, query.limit(), outcome)
+    .catch(() => {
+      throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
+        remedy: 'See the history of its orders.',
+      });
     });
-  });
   const items = withLateClosings(page.items, await base.batches.closings(name));
   return { ...page, items: await withFiles(items, base.batches) };
 }
@@ -182,17 +204,23 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
 async function withFiles(items: readonly ListedOrder[], { find }: Find): Promise<ListedOrder[]> {
   const names = new Map<string, string | undefined>();
   for (const { closed } of items) {
-    if (closed?.batch === undefined || closed.file !== undefined || names.has(closed.batch)) continue;
+    if (closed?.batch === undefined || closed.file !== undefined || names.has(closed.batch))
+      continue;
     names.set(closed.batch, (await find(closed.batch))?.name);
   }
   return items.map((one) => {
     const file = names.get(one.closed?.batch ?? '');
-    return one.closed === undefined || file === undefined ? one : { ...one, closed: { file, ...one.closed } };
+    return one.closed === undefined || file === undefined
+      ? one
+      : { ...one, closed: { file, ...one.closed } };
   });
 }
 
 /** What was closed since the report was read. Rows that came back may still wait, which only the report says. */
-function withLateClosings(items: readonly ListedOrder[], closings: readonly Closing[]): ListedOrder[] {
+function withLateClosings(
+  items: readonly ListedOrder[],
+  closings: readonly Closing[],
+): ListedOrder[] {
   const ended = closingsOf(closings.filter(({ successor }) => successor === undefined));
   return items.map((one) => {
     const { outcome: kind, closed } = one;
@@ -206,7 +234,8 @@ function withLateClosings(items: readonly ListedOrder[], closings: readonly Clos
 async function fileReply({ base }: ApiContext, batch: string, name: string): Promise<Reply> {
   const type = FILES[name];
   // A batch that Redis forgot may still have a report.
-  if (type === undefined || claimTimeOf(batch) === undefined || basename(batch) !== batch) throw noFile(batch, name);
+  if (type === undefined || claimTimeOf(batch) === undefined || basename(batch) !== batch)
+    throw noFile(batch, name);
   const path = join(base.config.reports.path, batch, name);
   const found = await base.batches.find(batch);
   const file = found && (found.settledPath ?? found.name);
@@ -216,11 +245,18 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file, one));
   const isFix = FIX_FILE_NAMES.some((one) => one === name);
   const saved =
-    file === undefined ? `${batch}-${name}` : isFix ? fixNameOf(name) : besideName(basename(file), `.${name}`, 1);
+    file === undefined
+      ? `${batch}-${name}`
+      : isFix
+        ? fixNameOf(name)
+        : besideName(basename(file), `.${name}`, 1);
   const headers = { 'content-disposition': attachment(saved) };
   if (name === 'report.html') {
     await using page = handle;
-    const body = pageAlone(await page.readFile('utf8'), { home: placesOf(batch, base.config).page, fixNameOf });
+    const body = pageAlone(await page.readFile('utf8'), {
+      home: placesOf(batch, base.config).page,
+      fixNameOf,
+    });
     return { status: 200, type, body, headers };
   }
   const { size } = await handle.stat();

@@ -3,7 +3,11 @@ import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
-import { explainOrder, historyJson, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import {
+  explainOrder,
+  historyJson,
+  type OrderHistory,
+} from '../../operate/orders/explain-order.ts';
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
@@ -38,7 +42,10 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/dead-letters/groups',
       async handle({ url }) {
-        return jsonReply(200, listOf(await readLetterGroups(api, url), undefined, store.time.now()));
+        return jsonReply(
+          200,
+          listOf(await readLetterGroups(api, url), undefined, store.time.now()),
+        );
       },
     },
     {
@@ -72,16 +79,34 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
 export async function readSettledPage(api: ApiContext, url: URL) {
   const query = readQuery(url, [...SETTLED_FILTERS, 'after', 'limit']);
   const { letters, unread } = await api.tables();
-  const page = await letters.settledPage(settledFilter(url, ['after', 'limit']), query.limit(), query.text('after'));
+  const page = await letters.settledPage(
+    settledFilter(url, ['after', 'limit']),
+    query.limit(),
+    query.text('after'),
+  );
   return { ...page, unread };
 }
 
 /** The parameters that select closed dead letters. */
-export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end', 'kind'];
+export const SETTLED_FILTERS = [
+  'day',
+  'from',
+  'to',
+  'zone',
+  'since',
+  'until',
+  'who',
+  'q',
+  'end',
+  'kind',
+];
 
 export function settledFilter(url: URL, more: readonly string[] = []): SettledFilter {
   const query = readQuery(url, [...SETTLED_FILTERS, ...more]);
-  const { since, until } = query.days() ?? { since: query.time('since'), until: query.time('until') };
+  const { since, until } = query.days() ?? {
+    since: query.time('since'),
+    until: query.time('until'),
+  };
   return given<SettledFilter>({
     since: since === undefined ? undefined : iso(since),
     until: until === undefined ? undefined : iso(until),
@@ -126,7 +151,9 @@ export async function readLetterPage(api: ApiContext, url: URL) {
     letters.summary(filter),
   ]);
   const shown = await withOrdersInProgress(api, await withState(api, items));
-  const here = shown.filter((row, i) => row.already !== undefined && items[i]?.already === undefined);
+  const here = shown.filter(
+    (row, i) => row.already !== undefined && items[i]?.already === undefined,
+  );
   const since = new Map([...marked, ...here].map((row) => [row.id, row]));
   const already = wanted.already ? total : before + since.size;
   const texts = [...known, ...since.values()].flatMap((row) => row.already ?? []);
@@ -141,11 +168,17 @@ async function readLetterGroups(api: ApiContext, url: URL) {
   return (await (await api.tables()).letters.summary(filter)).groups;
 }
 
-async function withState({ base }: ApiContext, rows: readonly DeadLetterRow[]): Promise<CurrentRow[]> {
-  const known = await base.ledger.lookup(rows.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+async function withState(
+  { base }: ApiContext,
+  rows: readonly DeadLetterRow[],
+): Promise<CurrentRow[]> {
+  const known = await base.ledger.lookup(
+    rows.map(({ purchaseOrderNumber }) => purchaseOrderNumber),
+  );
   return rows.map((row, i) => {
     const one = known[i];
-    if (one?.kind !== 'open' || one.entry.batch !== row.batch || one.entry.state === row.kind) return row;
+    if (one?.kind !== 'open' || one.entry.batch !== row.batch || one.entry.state === row.kind)
+      return row;
     return { ...row, now: one.entry.state };
   });
 }
@@ -163,7 +196,9 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const inReport = () => letters.find(join(base.config.reports.path, name), name, id);
   // The batch of one in progress may finish in between.
   const letter =
-    (await inReport()) ?? (await readInProgress(id, (await letters.numberOf(id)) ?? '', api)) ?? (await inReport());
+    (await inReport()) ??
+    (await readInProgress(id, (await letters.numberOf(id)) ?? '', api)) ??
+    (await inReport());
   if (letter === undefined) throw unknownLetter(id);
   const closings = closingsOf(await base.batches.closings(name));
   const now = await withCorrection(letter, withClosing(letter, closings), name, api);
@@ -171,7 +206,12 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
 }
 
 /** What was changed by whom in a dead letter that is settled while its report is not written again yet. */
-async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string, { base }: ApiContext) {
+async function withCorrection(
+  before: DeadLetter,
+  now: DeadLetter,
+  batch: string,
+  { base }: ApiContext,
+) {
   const { closed } = now;
   if (closed?.batch === undefined || before.closed !== undefined) return now;
   const corrections = await readCorrections(base.config.reports.path, batch, [closed.batch]);
@@ -180,7 +220,11 @@ async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string
   return { ...now, closed: { ...from, ...closed, ...correctedIn(before, closed, corrections) } };
 }
 
-async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter | undefined> {
+async function readInProgress(
+  id: string,
+  number: string,
+  { base }: ApiContext,
+): Promise<FullLetter | undefined> {
   const found = await deadLettersInProgressOf(number, base);
   const letter = found.map((one) => one.letter).find((one) => idOf(one.batch, one) === id);
   return letter && { ...letter, id };
@@ -188,7 +232,8 @@ async function readInProgress(id: string, number: string, { base }: ApiContext):
 
 function unknownLetter(id: string): PoSyncError {
   return new PoSyncError('dead-letter-unknown', `Dead letter ${id} not found.`, {
-    remedy: 'Its report may have expired. If its batch is not finished, see the history of its order.',
+    remedy:
+      'Its report may have expired. If its batch is not finished, see the history of its order.',
   });
 }
 
@@ -208,13 +253,20 @@ export async function readHistory(api: ApiContext, url: URL): Promise<FullHistor
   const { settled, unread } = await settledOf(api, number);
   const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
   const reports = named.filter((batch) => batch !== undefined);
-  const history = await explainOrder(number, api.operatorOf(undefined), api.search, all ? 'all' : reports).catch(
-    async (error: unknown) => {
-      throw await withNumbersLike(number, error, api);
-    },
-  );
+  const history = await explainOrder(
+    number,
+    api.operatorOf(undefined),
+    api.search,
+    all ? 'all' : reports,
+  ).catch(async (error: unknown) => {
+    throw await withNumbersLike(number, error, api);
+  });
   const content = await readContent(history, { ...api.base, search: api.search });
-  return { history: { ...history, ...(content && { content }) }, settled, unread: all ? 0 : unread };
+  return {
+    history: { ...history, ...(content && { content }) },
+    settled,
+    unread: all ? 0 : unread,
+  };
 }
 
 /** Numbers that are proposed, and rows that are searched for them. */
@@ -227,19 +279,27 @@ async function withNumbersLike(number: string, error: unknown, api: ApiContext):
   const { letters } = await api.tables().catch(() => ({ letters: undefined }));
   if (letters === undefined) return error;
   const filter = { q: number };
-  const found = await Promise.all([letters.page(filter, SEARCHED), letters.settledPage(filter, SEARCHED)]);
+  const found = await Promise.all([
+    letters.page(filter, SEARCHED),
+    letters.settledPage(filter, SEARCHED),
+  ]);
   const numbers = found.flatMap(({ items }) => items.map((row) => row.purchaseOrderNumber));
-  const isLike = (one: string) => one !== number && one.toLowerCase().includes(number.toLowerCase());
+  const isLike = (one: string) =>
+    one !== number && one.toLowerCase().includes(number.toLowerCase());
   const like = [...new Set(numbers)].filter(isLike);
   if (like.length === 0) return error;
   return new PoSyncError(error.code, error.message, {
-    remedy: `These orders contain it: ${like.slice(0, PROPOSED).join(', ')}. ${error.remedy ?? ''}`.trim(),
+    remedy:
+      `These orders contain it: ${like.slice(0, PROPOSED).join(', ')}. ${error.remedy ?? ''}`.trim(),
     facts: error.facts,
   });
 }
 
 /** What the ledger knows must not wait for lists that are being built. */
-async function settledOf(api: ApiContext, number: string): Promise<{ settled: SettledRow[]; unread: number }> {
+async function settledOf(
+  api: ApiContext,
+  number: string,
+): Promise<{ settled: SettledRow[]; unread: number }> {
   try {
     const { letters, unread } = await api.tables();
     return { settled: await letters.settledOf(number), unread };

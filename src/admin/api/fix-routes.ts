@@ -36,7 +36,12 @@ export function fixRoutes(api: ApiContext): Route[] {
         return jsonReply(200, { items });
       },
     },
-    { method: 'POST', path: '/api/v1/dead-letters/:id/fix', body: 'json', handle: (request) => fix(api, request) },
+    {
+      method: 'POST',
+      path: '/api/v1/dead-letters/:id/fix',
+      body: 'json',
+      handle: (request) => fix(api, request),
+    },
   ];
   return routes.map(api.needingRedis);
 }
@@ -45,16 +50,33 @@ async function fix(api: ApiContext, { params, body, principal }: AdminRequest) {
   const letter = await readLetter(api, params['id'] ?? '');
   const { version, corrected, dryRun, confirm } = readFix(body);
   if (dryRun) {
-    const checked = await api.corrections.check(letter, await api.corrections.open(letter), corrected);
+    const checked = await api.corrections.check(
+      letter,
+      await api.corrections.open(letter),
+      corrected,
+    );
     return jsonReply(200, { sent: false, ...checked });
   }
-  const { checked, sent } = await sendCorrection(api, letter, { version, corrected, confirm }, principal);
+  const { checked, sent } = await sendCorrection(
+    api,
+    letter,
+    { version, corrected, confirm },
+    principal,
+  );
   if (sent === undefined) return jsonReply(200, { sent: false, ...checked });
   const address = `/api/v1/batches/${encodeURIComponent(sent.batch)}`;
-  return jsonReply(201, { sent: true, ...checked, batch: sent.batch, address }, { location: address });
+  return jsonReply(
+    201,
+    { sent: true, ...checked, batch: sent.batch, address },
+    { location: address },
+  );
 }
 
-type Sending = { version: string; corrected: readonly CorrectedRow[]; confirm?: string | undefined };
+type Sending = {
+  version: string;
+  corrected: readonly CorrectedRow[];
+  confirm?: string | undefined;
+};
 
 /** Sends a correction for a person and records it. PoSyncError as `send` of the corrections. */
 export async function sendCorrection(
@@ -82,7 +104,12 @@ export function resultText({ checked, sent }: CorrectionResult): string {
 }
 
 function rowsJson({ rows, version }: Correctable) {
-  const shown = rows.rows.map(({ place, code, message, cells }) => ({ place, code, message, cells }));
+  const shown = rows.rows.map(({ place, code, message, cells }) => ({
+    place,
+    code,
+    message,
+    cells,
+  }));
   return { version, rows: shown };
 }
 
@@ -104,9 +131,18 @@ export async function readCorrections(
     sent.map(async (one): Promise<CorrectionView> => {
       const batch = await api.base.batches.find(one.batch);
       const { items } = await letters.page({ batch: one.batch }, 10);
-      const left = items.map(({ id, purchaseOrderNumber, message }) => ({ id, purchaseOrderNumber, message }));
+      const left = items.map(({ id, purchaseOrderNumber, message }) => ({
+        id,
+        purchaseOrderNumber,
+        message,
+      }));
       const state = stateOf(one, batch, api.base.store.time.now());
-      return { ...one, state, accepted: (batch?.counts.accepted ?? 0) + (batch?.counts.duplicate ?? 0), left };
+      return {
+        ...one,
+        state,
+        accepted: (batch?.counts.accepted ?? 0) + (batch?.counts.duplicate ?? 0),
+        left,
+      };
     }),
   );
 }
@@ -122,11 +158,14 @@ function readFix(body: unknown) {
     const isRow = Array.isArray(values) && values.every((value) => typeof value === 'string');
     const isMarked = typeof confirmed === 'boolean' && typeof leave === 'boolean';
     if (!isRow || !isMarked || Object.keys(rest).length > 0) {
-      throw wrong('Each row must have values, a list of strings, and can have confirmed and leave.');
+      throw wrong(
+        'Each row must have values, a list of strings, and can have confirmed and leave.',
+      );
     }
     return { values: values as string[], confirmed, leave };
   });
-  if (dryRun !== undefined && typeof dryRun !== 'boolean') throw wrong('dryRun must be true or false.');
+  if (dryRun !== undefined && typeof dryRun !== 'boolean')
+    throw wrong('dryRun must be true or false.');
   return {
     version: typeof version === 'string' ? version : '',
     corrected,
@@ -136,7 +175,8 @@ function readFix(body: unknown) {
 }
 
 function objectIn(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
   throw wrong('The body and its rows must be objects.');
 }
 

@@ -21,8 +21,16 @@ import { inProgressToo, type Page, rowsOf, withOrdersInProgress } from './rows-e
 /** Open and closed dead letters as downloads. */
 export function letterListRoutes(api: ApiContext): Route[] {
   const routes: Route[] = [
-    { method: 'GET', path: '/api/v1/corrections.csv', handle: ({ url }) => correctionListReply(api, url) },
-    { method: 'GET', path: '/api/v1/corrections.xlsx', handle: ({ url }) => correctionBook(api, url) },
+    {
+      method: 'GET',
+      path: '/api/v1/corrections.csv',
+      handle: ({ url }) => correctionListReply(api, url),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/corrections.xlsx',
+      handle: ({ url }) => correctionBook(api, url),
+    },
     { method: 'GET', path: '/api/v1/dead-letters.xlsx', handle: ({ url }) => letterBook(api, url) },
   ];
   return routes.map(api.needingRedis);
@@ -47,10 +55,14 @@ export async function letterBook(api: ApiContext, url: URL): Promise<Reply> {
     const { items, next } = await letters.page(filter, LOOKED, after);
     return { items: after === undefined ? await withOrdersInProgress(api, items) : items, next };
   };
-  const what = 'Order number|Line|File|Kind|Column|Value|What is wrong, and what to enter|Items|In another file';
+  const what =
+    'Order number|Line|File|Kind|Column|Value|What is wrong, and what to enter|Items|In another file';
   const titles = [...what.split('|'), `Last (${zoneOf(url)})`, 'Batch'];
   const rows = fileRowsFirst(await unreadableRows(api, filter, at), letterRows(marked, at));
-  return workbookReply(workbookOf('Orders that need you', titles, rows), 'orders-that-need-you.xlsx');
+  return workbookReply(
+    workbookOf('Orders that need you', titles, rows),
+    'orders-that-need-you.xlsx',
+  );
 }
 
 /** A line of each file that could not be read, whose orders are nowhere; a filter that only orders have selects none. */
@@ -64,10 +76,15 @@ async function unreadableRows(api: ApiContext, filter: RowFilter, at: TimeText):
     ...given({ source, q, since: since === undefined ? undefined : Date.parse(since) }),
   } as const;
   const files = batches.matching(open).filter((row) => batch === undefined || row.batch === batch);
-  const found = await Promise.all(Array.from(files.take(MOST_FILES), (row) => api.base.batches.find(row.batch)));
-  const views = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
+  const found = await Promise.all(
+    Array.from(files.take(MOST_FILES), (row) => api.base.batches.find(row.batch)),
+  );
+  const views = await Promise.all(
+    found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
+  );
   return views.map(({ batch: { batch, name, startedAt }, error }) => {
-    const why = error === undefined ? CORRECT_FILE : `${error.message} ${error.remedy ?? CORRECT_FILE}`;
+    const why =
+      error === undefined ? CORRECT_FILE : `${error.message} ${error.remedy ?? CORRECT_FILE}`;
     return [
       '',
       '',
@@ -89,7 +106,10 @@ const MOST_FILES = 500;
 
 type Cells = readonly (string | number)[];
 
-async function* fileRowsFirst(files: readonly Cells[], orders: AsyncIterable<Cells>): AsyncGenerator<Cells> {
+async function* fileRowsFirst(
+  files: readonly Cells[],
+  orders: AsyncIterable<Cells>,
+): AsyncGenerator<Cells> {
   yield* files;
   yield* orders;
 }
@@ -99,7 +119,17 @@ const LOOKED = 500;
 
 async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<Cells> {
   for await (const row of rowsOf(page)) {
-    const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
+    const {
+      purchaseOrderNumber,
+      location,
+      file,
+      kind,
+      field = '',
+      value = '',
+      message,
+      batch,
+      lastAt,
+    } = row;
     const { articles = '', items = articles, already = '', line = location.line } = row;
     const what = [outcomeWord(kind), field, asShown(value), message, items, already];
     yield [purchaseOrderNumber, line || '', file, ...what, at(lastAt), batch];
@@ -120,7 +150,10 @@ export async function correctionBook(api: ApiContext, url: URL): Promise<Reply> 
   const what =
     'Person|Order number|New number|Line|File|Kind|What was wrong|What happened|In file|What was changed|Batch|Settled in';
   const titles = [`Settled (${zoneOf(url)})`, ...what.split('|')];
-  return workbookReply(workbookOf('Corrections', titles, correctionRows(page, at)), 'corrections.xlsx');
+  return workbookReply(
+    workbookOf('Corrections', titles, correctionRows(page, at)),
+    'corrections.xlsx',
+  );
 }
 
 async function correctionsIn(api: ApiContext, url: URL) {
@@ -138,7 +171,9 @@ async function correctionsIn(api: ApiContext, url: URL) {
 function requireFew(lines: number): void {
   if (lines <= MOST_LINES) return;
   const message = `A spreadsheet has at most ${count(MOST_LINES)} lines; ${count(lines)} match.`;
-  throw new PoSyncError('order-list-too-large', message, { remedy: 'Select fewer with the filters of the page.' });
+  throw new PoSyncError('order-list-too-large', message, {
+    remedy: 'Select fewer with the filters of the page.',
+  });
 }
 
 type TimeText = (at: string) => string;
@@ -160,17 +195,32 @@ const COLUMNS =
 
 async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> {
   yield csvLine(COLUMNS.split(','), PLAIN_DIALECT);
-  for await (const row of rowsOf(page)) yield csvLine(correctionCells(row).map(escapeFormula), PLAIN_DIALECT);
+  for await (const row of rowsOf(page))
+    yield csvLine(correctionCells(row).map(escapeFormula), PLAIN_DIALECT);
 }
 
 /** The same for people: what they look for first, and batches last. */
 async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<Cells> {
   for await (const row of rowsOf(page)) {
-    const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
-      correctionCells(row);
+    const [
+      settledAt = '',
+      who = '',
+      was = '',
+      now = '',
+      kind = '',
+      message = '',
+      file = '',
+      batch = '',
+      ,
+      ...end
+    ] = correctionCells(row);
     const [settled = '', settledFile = '', settledIn = '', changes = '', already = ''] = end;
     const { line } = faultyPlace(row);
-    const what = [settled, settledFile, [changes, already].filter(Boolean).join(' | ').slice(0, LONGEST_CELL)];
+    const what = [
+      settled,
+      settledFile,
+      [changes, already].filter(Boolean).join(' | ').slice(0, LONGEST_CELL),
+    ];
     yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
   }
 }
@@ -180,9 +230,14 @@ function correctionCells(row: SettledRow): string[] {
   const place = faultyPlace(row);
   const { at, who = '', number = '', changes, waitsIn } = closed;
   const end = endOf(closed);
-  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes, placeText(place)).join(' | ');
+  const changed = isUnrecorded(row)
+    ? NOT_RECORDED
+    : changeTexts(changes, placeText(place)).join(' | ');
   const settled = end === undefined ? 'waits' : closingWord(end.by);
-  const { file: inFile = '', batch: inBatch = '' } = end ?? { ...(closed.end ?? closed), batch: waitsIn };
+  const { file: inFile = '', batch: inBatch = '' } = end ?? {
+    ...(closed.end ?? closed),
+    batch: waitsIn,
+  };
   return [
     at,
     who,
@@ -214,13 +269,17 @@ export function isUnrecorded({ batch, closed }: SettledRow): boolean {
   return isByFile && changes === undefined && number === undefined;
 }
 
-export const NOT_RECORDED = 'What was changed is not recorded: the later file did not name these rows.';
+export const NOT_RECORDED =
+  'What was changed is not recorded: the later file did not name these rows.';
 
 /** Orders below one in the list that are looked at: each costs a few calls of Redis. */
 const BELOW = 50;
 
 /** The first open dead letter below one in the list that no other file has in progress. `areBusy`: all that were looked at are. */
-export async function nextBelow(api: ApiContext, id: string): Promise<{ next?: DeadLetterRow; areBusy: boolean }> {
+export async function nextBelow(
+  api: ApiContext,
+  id: string,
+): Promise<{ next?: DeadLetterRow; areBusy: boolean }> {
   const { letters } = await api.tables();
   const below = (await letters.page({}, BELOW, id)).items;
   const rows = await withOrdersInProgress(api, below);

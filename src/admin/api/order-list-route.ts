@@ -17,7 +17,11 @@ export function orderListRoutes(api: ApiContext): Route[] {
   const routes: Route[] = [
     { method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) },
     { method: 'GET', path: '/api/v1/items.csv', handle: ({ url }) => itemListReply(api, url) },
-    { method: 'GET', path: '/api/v1/items.xlsx', handle: ({ url }) => itemListReply(api, url, 'xlsx') },
+    {
+      method: 'GET',
+      path: '/api/v1/items.xlsx',
+      handle: ({ url }) => itemListReply(api, url, 'xlsx'),
+    },
   ];
   return routes.map(api.needingRedis);
 }
@@ -27,14 +31,21 @@ export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> 
   const accepted = readQuery(url, [...BATCH_FILTERS, 'accepted']).flag('accepted');
   const listed = await listedIn(api, url, accepted, ['accepted']);
   const found = accepted ? await foundIn(api, listed) : undefined;
-  return csvReply(orderList(listed, api.base, found), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
+  return csvReply(
+    orderList(listed, api.base, found),
+    nameOf(url, accepted ? 'accepted-orders' : 'orders'),
+  );
 }
 
 /** Accepted orders that a list of items may have; a sheet has a million rows at most. */
 const MOST_ORDERS = { csv: 100_000, xlsx: 20_000 };
 
 /** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
-export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof MOST_ORDERS = 'csv'): Promise<Reply> {
+export async function itemListReply(
+  api: ApiContext,
+  url: URL,
+  as: keyof typeof MOST_ORDERS = 'csv',
+): Promise<Reply> {
   // As for orders; the items of others are in no list.
   readQuery(url, [...BATCH_FILTERS, 'accepted']).oneOf('accepted', ['true']);
   const listed = await listedIn(api, url, true, ['accepted']);
@@ -54,7 +65,12 @@ const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sh
  * The finished batches that match; `most`: orders that may be accepted. PoSyncError `order-list-unfinished` and
  * `order-list-incomplete`: a list must not lack orders without saying so.
  */
-async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: readonly string[] = []) {
+async function listedIn(
+  api: ApiContext,
+  url: URL,
+  accepted: boolean,
+  more: readonly string[] = [],
+) {
   const { batches } = await api.tables();
   const rows = oldestFirst(batches.matching(batchFilter(url, more)));
   const unfinished = rows.filter(({ state }) => state !== 'done');
@@ -64,9 +80,14 @@ async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: read
   return await requireComplete(listed, api.base, { accepted });
 }
 
-async function foundIn(api: ApiContext, listed: readonly ReturnType<typeof toListed>[]): Promise<FoundOrders> {
+async function foundIn(
+  api: ApiContext,
+  listed: readonly ReturnType<typeof toListed>[],
+): Promise<FoundOrders> {
   const { batches } = await api.tables();
-  const finished = [...batches.matching({})].filter(({ state, total }) => state === 'done' && total !== undefined);
+  const finished = [...batches.matching({})].filter(
+    ({ state, total }) => state === 'done' && total !== undefined,
+  );
   return await foundOrders(listed, oldestFirst(finished).map(toListed), api.base);
 }
 
@@ -96,7 +117,9 @@ function downloadReply(pieces: AsyncGenerator<string | Buffer>, name: string, ty
 }
 
 /** By the millisecond in which each was taken: names of batches show the second. */
-export function oldestFirst<Row extends Pick<BatchRow, 'batch' | 'startedAt'>>(rows: Iterable<Row>): Row[] {
+export function oldestFirst<Row extends Pick<BatchRow, 'batch' | 'startedAt'>>(
+  rows: Iterable<Row>,
+): Row[] {
   return [...rows].sort((a, b) => a.startedAt - b.startedAt || (a.batch < b.batch ? -1 : 1));
 }
 
@@ -107,17 +130,26 @@ function nameOf({ searchParams }: URL, what: string, end = 'csv'): string {
 }
 
 /** `montag-items.xlsx` for a single file, which is selected by the name of its batch. */
-function itemsNameOf(url: URL, listed: readonly { batch: string; file: string }[], end?: string): string {
+function itemsNameOf(
+  url: URL,
+  listed: readonly { batch: string; file: string }[],
+  end?: string,
+): string {
   const only = listed.find(({ batch }) => batch === url.searchParams.get('q'));
   return nameOf(url, only === undefined ? 'items' : `${parse(only.file).name}-items`, end);
 }
 
 function tooLarge(orders: number, as: keyof typeof MOST_ORDERS): PoSyncError {
   const [found, most] = [orders, MOST_ORDERS[as]].map((one) => counted(one, 'order'));
-  const [list, other] = as === 'csv' ? ['list of items', ''] : ['spreadsheet', ', or download the CSV file'];
-  return new PoSyncError('item-list-too-large', `A ${list} has at most ${most}; these files have ${found}.`, {
-    remedy: `Select fewer days, or a source${other}.`,
-  });
+  const [list, other] =
+    as === 'csv' ? ['list of items', ''] : ['spreadsheet', ', or download the CSV file'];
+  return new PoSyncError(
+    'item-list-too-large',
+    `A ${list} has at most ${most}; these files have ${found}.`,
+    {
+      remedy: `Select fewer days, or a source${other}.`,
+    },
+  );
 }
 
 function notFinished(rows: readonly BatchRow[]): PoSyncError {

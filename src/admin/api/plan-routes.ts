@@ -35,9 +35,13 @@ export function planRoutes(api: ApiContext): Route[] {
       body: 'json',
       async handle({ params, body, principal }) {
         const { expect, confirm } = (body ?? {}) as Record<string, unknown>;
-        if (typeof expect !== 'number') throw new PoSyncError('body-wrong', 'expect must be the count of the plan.');
+        if (typeof expect !== 'number')
+          throw new PoSyncError('body-wrong', 'expect must be the count of the plan.');
         const request = { expect, ...(typeof confirm === 'string' ? { confirm } : {}) };
-        return jsonReply(202, planJson(await runPlan(api, params['plan'] ?? '', request, principal)));
+        return jsonReply(
+          202,
+          planJson(await runPlan(api, params['plan'] ?? '', request, principal)),
+        );
       },
     },
     {
@@ -65,12 +69,18 @@ export function countsIn(items: Plan['items']): Record<string, number> {
 }
 
 /** Plans an action for every dead letter that matches, also beyond the page. PoSyncError `body-wrong`, `plan-too-large`. */
-export async function makePlan(api: ApiContext, body: unknown, principal: Principal | undefined): Promise<Plan> {
+export async function makePlan(
+  api: ApiContext,
+  body: unknown,
+  principal: Principal | undefined,
+): Promise<Plan> {
   const { action, ...filter } = (body ?? {}) as Record<string, unknown>;
-  if (!isAction(action)) throw new PoSyncError('body-wrong', `action must be ${PLAN_ACTIONS.join(' or ')}.`);
+  if (!isAction(action))
+    throw new PoSyncError('body-wrong', `action must be ${PLAN_ACTIONS.join(' or ')}.`);
   const url = new URL('http://admin/');
   for (const [name, value] of Object.entries(filter)) {
-    if (typeof value !== 'string') throw new PoSyncError('body-wrong', `${name.slice(0, 40)} must be a string.`);
+    if (typeof value !== 'string')
+      throw new PoSyncError('body-wrong', `${name.slice(0, 40)} must be a string.`);
     if (value !== '') url.searchParams.set(name, value);
   }
   const selected = await inProgressToo(api, letterFilter(url));
@@ -101,7 +111,10 @@ export async function runPlan(
   const { what, on } = titleOf(found);
   const request = { on, ...(confirm === undefined ? {} : { confirm }) };
   const { plan } = await acting(what, request, principal, api, async (context) => {
-    return { plan: api.plans.run(id, expect, context), text: `${counted(found.count, 'order')} planned` };
+    return {
+      plan: api.plans.run(id, expect, context),
+      text: `${counted(found.count, 'order')} planned`,
+    };
   });
   return plan;
 }

@@ -26,7 +26,10 @@ export type PlanAction = (typeof PLAN_ACTIONS)[number];
 type Verdict = RetryVerdict | DiscardVerdict;
 
 /** A dead letter of a plan: what would become of it, and once it was its turn, what became of it. */
-export type PlanItem = Pick<DeadLetterRow, 'id' | 'purchaseOrderNumber' | 'kind' | 'message' | 'field' | 'already'> & {
+export type PlanItem = Pick<
+  DeadLetterRow,
+  'id' | 'purchaseOrderNumber' | 'kind' | 'message' | 'field' | 'already'
+> & {
   /** Its first items, or articles where it failed a check. */
   items?: string;
   verdict: Verdict;
@@ -62,14 +65,23 @@ const KEPT = 600_000;
 const PAGE = 100;
 
 /** The verdicts with which something is done. */
-export const DOES: ReadonlySet<Verdict> = new Set<Verdict>(['retried', 'asked', 'found', 'discarded']);
+export const DOES: ReadonlySet<Verdict> = new Set<Verdict>([
+  'retried',
+  'asked',
+  'found',
+  'discarded',
+]);
 
 /** Bulk actions: planned first, with a count, and carried out for exactly the planned dead letters. */
 export function createPlans(readList: ReadList) {
   const kept = new Map<string, Plan>();
 
   /** PoSyncError `plan-too-large`. */
-  async function plan(action: PlanAction, rows: readonly DeadLetterRow[], context: OperatorContext): Promise<Plan> {
+  async function plan(
+    action: PlanAction,
+    rows: readonly DeadLetterRow[],
+    context: OperatorContext,
+  ): Promise<Plan> {
     const made = await planFor(action, rows, readList, context);
     forgetOld(made.at);
     kept.set(made.id, made);
@@ -77,7 +89,8 @@ export function createPlans(readList: ReadList) {
   }
 
   function forgetOld(now: number): void {
-    for (const { id, until, state } of kept.values()) if (until <= now && state !== 'running') kept.delete(id);
+    for (const { id, until, state } of kept.values())
+      if (until <= now && state !== 'running') kept.delete(id);
     const idle = [...kept.values()].find(({ state }) => state !== 'running');
     if (kept.size >= MOST_PLANS && idle !== undefined) kept.delete(idle.id);
   }
@@ -87,7 +100,8 @@ export function createPlans(readList: ReadList) {
     const found = kept.get(id);
     if (found !== undefined) return found;
     throw new PoSyncError('plan-unknown', 'Plan not found.', {
-      remedy: 'A plan ends after ten minutes, or when the daemon restarts. Select the orders again.',
+      remedy:
+        'A plan ends after ten minutes, or when the daemon restarts. Select the orders again.',
     });
   }
 
@@ -103,7 +117,8 @@ export function createPlans(readList: ReadList) {
     carryOut(found, readList, context)
       .then(
         () => Object.assign(found, found.state === 'running' && { state: 'finished' }),
-        (error: unknown) => Object.assign(found, { state: 'failed', trouble: toError(error).message }),
+        (error: unknown) =>
+          Object.assign(found, { state: 'failed', trouble: toError(error).message }),
       )
       .then(() => recorded(titleOf(found), context, async () => ({ text: resultText(found) })))
       // Redis is not reachable: the history of each order has what was done with it.
@@ -126,13 +141,22 @@ export function titleOf({ action, count }: Pick<Plan, 'action' | 'count'>) {
   return { what: `${action} in bulk`, on: counted(count, 'dead letter') };
 }
 
-const ENDS: Partial<Record<Verdict, string>> = { retried: 'sent again', asked: 'looked up again', found: 'accepted' };
+const ENDS: Partial<Record<Verdict, string>> = {
+  retried: 'sent again',
+  asked: 'looked up again',
+  found: 'accepted',
+};
 
 /** What became of the planned dead letters: `38 discarded, 2 settled`. */
 function resultText({ items, trouble }: Plan): string {
   const planned = items.filter(({ verdict }) => DOES.has(verdict));
-  const ends = Map.groupBy(planned, ({ result }) => (result ? (ENDS[result] ?? result) : 'not reached'));
-  return [...[...ends].map(([end, all]) => `${count(all.length)} ${end}`), ...(trouble ? [trouble] : [])].join(', ');
+  const ends = Map.groupBy(planned, ({ result }) =>
+    result ? (ENDS[result] ?? result) : 'not reached',
+  );
+  return [
+    ...[...ends].map(([end, all]) => `${count(all.length)} ${end}`),
+    ...(trouble ? [trouble] : []),
+  ].join(', ');
 }
 
 /** What an action would do with each dead letter. */
@@ -157,11 +181,22 @@ async function planFor(
   }
   const items = rows.map(({ id, purchaseOrderNumber, kind, message, field, already }): PlanItem => {
     const { verdict = 'settled' as const, items: own = '' } = verdicts.get(id) ?? {};
-    const named = { ...(field && { field }), ...(own && { items: own }), ...(already && { already }) };
+    const named = {
+      ...(field && { field }),
+      ...(own && { items: own }),
+      ...(already && { already }),
+    };
     return { id, purchaseOrderNumber, kind, message, ...named, verdict };
   });
   const at = context.store.time.now();
-  const facts = { id: randomUUID(), action, who: context.operator.who, at, until: at + KEPT, state: 'ready' as const };
+  const facts = {
+    id: randomUUID(),
+    action,
+    who: context.operator.who,
+    at,
+    until: at + KEPT,
+    state: 'ready' as const,
+  };
   const does = items.filter(({ verdict }) => DOES.has(verdict)).length;
   const counts = { count: does, nameless, total: items.length, done: 0 };
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
@@ -246,5 +281,7 @@ function otherCount(count: number): PoSyncError {
 }
 
 function planNotReady({ state }: Plan): PoSyncError {
-  return new PoSyncError('plan-not-ready', `This plan is ${state}.`, { remedy: 'Make a new plan.' });
+  return new PoSyncError('plan-not-ready', `This plan is ${state}.`, {
+    remedy: 'Make a new plan.',
+  });
 }

@@ -15,7 +15,11 @@ const LONGEST = 1_000;
 export function readQuery({ searchParams }: URL, known: readonly string[]) {
   for (const [name, value] of searchParams) {
     if (!known.includes(name))
-      throw wrong(shown(name), `Unknown parameter ${shown(name)}.`, `Use ${known.join(', ') || 'none'}.`);
+      throw wrong(
+        shown(name),
+        `Unknown parameter ${shown(name)}.`,
+        `Use ${known.join(', ') || 'none'}.`,
+      );
     if (value.length > LONGEST) throw wrong(name, `${name} is longer than ${LONGEST} characters.`);
   }
 
@@ -23,7 +27,10 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
     return searchParams.get(name) || undefined;
   }
 
-  function oneOf<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
+  function oneOf<const Value extends string>(
+    name: string,
+    values: readonly Value[],
+  ): Value | undefined {
     const given = text(name);
     const found = values.find((value) => value === given);
     if (given !== undefined && found === undefined) {
@@ -53,8 +60,11 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
   function time(name: string): number | undefined {
     const given = text(name);
     if (given === undefined) return undefined;
-    const at = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(given) ? Date.parse(given) : Number.NaN;
-    if (Number.isNaN(at)) throw wrong(name, `${name} must be a date or a time, such as 2026-11-21T07:15Z.`);
+    const at = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(given)
+      ? Date.parse(given)
+      : Number.NaN;
+    if (Number.isNaN(at))
+      throw wrong(name, `${name} must be a date or a time, such as 2026-11-21T07:15Z.`);
     return at;
   }
 
@@ -80,12 +90,18 @@ function daysIn(text: (name: string) => string | undefined): Range | undefined {
 
 type OffsetAt = (at: number) => number;
 
-function dayIn(offsetAt: OffsetAt, name: string, given: string | undefined): Required<Range> | undefined {
+function dayIn(
+  offsetAt: OffsetAt,
+  name: string,
+  given: string | undefined,
+): Required<Range> | undefined {
   if (given === undefined) return undefined;
   const start = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(start)) throw wrong(name, `${name} must be a date, such as 2026-11-21.`);
   // The offset may change on that day.
-  const [since = start, until = start] = [start, start + DAY].map((at) => at - offsetAt(at - offsetAt(at)));
+  const [since = start, until = start] = [start, start + DAY].map(
+    (at) => at - offsetAt(at - offsetAt(at)),
+  );
   return { since, until };
 }
 
@@ -119,11 +135,19 @@ function wrong(name: string, message: string, remedy?: string): PoSyncError {
 }
 
 /** A page of a list. `next`: the value of `after` for the next page; null at the end. `asOf`: Redis time in milliseconds. */
-export function listOf<Item>(items: readonly Item[], next: string | number | undefined, asOf: number) {
+export function listOf<Item>(
+  items: readonly Item[],
+  next: string | number | undefined,
+  asOf: number,
+) {
   return { items, next: next ?? null, asOf: iso(asOf) };
 }
 
 /** Filters without those that are not given. */
-export function given<Filter extends object>(filter: { [Key in keyof Filter]: Filter[Key] | undefined }): Filter {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter;
+export function given<Filter extends object>(
+  filter: { [Key in keyof Filter]: Filter[Key] | undefined },
+): Filter {
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => value !== undefined),
+  ) as Filter;
 }

@@ -29,7 +29,10 @@ export async function withOtherSpelling<Letter extends DeadLetter & { source: st
   const message = await otherSpellingMessage(value, one, base.batches);
   const { line, pointer } = location;
   const place = { line, ...(pointer !== undefined && { pointer }) };
-  const others = problems.map((problem) => ({ ...problem, message: problem.message.replace(SEND_AS_IT_IS, '') }));
+  const others = problems.map((problem) => ({
+    ...problem,
+    message: problem.message.replace(SEND_AS_IT_IS, ''),
+  }));
   const all = [...others, { ...place, field: '', code: OTHER_SPELLING, value, message }];
   return { letter: { ...letter, problems: all }, other: one.other };
 }
@@ -44,7 +47,9 @@ export async function withOtherSpellings<Row extends DeadLetterRow>(
     rows.map(async (row, i) => {
       const one = found[i];
       if (one === undefined || row.already !== undefined) return row;
-      const text = withoutRemedy(await otherSpellingMessage(row.purchaseOrderNumber, one, base.batches));
+      const text = withoutRemedy(
+        await otherSpellingMessage(row.purchaseOrderNumber, one, base.batches),
+      );
       return { ...row, message: row.message.replace(SEND_AS_IT_IS, ''), already: text };
     }),
   );
@@ -63,11 +68,18 @@ export async function withOrdersInProgress<Row extends DeadLetterRow>(
   return Promise.all(
     rows.map(async (row, i) => {
       const now = sent[i];
-      if (now) return { ...row, already: `already sent as ${now.number}, from "${now.file ?? now.batch}"` };
+      if (now)
+        return {
+          ...row,
+          already: `already sent as ${now.number}, from "${now.file ?? now.batch}"`,
+        };
       if (row.already !== undefined) return row;
       const other = await findInProgress(row, base);
       if (other === undefined || !isElsewhere(row, other)) return spelled[i] ?? row;
-      return { ...row, already: inProgressText(other, `"${other.file ?? other.batch}"`).replace(/\.$/, '') };
+      return {
+        ...row,
+        already: inProgressText(other, `"${other.file ?? other.batch}"`).replace(/\.$/, ''),
+      };
     }),
   );
 }
@@ -112,16 +124,25 @@ export async function* rowsOf<Row>(page: Page<Row>): AsyncGenerator<Row> {
 export async function conflictsOf(api: ApiContext): Promise<Map<string, string>> {
   const { letters } = await api.tables();
   const found = new Map<string, string>();
-  const add = ({ purchaseOrderNumber: number, kind, message }: DeadLetterRow | SettledRow, text: string) => {
+  const add = (
+    { purchaseOrderNumber: number, kind, message }: DeadLetterRow | SettledRow,
+    text: string,
+  ) => {
     if (kind !== 'conflict' || message.includes(NOTHING_NEW)) return;
-    found.set(number, [...(found.get(number)?.split('; ') ?? []), text].slice(0, MOST_NAMED).join('; '));
+    found.set(
+      number,
+      [...(found.get(number)?.split('; ') ?? []), text].slice(0, MOST_NAMED).join('; '),
+    );
   };
   const open: Page<DeadLetterRow> = (after) => letters.page({ kind: 'conflict' }, LOOKED, after);
   for await (const row of rowsOf(open)) add(row, `in conflict in ${row.file}`);
   const settled: Page<SettledRow> = (after) => letters.settledPage({}, LOOKED, after);
   for await (const row of rowsOf(settled)) {
     const { by, number } = row.closed;
-    add(row, `conflict in ${row.file}, ${closingWord(by)}${number ? ` under another number, ${number}` : ''}`);
+    add(
+      row,
+      `conflict in ${row.file}, ${closingWord(by)}${number ? ` under another number, ${number}` : ''}`,
+    );
   }
   return found;
 }

@@ -10,7 +10,10 @@ import type { ApiContext, Snapshot } from './api-context.ts';
 import { listOf, readQuery } from './query.ts';
 
 /** Documents of the API that are files of the project. */
-const DOCUMENTS = { 'openapi.json': 'control-api.json', 'command-output.schema.json': 'command-output.schema.json' };
+const DOCUMENTS = {
+  'openapi.json': 'control-api.json',
+  'command-output.schema.json': 'command-output.schema.json',
+};
 
 /** State of the environment, its configuration, and what operators did. */
 export function statusRoutes(api: ApiContext): Route[] {
@@ -76,7 +79,11 @@ export function statusRoutes(api: ApiContext): Route[] {
 
 /** The status in JSON, with its age. */
 export function snapshotJson({ status, asOf, awaySince }: Snapshot) {
-  return { status: statusJson(status), asOf: iso(asOf), ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}) };
+  return {
+    status: statusJson(status),
+    asOf: iso(asOf),
+    ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}),
+  };
 }
 
 /** The series of the last hour, or what follows the step `after` (milliseconds), with the pauses of that hour. */

@@ -1,7 +1,13 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count } from '../../core/format.ts';
 import type { Upload } from '../../operate/uploads/upload-shelf.ts';
-import { type AdminRequest, jsonReply, type Principal, type Route, type UploadBody } from '../http/route.ts';
+import {
+  type AdminRequest,
+  jsonReply,
+  type Principal,
+  type Route,
+  type UploadBody,
+} from '../http/route.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { readQuery } from './query.ts';
@@ -60,13 +66,21 @@ const MOST_DRAINED = 512 * 1024 * 1024;
 type Given = { text(name: string): string | undefined };
 
 /** Stores the file of a request. Its form, or its address, names the source and the file. */
-export async function receive(api: ApiContext, { body, principal }: AdminRequest, query?: Given): Promise<Upload> {
+export async function receive(
+  api: ApiContext,
+  { body, principal }: AdminRequest,
+  query?: Given,
+): Promise<Upload> {
   const { fields, fileName, content, rest } = body as UploadBody;
-  const source = fields['source'] ?? query?.text('source') ?? api.base.config.sources[0]?.name ?? '';
+  const source =
+    fields['source'] ?? query?.text('source') ?? api.base.config.sources[0]?.name ?? '';
   const name = query?.text('name') ?? fileName;
   try {
     api.needIntake();
-    return await api.uploads.receive({ source, name, content }, api.operatorOf(principal).operator.who);
+    return await api.uploads.receive(
+      { source, name, content },
+      api.operatorOf(principal).operator.who,
+    );
   } catch (error) {
     let drained = 0;
     for await (const piece of rest) {
@@ -90,7 +104,10 @@ export async function sendUpload(
   return acting('upload', { on: name, ...request }, principal, api, async ({ operator }) => {
     const upload = await api.uploads.send(id, sha256, operator.who);
     const orders = upload.preview?.new ?? 0;
-    return { ...upload, text: `${name} is submitted as batch ${upload.batch}: ${count(orders)} new.` };
+    return {
+      ...upload,
+      text: `${name} is submitted as batch ${upload.batch}: ${count(orders)} new.`,
+    };
   });
 }
 

@@ -62,7 +62,9 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
       'state',
       'State',
       Object.keys(STANDING_TONES),
-      Object.keys(STANDING_TONES).map((one) => (one === 'finished' ? 'finished, also cancelled' : one)),
+      Object.keys(STANDING_TONES).map((one) =>
+        one === 'finished' ? 'finished, also cancelled' : one,
+      ),
     ),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
@@ -79,7 +81,12 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   };
 }
 
-type TableFacts = { now: number; nameless?: readonly number[]; live?: string; status: Pick<Status, 'pauses'> };
+type TableFacts = {
+  now: number;
+  nameless?: readonly number[];
+  live?: string;
+  status: Pick<Status, 'pauses'>;
+};
 
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
 export function batchTable(
@@ -120,11 +127,20 @@ function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
 
 /** What a number counts where some of it are rows without an order number; they may belong to fewer orders. */
 function rowsNote(all: number, nameless: number): Html | undefined {
-  return nameless === 0 ? undefined : html`<div class="quiet">${openText(Math.max(all, nameless), nameless)}</div>`;
+  return nameless === 0
+    ? undefined
+    : html`<div class="quiet">${openText(Math.max(all, nameless), nameless)}</div>`;
 }
 
 /** One batch: facts, outcomes, its orders, what can be done. */
-export async function batchPage({ api, url, params, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+export async function batchPage({
+  api,
+  url,
+  params,
+  mayOperate,
+  back,
+  confirm,
+}: PageRequest): Promise<Content> {
   const name = params['batch'] ?? '';
   const view = await readBatch(api, name);
   const { status } = await api.snapshot();
@@ -141,7 +157,8 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
-  const fresh = (part: string) => (batch.state === 'done' ? undefined : html` data-fresh="${part}"`);
+  const fresh = (part: string) =>
+    batch.state === 'done' ? undefined : html` data-fresh="${part}"`;
   const body = html`<h1>${batch.name}</h1>
 <div${fresh('progress')}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
@@ -156,13 +173,21 @@ ${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
-  return { title: batch.name, body, live: { address: `/api/v1${batchPath(name)}`, document: batchJson(view) } };
+  return {
+    title: batch.name,
+    body,
+    live: { address: `/api/v1${batchPath(name)}`, document: batchJson(view) },
+  };
 }
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */
-function rowLink({ purchaseOrderNumber: number, line, code }: OrderResult, { batch }: BatchView): Html {
+function rowLink(
+  { purchaseOrderNumber: number, line, code }: OrderResult,
+  { batch }: BatchView,
+): Html {
   const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
-  if ((number !== '' && code !== TOTAL) || !isTable || batch.state !== 'done') return numberLink(number);
+  if ((number !== '' && code !== TOTAL) || !isTable || batch.state !== 'done')
+    return numberLink(number);
   return link(
     letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: number })),
     number || 'no number',
@@ -172,10 +197,15 @@ function rowLink({ purchaseOrderNumber: number, line, code }: OrderResult, { bat
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';
 
 /** What waits for a person comes before the facts. */
-function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolean, articles?: Html): Html | undefined {
+function heldBox(
+  { batch: { batch, held, kind } }: BatchView,
+  mayOperate: boolean,
+  articles?: Html,
+): Html | undefined {
   if (held === undefined) return undefined;
   const { few, most } = HELD_RULE;
-  const again = kind === 'export' ? 'restart the daemon, which reads the export again' : 'drop the file again';
+  const again =
+    kind === 'export' ? 'restart the daemon, which reads the export again' : 'drop the file again';
   const corrected = kind === 'export' ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
   const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
@@ -200,7 +230,10 @@ function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html 
     ['source', batch.source],
     ['submitted by', batch.by],
     ['taken', timeText(new Date(batch.startedAt).toISOString())],
-    ['last outcome', settledIn(batch) === 0 ? undefined : timeText(new Date(batch.lastAt).toISOString())],
+    [
+      'last outcome',
+      settledIn(batch) === 0 ? undefined : timeText(new Date(batch.lastAt).toISOString()),
+    ],
     [
       'file',
       inspection &&
@@ -212,19 +245,27 @@ function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html 
       lost ? 'to dismiss it' : 'dropped by mistake?',
       toDismiss && html`${lost ? 'run' : 'Delete it:'} <code>${toDismiss}</code>`,
     ],
-    [standingText(view), unsettled ? html`${from(unsettled)}. ${unsettledText(batch)}` : endedWith && ENDED_BEFORE],
+    [
+      standingText(view),
+      unsettled ? html`${from(unsettled)}. ${unsettledText(batch)}` : endedWith && ENDED_BEFORE,
+    ],
     ['cancelled', withTime(cancelledBy(batch), batch.cancelledBy?.at)],
-    ['warnings', inspection?.warnings.length ? localTimes(inspection.warnings.join(' · ')) : undefined],
+    [
+      'warnings',
+      inspection?.warnings.length ? localTimes(inspection.warnings.join(' · ')) : undefined,
+    ],
     ['for your operator: report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],
   ]);
 }
 
-const from = ({ since, reason }: { since: number; reason: string }) => html`since ${timeText(iso(since))}: ${reason}`;
+const from = ({ since, reason }: { since: number; reason: string }) =>
+  html`since ${timeText(iso(since))}: ${reason}`;
 
 function outcomes({ batch, standing }: BatchView, nameless: number): Html | undefined {
   const found: Outcome[] = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0);
-  if (found.length === 0) return standing === 'unreadable' ? undefined : html`<h2>Outcomes</h2><p>None yet.</p>`;
+  if (found.length === 0)
+    return standing === 'unreadable' ? undefined : html`<h2>Outcomes</h2><p>None yet.</p>`;
   const rows = found.map((one) => [
     cell(batch.counts[one]),
     html`${outcomeWord(one)}`,

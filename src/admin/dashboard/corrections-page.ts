@@ -6,7 +6,13 @@ import type { Place } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { KINDS, readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
-import { correctionBook, correctionListReply, faultyPlace, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
+import {
+  correctionBook,
+  correctionListReply,
+  faultyPlace,
+  isUnrecorded,
+  NOT_RECORDED,
+} from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import { ENDINGS, type SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -71,13 +77,20 @@ export function correctionListPageRoutes(api: ApiContext): Route[] {
 
 /** Of a conflict, what is ordered and what was wanted; and that the changes are not known. */
 function changesNote(row: SettledRow, isSoon: boolean): Html {
-  const note = isSoon ? 'Person and changes are being recorded: load this page again in a moment.' : NOT_RECORDED;
-  const texts = [row.already?.replace(/^t/, 'T') ?? '', isUnrecorded(row) ? note : ''].filter(Boolean);
+  const note = isSoon
+    ? 'Person and changes are being recorded: load this page again in a moment.'
+    : NOT_RECORDED;
+  const texts = [row.already?.replace(/^t/, 'T') ?? '', isUnrecorded(row) ? note : ''].filter(
+    Boolean,
+  );
   return html`${texts.map((text) => html`<div class="quiet">${text}</div>`)}`;
 }
 
 /** Those of which the report does not show yet who changed what: the later file is not finished, or the report is written now. */
-export async function recordedSoon(rows: readonly SettledRow[], { base }: ApiContext): Promise<Set<SettledRow>> {
+export async function recordedSoon(
+  rows: readonly SettledRow[],
+  { base }: ApiContext,
+): Promise<Set<SettledRow>> {
   const unknown = rows.filter(isUnrecorded);
   const underWay = new Set(unknown.length === 0 ? [] : await base.batches.toRefresh());
   const soon = await Promise.all(
@@ -97,14 +110,20 @@ function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledR
 type Closee = { location: Place; batch?: string; file?: string };
 
 /** How a dead letter was closed: by whom, in which file, with which changes, and how its rows ended. */
-export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed, letter: Closee): Html {
+export function closedText(
+  { end, waitsIn, number = '', changes, ...first }: Closed,
+  letter: Closee,
+): Html {
   const isThere = end?.batch !== undefined && end.batch === first.batch;
   // It may have got another number in the file that settled it.
   const then = end === undefined || isThere ? ' as ' : ', at first as ';
   const as = number === '' ? undefined : html`${then}${link(orderPath(number), number)}`;
   const near = [letter, first, ...(end ? [end] : [])];
   const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end, near)}`;
-  const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
+  const waits =
+    waitsIn === undefined
+      ? undefined
+      : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
   return html`${endText(first, near)}${as}${last}${waits}${changeList(changes, placeText(letter.location))}`;
 }
 
@@ -125,6 +144,7 @@ function endText({ by, who, batch, file }: End, near: readonly NamedFile[]): Htm
 export function changeList(changes: Closed['changes'], at: string): Html | undefined {
   const texts = changeTexts(changes, at);
   const list = html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
-  if (texts.length > 3) return html`<details><summary>${count(texts.length)} changes</summary>${list}</details>`;
+  if (texts.length > 3)
+    return html`<details><summary>${count(texts.length)} changes</summary>${list}</details>`;
   return texts.length === 0 ? undefined : list;
 }

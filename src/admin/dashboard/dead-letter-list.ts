@@ -1,5 +1,8 @@
 import { count, outcomeWord } from '../../core/format.ts';
-import { lettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
+import {
+  lettersWithoutReport,
+  withoutReportText,
+} from '../../operate/batches/open-dead-letters.ts';
 import { SEND_AS_IT_IS } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -53,7 +56,9 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     select(url, 'kind', 'Kind', KINDS, KINDS.map(outcomeWord)),
     select(url, 'source', 'Source', names),
     select(url, 'already', 'Already in another file', ['true'], ['yes']),
-    ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),
+    ...['signature', 'batch'].flatMap((name) =>
+      url.searchParams.get(name) ? [textField(url, name, name)] : [],
+    ),
   ]);
   const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
   const groupRows = groups
@@ -81,8 +86,12 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const unread = await unreadableNote(api);
   const isEmpty = page.total === 0 && (unread === undefined || isFiltered(url));
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
-  const nobody = unread === undefined ? 'No order needs a person.' : 'No order that could be read needs a person.';
-  const none = lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
+  const nobody =
+    unread === undefined
+      ? 'No order needs a person.'
+      : 'No order that could be read needs a person.';
+  const none =
+    lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
 ${unread}${unsentNote(api)}
@@ -102,10 +111,16 @@ ${nextLink(url, page.next)}`;
 type Marked = { already: number; total: number; isLeast: boolean };
 
 /** How many of the orders that are listed another file has already, and where these are listed alone. `onlyWaits`: all in progress. */
-function alreadyNote(url: URL, { already, total, isLeast }: Marked, onlyWaits: boolean): Html | undefined {
+function alreadyNote(
+  url: URL,
+  { already, total, isLeast }: Marked,
+  onlyWaits: boolean,
+): Html | undefined {
   if (already === 0) return undefined;
   const is = already === 1 ? 'is' : 'are';
-  const found = onlyWaits ? 'in progress in another file' : 'in another file already, accepted or in progress';
+  const found = onlyWaits
+    ? 'in progress in another file'
+    : 'in another file already, accepted or in progress';
   const wait = `Wait for ${already === 1 ? 'its outcome' : 'their outcomes'}: do not correct ${already === 1 ? 'it' : 'them'} again.`;
   const said = `${isLeast ? 'At least ' : ''}${count(already)} of them ${is} ${found}.${onlyWaits ? ` ${wait}` : ''}`;
   const compare =
@@ -121,6 +136,7 @@ function alreadyNote(url: URL, { already, total, isLeast }: Marked, onlyWaits: b
 /** The download of the page; where it is refused, the page says why. */
 export function letterListPageRoutes(api: ApiContext): Route[] {
   const path = '/dead-letters.xlsx';
-  const handle: Route['handle'] = ({ url }) => leadBackOnError(api, '/dead-letters', url, () => letterBook(api, url));
+  const handle: Route['handle'] = ({ url }) =>
+    leadBackOnError(api, '/dead-letters', url, () => letterBook(api, url));
   return [{ method: 'GET', path, handle }];
 }

@@ -2,7 +2,13 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import { endOf } from '../../order/closing-text.ts';
-import { discardedAgain, hasInbox, NUMBER_KNOWN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
+import {
+  discardedAgain,
+  hasInbox,
+  NUMBER_KNOWN,
+  placeText,
+  ROW_KNOWN,
+} from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { asShown, firstOf } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -40,9 +46,14 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     one.value === '' ? html`` : html`<code>${asShown(one.value)}</code>`,
     html`${inForm(problemText({ ...one, field: '' }), number)}`,
   ]);
-  const config = { hasInbox: hasInbox(api.base.config), isEarly: fix.isEarly, isFree: other === undefined };
+  const config = {
+    hasInbox: hasInbox(api.base.config),
+    isEarly: fix.isEarly,
+    isFree: other === undefined,
+  };
   const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
-  const isSoon = closed !== undefined && (await recordedSoon([{ ...letter, closed }], api)).size > 0;
+  const isSoon =
+    closed !== undefined && (await recordedSoon([{ ...letter, closed }], api)).size > 0;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : endOf(closed) ? 'Settled, but its rows came back in a later file' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
@@ -58,7 +69,8 @@ ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
-  const refresh = isWaiting || (isSoon && entered === undefined) ? (fix.refresh ?? WAITING) : fix.refresh;
+  const refresh =
+    isWaiting || (isSoon && entered === undefined) ? (fix.refresh ?? WAITING) : fix.refresh;
   return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
 
@@ -97,13 +109,23 @@ const MOST_LOOSE = 50;
 const MOST_BETWEEN = 5;
 
 /** The rows without a number next to each other on one side of a line, the nearest first. */
-async function looseRows(api: ApiContext, batch: string, from: number, away: 1 | -1): Promise<FullLetter[]> {
+async function looseRows(
+  api: ApiContext,
+  batch: string,
+  from: number,
+  away: 1 | -1,
+): Promise<FullLetter[]> {
   const rows: FullLetter[] = [];
   let between = 0;
-  for (let line = from + away; line > 0 && rows.length < MOST_LOOSE && between <= MOST_BETWEEN; line += away) {
-    const row = await readLetter(api, idOf(batch, { purchaseOrderNumber: '', location: { line } })).catch(
-      () => undefined,
-    );
+  for (
+    let line = from + away;
+    line > 0 && rows.length < MOST_LOOSE && between <= MOST_BETWEEN;
+    line += away
+  ) {
+    const row = await readLetter(
+      api,
+      idOf(batch, { purchaseOrderNumber: '', location: { line } }),
+    ).catch(() => undefined);
     between = row === undefined ? between + 1 : 0;
     if (row === undefined) continue;
     if (row.purchaseOrderNumber !== '') break;
@@ -113,9 +135,16 @@ async function looseRows(api: ApiContext, batch: string, from: number, away: 1 |
 }
 
 /** What the rows say that may belong to an order, which its own form does not show. */
-async function rowsInDoubt(api: ApiContext, { batch, location, problems = [] }: FullLetter): Promise<Html | undefined> {
-  const messages = problems.flatMap(({ code, message }) => (code === 'row-in-doubt' ? message : []));
-  const lines = messages.flatMap((one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? []);
+async function rowsInDoubt(
+  api: ApiContext,
+  { batch, location, problems = [] }: FullLetter,
+): Promise<Html | undefined> {
+  const messages = problems.flatMap(({ code, message }) =>
+    code === 'row-in-doubt' ? message : [],
+  );
+  const lines = messages.flatMap(
+    (one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? [],
+  );
   const found = [...new Set(lines)].map(async (text) => {
     const line = Number(text);
     const away = line >= location.line ? 1 : -1;
@@ -147,7 +176,10 @@ function factsOf({
     ['kind', outcomeWord(kind)],
     // The table of problems follows.
     ['message', problems.length === 0 ? inForm(message, letter.purchaseOrderNumber) : undefined],
-    ['API', httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`],
+    [
+      'API',
+      httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`,
+    ],
     ['attempts', count(attempts)],
     ['file', html`${link(batchPath(batch), file)}, ${placeText(location)} (source ${source})`],
     ['last', timeText(letter.lastAt)],
@@ -174,15 +206,23 @@ function actions(
   letter: FullLetter,
   back: string,
   confirm: string | undefined,
-  { hasInbox, isEarly = false, isFree }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
+  {
+    hasInbox,
+    isEarly = false,
+    isFree,
+  }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
 ): { first?: Html; others: Html } {
   const { id, kind, batch, purchaseOrderNumber: number, problems = [] } = letter;
   const path = letterPath(id);
-  const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
-    actForm({ action, back, button, confirm, ...more });
+  const act = (
+    action: string,
+    button: string,
+    more: { fields?: Html; sure?: string; tone?: 'bad' } = {},
+  ) => actForm({ action, back, button, confirm, ...more });
   const as = (value: string) => html`<input type="hidden" name="as" value="${value}">`;
   const resolve = `/order/resolve?number=${encodeURIComponent(number.toWellFormed())}`;
-  const sends = kind === 'refused' || kind === 'failed' ? [act(`${path}/retry`, 'Send again unchanged')] : [];
+  const sends =
+    kind === 'refused' || kind === 'failed' ? [act(`${path}/retry`, 'Send again unchanged')] : [];
   const settles =
     kind === 'inDoubt'
       ? [
@@ -201,7 +241,10 @@ function actions(
   const name = isRow ? 'This row' : number || 'This order';
   const again = discardedAgain([{ kind, problems }], isRow ? 1 : 0);
   const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${again}`;
-  const discard = kind === 'inDoubt' || !isFree ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
+  const discard =
+    kind === 'inDoubt' || !isFree
+      ? undefined
+      : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
   const title = kind === 'inDoubt' ? 'Settle it' : 'Other ways';
@@ -209,5 +252,8 @@ function actions(
     html`<section class="screen"><h2>${title}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${last}</div></section>`;
   const isFirst = kind === 'conflict' || (isRow && number !== '');
   if (!isFirst || discard === undefined) return { others: others(discard) };
-  return { first: html`<section class="screen"><h2>Discard it</h2>${discard}</section>`, others: others(undefined) };
+  return {
+    first: html`<section class="screen"><h2>Discard it</h2>${discard}</section>`,
+    others: others(undefined),
+  };
 }

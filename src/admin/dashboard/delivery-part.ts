@@ -1,8 +1,21 @@
-import { ago, count, counted, duration, iso, outcomeWord, plainPause, withoutStop } from '../../core/format.ts';
+import {
+  ago,
+  count,
+  counted,
+  duration,
+  iso,
+  outcomeWord,
+  plainPause,
+  withoutStop,
+} from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
+import {
+  type BatchStanding,
+  type BatchView,
+  settledIn,
+} from '../../operate/batches/list-batches.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import type { Upload } from '../../operate/uploads/upload-shelf.ts';
@@ -39,7 +52,9 @@ export function pauseBox(pause: Pause, now: number): Html {
   const first = advice === undefined ? '' : `To do: ${advice}. `;
   const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${advice === undefined ? ends : ends.replace(/^It ends automatically/, 'Then it ends automatically')}${next}`}`;
   const isTold = plainPause(pause).reason === pause.reason;
-  const cause = isTold ? '' : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
+  const cause = isTold
+    ? ''
+    : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
   // No alert: a screen reader would announce each second that passes.
   return html`<div class="box bad"><strong>Paused</strong> since ${timeText(iso(since))} (${agoText(since, now)})${why(pause)}${code}${seen}
 <br>${end}${cause}</div>`;
@@ -54,7 +69,8 @@ function leftIn({ batch }: BatchView): number | undefined {
 /** The pause for whose end orders of a file wait. */
 function pauseOf(view: BatchView, { pauses: [pause] }: Pick<Status, 'pauses'>): Pause | undefined {
   const { batch, standing } = view;
-  const isWaiting = batch.state !== 'done' && batch.unsettled === undefined && WAITING.includes(standing);
+  const isWaiting =
+    batch.state !== 'done' && batch.unsettled === undefined && WAITING.includes(standing);
   return isWaiting && leftIn(view) !== 0 ? pause : undefined;
 }
 
@@ -63,15 +79,21 @@ export function waitingNote(view: BatchView, status: Status): Html | undefined {
   const pause = pauseOf(view, status);
   const left = leftIn(view);
   const { accepted } = view.batch.counts;
-  const wait = left === undefined ? 'Its orders wait' : `${counted(left, 'order')} ${left === 1 ? 'waits' : 'wait'}`;
+  const wait =
+    left === undefined
+      ? 'Its orders wait'
+      : `${counted(left, 'order')} ${left === 1 ? 'waits' : 'wait'}`;
   if (pause === undefined) return isForList(view) ? listNote(wait) : undefined;
   const so =
-    accepted === 0 ? 'none is accepted yet' : `${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted already`;
+    accepted === 0
+      ? 'none is accepted yet'
+      : `${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted already`;
   const end = `${ENDS[endOf(pause)]} Then po-sync sends them: do not drop the file again.`;
   return html`<p class="box doubt" role="status"><strong>${wait}</strong>, ${so}: delivery is paused since ${timeText(iso(pause.since))}${why(pause)}. ${end}</p>`;
 }
 
-const isForList = ({ batch, standing }: BatchView): boolean => batch.waitsForList === true && standing === 'reading';
+const isForList = ({ batch, standing }: BatchView): boolean =>
+  batch.waitsForList === true && standing === 'reading';
 
 function listNote(wait: string): Html {
   return html`<p class="box doubt" role="status"><strong>${wait}</strong>: po-sync first asks the API which orders it has already, and has no answer yet. Then po-sync sends the others automatically: do not drop the file again.</p>`;
@@ -96,7 +118,11 @@ export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): 
   const { unsettled, cancelled, open } = view.batch;
   if (view.over && open === 0) return badge('quiet', `${view.standing}, ${view.over}`);
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
-  const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : STANDING_TONES[view.standing];
+  const tone = unsettled
+    ? 'bad'
+    : view.standing === 'finished'
+      ? end
+      : STANDING_TONES[view.standing];
   return badge(tone, shownStanding(view));
 }
 
@@ -110,7 +136,9 @@ export async function sentPart(
   const to = html`${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.`;
   if (view === undefined) return { shown: html`<p class="box good">Sent. ${to}</p>` };
   const { counts, open, state } = view.batch;
-  const found = OUTCOMES.filter((one) => counts[one] > 0).map((one) => `${count(counts[one])} ${outcomeWord(one)}`);
+  const found = OUTCOMES.filter((one) => counts[one] > 0).map(
+    (one) => `${count(counts[one])} ${outcomeWord(one)}`,
+  );
   const far = `${found.join(', ') || 'no outcome yet'}.`;
   if (state !== 'done') {
     const note = waitingNote(view, (await api.snapshot()).status);
@@ -120,7 +148,9 @@ export async function sentPart(
     };
   }
   const left = open === 0 ? '' : ` ${count(open)} ${open === 1 ? 'needs' : 'need'} a person.`;
-  return { shown: html`<p class="box ${open === 0 ? 'good' : 'bad'}">Finished: ${far}${left} ${to}</p>` };
+  return {
+    shown: html`<p class="box ${open === 0 ? 'good' : 'bad'}">Finished: ${far}${left} ${to}</p>`,
+  };
 }
 
 /** Who paused, as ` by anna: stock-taking`, or the reason after a colon. The script of the pages says the same. */

@@ -27,7 +27,12 @@ export type Entered = {
  * The part of a dead letter's page in which its cells are corrected. `isBusy`: a correction is being sent. `refresh`:
  * seconds until it shows more. `isEarly`: its fix file is not written yet.
  */
-export type FixSection = { body: Html | undefined; isBusy?: boolean; refresh?: number; isEarly?: boolean };
+export type FixSection = {
+  body: Html | undefined;
+  isBusy?: boolean;
+  refresh?: number;
+  isEarly?: boolean;
+};
 
 /** The cells of a dead letter's rows as a form, after the corrections that were sent before. */
 export async function fixSection(
@@ -45,7 +50,8 @@ export async function fixSection(
     return { body: html`${why}${await entered.compare?.()}${before}`, isBusy: true };
   }
   const late = async () => html`${result(entered)}${await entered?.compare?.()}`;
-  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: html`${await late()}${before}` };
+  if (!mayOperate || letter.closed || letter.kind === 'inDoubt')
+    return { body: html`${await late()}${before}` };
   const found = await api.corrections.open(letter).catch(whyNot);
   const repeats = (await api.base.batches.find(letter.batch))?.repeats;
   const warning = repeats && sameContentNote(repeats);
@@ -78,11 +84,17 @@ function correctionsTable(sent: readonly CorrectionView[], { closed }: FullLette
   return html`<h2>Corrections</h2>${table('Corrections', ['sent', 'by', 'batch', 'result'], rows)}`;
 }
 
-function resultOf({ batch, state, accepted, left }: CorrectionView, closed: FullLetter['closed']): Html {
+function resultOf(
+  { batch, state, accepted, left }: CorrectionView,
+  closed: FullLetter['closed'],
+): Html {
   // Its batch may not be finished yet: the page says at its top that the order is settled.
-  const isSettled = closed?.waitsIn === undefined && [closed?.batch, closed?.end?.batch].includes(batch);
+  const isSettled =
+    closed?.waitsIn === undefined && [closed?.batch, closed?.end?.batch].includes(batch);
   if (isSettled && state === 'under-way')
-    return (closed?.end ?? closed)?.by === 'accepted' ? badge('good', 'accepted') : badge('quiet', 'settled');
+    return (closed?.end ?? closed)?.by === 'accepted'
+      ? badge('good', 'accepted')
+      : badge('quiet', 'settled');
   if (state === 'under-way') return badge('quiet', 'is being sent');
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(
@@ -94,7 +106,8 @@ function resultOf({ batch, state, accepted, left }: CorrectionView, closed: Full
 }
 
 function result(entered: Entered | undefined): Html | undefined {
-  if (entered?.trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${entered.trouble}</p>`;
+  if (entered?.trouble !== undefined)
+    return html`<p class="box bad" role="alert">Not sent. ${entered.trouble}</p>`;
   if (entered?.checked === undefined) return undefined;
   const { isReady, trouble, orders } = entered.checked;
   if (trouble !== undefined)
@@ -108,7 +121,8 @@ function result(entered: Entered | undefined): Html | undefined {
 
 const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> = {
   new: 'every check passes. It can be sent.',
-  duplicate: 'the same order is accepted or in progress. Nothing is sent, and this order is settled.',
+  duplicate:
+    'the same order is accepted or in progress. Nothing is sent, and this order is settled.',
   conflict: NUMBER_TAKEN,
   waiting: 'an order with the same content already waits for a person.',
   invalid: 'it cannot be sent like this. The messages below say what to do.',
@@ -122,9 +136,15 @@ function form(
 ): Html {
   const more = (entered?.corrected.length ?? 0) - known.length;
   const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added ?? NO_ROW)];
-  const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
-  const inWords = found.map((one) => ({ ...one, message: inForm(one.message, letter.purchaseOrderNumber) }));
-  const canConfirm = letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`));
+  const found =
+    entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
+  const inWords = found.map((one) => ({
+    ...one,
+    message: inForm(one.message, letter.purchaseOrderNumber),
+  }));
+  const canConfirm =
+    letter.kind !== 'conflict' ||
+    found.some(({ message }) => message.includes(`write ${CONFIRMED}`));
   const parts = rows.map((row, i) =>
     rowPart(
       row,
@@ -190,7 +210,9 @@ const LONGEST = 1000;
 function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
   const notes = [
     ...wrong.map(({ message }) => html`<span class="bad">${message}</span>`),
-    ...(now === value ? [] : [html`<span class="quiet">was: ${value === '' ? '(empty)' : value}</span>`]),
+    ...(now === value
+      ? []
+      : [html`<span class="quiet">was: ${value === '' ? '(empty)' : value}</span>`]),
   ];
   const described = notes.length === 0 ? undefined : html` aria-describedby="${id}.note"`;
   const invalid = wrong.length === 0 ? undefined : html` aria-invalid="true"`;
@@ -209,10 +231,16 @@ function knownProblems({ problems = [] }: FullLetter, rows: readonly FixRow[]): 
   return problems.map((problem) => {
     const at = problem.pointer;
     const inRow = ({ place }: FixRow) =>
-      at === undefined ? place === placeText({ line: problem.line }) : at === place || at.startsWith(`${place}/`);
+      at === undefined
+        ? place === placeText({ line: problem.line })
+        : at === place || at.startsWith(`${place}/`);
     const row = Math.max(0, rows.findIndex(inRow));
     const field = at === undefined ? problem.field : at.slice((rows[row]?.place ?? '').length + 1);
-    return { row, field, message: at === undefined ? problemText({ ...problem, field: '' }) : problem.message };
+    return {
+      row,
+      field,
+      message: at === undefined ? problemText({ ...problem, field: '' }) : problem.message,
+    };
   });
 }
 
@@ -224,22 +252,35 @@ export function readEntered(
   { added: count = '', ...fields }: Readonly<Record<string, string>>,
 ): CorrectedRow[] {
   const more = added && /^\d{1,2}$/.test(count) ? Math.min(Number(count), MOST_ADDED) : 0;
-  return [...rows, ...Array.from({ length: more }, () => added ?? NO_ROW)].map(({ cells }, row) => ({
-    values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
-    confirmed: fields[`ok.${row}`] !== undefined,
-    leave: fields[`out.${row}`] !== undefined,
-  }));
+  return [...rows, ...Array.from({ length: more }, () => added ?? NO_ROW)].map(
+    ({ cells }, row) => ({
+      values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
+      confirmed: fields[`ok.${row}`] !== undefined,
+      leave: fields[`out.${row}`] !== undefined,
+    }),
+  );
 }
 
 /** What was entered, and one more row to fill in. */
-export function withAddedRow({ rows: { added } }: Correctable, corrected: readonly CorrectedRow[]): CorrectedRow[] {
-  const more = added === undefined ? [] : [{ values: added.cells.map(({ value }) => value), confirmed: false }];
+export function withAddedRow(
+  { rows: { added } }: Correctable,
+  corrected: readonly CorrectedRow[],
+): CorrectedRow[] {
+  const more =
+    added === undefined
+      ? []
+      : [{ values: added.cells.map(({ value }) => value), confirmed: false }];
   return [...corrected, ...more];
 }
 
 /** A page shows hidden characters as escapes, and cuts long texts: what came back unchanged is the value itself. */
 function entered(was: string, now: string | undefined): string {
   if (now === undefined || now === visible(was)) return was;
-  const hidden = new Set(Array.from(was).filter((character) => escapeHidden(character) !== character));
-  return [...hidden].reduce((text, character) => text.replaceAll(escapeHidden(character), character), now);
+  const hidden = new Set(
+    Array.from(was).filter((character) => escapeHidden(character) !== character),
+  );
+  return [...hidden].reduce(
+    (text, character) => text.replaceAll(escapeHidden(character), character),
+    now,
+  );
 }

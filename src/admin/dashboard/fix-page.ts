@@ -47,12 +47,22 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
     const removed = /^remove\.(\d{1,3})$/.exec(act ?? '')?.[1];
     if (removed !== undefined) {
       // A row of the order is left out instead, which is checked.
-      const isKept = (_: unknown, row: number) => row !== Number(removed) || row < found.rows.rows.length;
+      const isKept = (_: unknown, row: number) =>
+        row !== Number(removed) || row < found.rows.rows.length;
       return await show({ corrected: corrected.filter(isKept) });
     }
     if (act !== 'send')
-      return await show({ corrected, compare, checked: await api.corrections.check(letter, found, corrected) });
-    const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);
+      return await show({
+        corrected,
+        compare,
+        checked: await api.corrections.check(letter, found, corrected),
+      });
+    const result = await sendCorrection(
+      api,
+      letter,
+      { version, corrected, confirm },
+      request.principal,
+    );
     if (result.sent === undefined)
       return await show({ corrected, compare, checked: result.checked, isSent: true }, 422);
     return leadBack(path, api.notes.keep({ text: resultText(result), isGood: true }));
@@ -81,15 +91,28 @@ async function comparedWith(
   if (rows.size === 0) return undefined;
   const { batch, source, purchaseOrderNumber: number } = await readLetter(api, params['id'] ?? '');
   const header = (await api.base.batches.find(batch))?.inspection?.shape.header ?? [];
-  const columns = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))].slice(0, MOST);
+  const columns = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))].slice(
+    0,
+    MOST,
+  );
   const titles = columns.map((column) => header[column] || String(column + 1));
-  const entered = [...rows.values()].slice(0, MOST).map((cells) => columns.map((at) => html`${cells.get(at) ?? ''}`));
+  const entered = [...rows.values()]
+    .slice(0, MOST)
+    .map((cells) => columns.map((at) => html`${cells.get(at) ?? ''}`));
   const found =
-    number === '' ? undefined : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
+    number === ''
+      ? undefined
+      : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
   const mapping = mappingFor(api.base.config, source) ?? plainMapping();
-  const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], { header, mapping });
+  const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], {
+    header,
+    mapping,
+  });
   const sent = found && SENT[found.history.state];
-  const same = isSame && sent ? html`<p>These are the articles and quantities that ${sent.same}.</p>` : undefined;
+  const same =
+    isSame && sent
+      ? html`<p>These are the articles and quantities that ${sent.same}.</p>`
+      : undefined;
   return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${sent && itemsPart(found.history, sent.title)}`;
 }
 
@@ -108,10 +131,19 @@ const SENT: Readonly<Partial<Record<OrderHistory['state'], typeof IS_SENT>>> = {
 type ReadBy = { header: readonly string[]; mapping: Mapping };
 
 /** Whether rows that were entered have exactly these items, written in the same way. */
-function haveItems(rows: readonly ReadonlyMap<number, string>[], items: readonly Item[], { header, mapping }: ReadBy) {
-  const [article, quantity] = [columnNamed('articleCode', header, mapping), columnNamed('quantity', header, mapping)];
+function haveItems(
+  rows: readonly ReadonlyMap<number, string>[],
+  items: readonly Item[],
+  { header, mapping }: ReadBy,
+) {
+  const [article, quantity] = [
+    columnNamed('articleCode', header, mapping),
+    columnNamed('quantity', header, mapping),
+  ];
   if (article === undefined || quantity === undefined || items.length === 0) return false;
-  const entered = rows.map((cells) => JSON.stringify([cells.get(article)?.trim(), cells.get(quantity)?.trim()]));
+  const entered = rows.map((cells) =>
+    JSON.stringify([cells.get(article)?.trim(), cells.get(quantity)?.trim()]),
+  );
   const sent = items.map((item) => JSON.stringify([item.articleCode, String(item.quantity)]));
   return isDeepStrictEqual(entered.toSorted(), sent.toSorted());
 }
@@ -123,5 +155,9 @@ const LATER = new Set(['redis-away', 'lists-being-read']);
 function kept({ url, body }: AdminRequest, error: unknown): Reply {
   if (!(error instanceof PoSyncError) || !LATER.has(error.code)) throw error;
   const why = html`${error.message} ${error.remedy}`;
-  return keptPage(url, body as Record<string, string>, { title: 'Not now', why, status: problemReply(error).status });
+  return keptPage(url, body as Record<string, string>, {
+    title: 'Not now',
+    why,
+    status: problemReply(error).status,
+  });
 }

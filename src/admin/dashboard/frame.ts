@@ -33,7 +33,13 @@ type Page = {
   /** ES modules among the assets. */
   scripts?: readonly string[];
   /** What is shown above every page. */
-  header?: { environment: string; isProtected: boolean; principal: Principal; state?: Html; asOf: string };
+  header?: {
+    environment: string;
+    isProtected: boolean;
+    principal: Principal;
+    state?: Html;
+    asOf: string;
+  };
   /** The path of the page, which its link in the navigation marks. */
   path?: string;
 };
@@ -61,7 +67,9 @@ export function listLink(path: string): Html {
 
 /** A complete document. It is readable without its scripts. */
 export function framePage({ title, body, scripts = [], header, path }: Page, status = 200): Reply {
-  const modules = scripts.map((name) => html`<script type="module" src="/assets/${name}"></script>`);
+  const modules = scripts.map(
+    (name) => html`<script type="module" src="/assets/${name}"></script>`,
+  );
   const markup = html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -90,10 +98,15 @@ function headerOf(
 ): Html {
   const links = PAGES.map(([href, title]) => {
     const isHere = href === '/' ? path === '/' : path?.startsWith(href);
-    return isHere ? html`<a href="${href}" aria-current="page">${title}</a>` : html`<a href="${href}">${title}</a>`;
+    return isHere
+      ? html`<a href="${href}" aria-current="page">${title}</a>`
+      : html`<a href="${href}">${title}</a>`;
   });
   const role = principal.role === 'operate' ? 'may operate' : 'may read';
-  const person = principal.who === '' ? html`${role} <a href="/login">Sign in</a>` : html`${principal.who}, ${role}`;
+  const person =
+    principal.who === ''
+      ? html`${role} <a href="/login">Sign in</a>`
+      : html`${principal.who}, ${role}`;
   const out =
     principal.who === ''
       ? undefined

@@ -15,7 +15,8 @@ export function createHelpPage(file: URL = DOCUMENT): () => Promise<Content> {
   return async () => {
     read ??= readFile(file, 'utf8').then(renderDocument);
     const shown = await read.catch(() => undefined);
-    if (shown !== undefined) return { title: 'Help', body: html`<div class="document">${shown}</div>` };
+    if (shown !== undefined)
+      return { title: 'Help', body: html`<div class="document">${shown}</div>` };
     read = undefined;
     const body = html`<h1>Help</h1>
 <p role="alert">This page cannot be shown, because docs/for-clerks.md of the program cannot be read.</p>
@@ -34,10 +35,16 @@ export async function renderDocument(text: string): Promise<Html> {
       },
       link({ href, tokens }) {
         const shown = this.parser.parseInline(tokens);
-        return href.startsWith('#') ? html`<a href="${href}">${{ markup: shown }}</a>`.markup : shown;
+        return href.startsWith('#')
+          ? html`<a href="${href}">${{ markup: shown }}</a>`.markup
+          : shown;
       },
       image({ href, text: says }) {
-        return (Object.hasOwn(PICTURES, href) ? html`<img src="/assets/${href}" alt="${says}">` : html`${says}`).markup;
+        return (
+          Object.hasOwn(PICTURES, href)
+            ? html`<img src="/assets/${href}" alt="${says}">`
+            : html`${says}`
+        ).markup;
       },
       html: ({ text: raw }) => html`${raw}`.markup,
     },

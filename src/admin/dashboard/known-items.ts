@@ -1,4 +1,9 @@
-import { NUMBER_FREE, NUMBER_IN_PROGRESS, NUMBER_TAKEN, SEND_UNCHANGED } from '../../order/number-texts.ts';
+import {
+  NUMBER_FREE,
+  NUMBER_IN_PROGRESS,
+  NUMBER_TAKEN,
+  SEND_UNCHANGED,
+} from '../../order/number-texts.ts';
 import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -25,7 +30,10 @@ export async function itemsOfBoth(
 const FREE = `${NUMBER_FREE} ${SEND_UNCHANGED}. If it is not, discard it.`;
 
 /** The order that the letter was compared with may have been withdrawn since: then its number can be sent. */
-async function adviceFor({ purchaseOrderNumber, kind }: FullLetter, { ledger }: ApiContext['base']): Promise<string> {
+async function adviceFor(
+  { purchaseOrderNumber, kind }: FullLetter,
+  { ledger }: ApiContext['base'],
+): Promise<string> {
   const [now] = kind === 'conflict' ? await ledger.lookup([purchaseOrderNumber]) : [];
   return now?.kind === 'nothing' ? FREE : NUMBER_TAKEN;
 }

@@ -1,7 +1,11 @@
 import { count, counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { SentAs } from '../../ledger/dead-letters.ts';
-import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/in-progress.ts';
+import {
+  inProgressRemedy,
+  inProgressText,
+  type OrderInProgress,
+} from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { articlesIn } from '../../report/page/errors-section.ts';
@@ -23,9 +27,15 @@ export function inForm(message: string, number: string): string {
       `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
     )
     .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
-    .replace('enter the number of this order in that row, or add it again if it is gone', 'take it in again, or add it')
+    .replace(
+      'enter the number of this order in that row, or add it again if it is gone',
+      'take it in again, or add it',
+    )
     .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
-    .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
+    .replace(
+      'remove it and, in each other row',
+      `check "${LEAVE_OUT}" in it and, in each other row`,
+    )
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
     .replace(
@@ -35,29 +45,48 @@ export function inForm(message: string, number: string): string {
     .replace('In a fix file, also write', 'Also write')
     .replace('discard it in the dashboard or ask', 'discard it or ask')
     .replace('drop it in a fix file without that row', 'send it as it is')
-    .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
+    .replace(
+      /write confirmed into _error_check( of the fix file)?/g,
+      `check "${CORRECT_AS_IT_IS}"`,
+    );
 }
 
 /** Which messages of a row its box answers, where that are several: each of them, also for one that a person may have missed. */
 export function answersText(messages: readonly string[]): string {
   const answered = messages.filter((message) => message.includes(`check "${CORRECT_AS_IT_IS}"`));
   if (answered.length < 2) return '';
-  const shorts = answered.map((message) => /^.{0,160}?(?=; |\. |$)/s.exec(message)?.[0] ?? `${message.slice(0, 159)}…`);
+  const shorts = answered.map(
+    (message) => /^.{0,160}?(?=; |\. |$)/s.exec(message)?.[0] ?? `${message.slice(0, 159)}…`,
+  );
   return `. Here it answers ${count(answered.length)} messages: ${shorts.join('; ')}`;
 }
 
-type Shown = { purchaseOrderNumber: string; field?: string; message: string; items?: string; already?: string };
+type Shown = {
+  purchaseOrderNumber: string;
+  field?: string;
+  message: string;
+  items?: string;
+  already?: string;
+};
 
 /** What is wrong with one order of a list, its items, and that another file has it. */
-export function messageOf({ purchaseOrderNumber, field = '', message, items, already }: Shown): Html {
+export function messageOf({
+  purchaseOrderNumber,
+  field = '',
+  message,
+  items,
+  already,
+}: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
   const text = inForm(problemText({ field, message }), purchaseOrderNumber);
   // Each row in doubt has this message, and the page of the order has what to do.
-  const [short = text] = /^.{0,80}a row of this order may be missing: .+? may belong to this order\./s.exec(text) ?? [];
+  const [short = text] =
+    /^.{0,80}a row of this order may be missing: .+? may belong to this order\./s.exec(text) ?? [];
   if (already === undefined) return html`${short}${own}`;
   const said = already.replace(/^[a-z]/, (first) => first.toUpperCase());
   // Its message may be only that, and what to do.
-  if (withoutRemedy(message) === already) return html`<strong>${said}.</strong> ${remedyIn(text)}${own}`;
+  if (withoutRemedy(message) === already)
+    return html`<strong>${said}.</strong> ${remedyIn(text)}${own}`;
   return html`${text}${own}<div><strong>${said}</strong></div>`;
 }
 
@@ -67,14 +96,18 @@ export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
   if (next === undefined)
     return html`<p>${areBusy ? 'Those below it in the list are in progress. ' : ''}${link('/dead-letters', 'Orders that need you')}</p>`;
   const { field = '', value = '', code, message, location } = next;
-  const name = nameOf({ ...next, problems: [{ line: location.line, field, value, code, message }] });
+  const name = nameOf({
+    ...next,
+    problems: [{ line: location.line, field, value, code, message }],
+  });
   return html`<p>The next one that needs you: ${link(letterPath(next.id), name)}</p>`;
 }
 
 /** What the page of an order is about. A totals row has a label where others have a number. */
 export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
   if (!isNameless(letter)) return letter.purchaseOrderNumber || 'An order without a number';
-  const label = letter.purchaseOrderNumber || letter.problems?.find(({ code }) => code === TOTAL)?.value;
+  const label =
+    letter.purchaseOrderNumber || letter.problems?.find(({ code }) => code === TOTAL)?.value;
   return label ? `A row with the label ${label}` : 'A row without an order number';
 }
 
@@ -94,16 +127,21 @@ const PLACE = '\n';
 
 /** Uploaded files whose preview nobody confirmed: their orders are in no list. */
 export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | undefined {
-  const waiting = uploads.list().filter(({ state, preview }) => state === 'ready' && preview?.records !== 0);
+  const waiting = uploads
+    .list()
+    .filter(({ state, preview }) => state === 'ready' && preview?.records !== 0);
   const [one] = waiting;
   if (one === undefined) return undefined;
   const [was, it] = waiting.length === 1 ? ['was', 'it'] : ['were', 'each'];
-  const to = waiting.length === 1 ? link(`/upload/${one.id}`, one.name) : link('/upload', 'Show them');
+  const to =
+    waiting.length === 1 ? link(`/upload/${one.id}`, one.name) : link('/upload', 'Show them');
   return html`<p class="box doubt" role="status">${counted(waiting.length, 'uploaded file')} ${was} not sent yet: ${to}. po-sync removes ${it} an hour after the upload.</p>`;
 }
 
 /** How many files could not be read, where orders are listed: theirs are in no list. */
-export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Promise<Html | undefined> {
+export async function unreadableNote({
+  tables,
+}: Pick<ApiContext, 'tables'>): Promise<Html | undefined> {
   const { batches } = await tables();
   const files = batches.matching({ open: true, state: 'unreadable' }).toArray().length;
   if (files === 0) return undefined;

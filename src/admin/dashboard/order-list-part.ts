@@ -14,7 +14,9 @@ import { cell, link, table } from './parts.ts';
 
 /** The downloads of all orders of the batches that a page lists, on all pages of the list. */
 export function orderListLinks({ searchParams }: URL): Html {
-  const filters = [...searchParams].filter(([name, value]) => BATCH_FILTERS.includes(name) && value !== '');
+  const filters = [...searchParams].filter(
+    ([name, value]) => BATCH_FILTERS.includes(name) && value !== '',
+  );
   const query = new URLSearchParams(filters).toString();
   const path = `/orders.csv${query === '' ? '' : `?${query}`}`;
   const accepted = `/orders.csv?${new URLSearchParams([...filters, ['accepted', 'true']]).toString()}`;
@@ -67,7 +69,14 @@ export async function leadBackOnError(
 }
 
 /** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
-export function sentPart({ batch, kind, state, cancelled, counts, open }: BatchView['batch']): Html | undefined {
+export function sentPart({
+  batch,
+  kind,
+  state,
+  cancelled,
+  counts,
+  open,
+}: BatchView['batch']): Html | undefined {
   const { accepted } = counts;
   const isShown = kind === 'export' && cancelled && (counts.cancelled > 0 || state !== 'done');
   const again = isShown ? html`<p class="box doubt">${CANCELLED_IN_EXPORT}</p>` : undefined;
@@ -77,7 +86,10 @@ export function sentPart({ batch, kind, state, cancelled, counts, open }: BatchV
     `/items.xlsx?q=${encodeURIComponent(batch)}`,
     'Its accepted orders with articles and quantities, as a spreadsheet',
   );
-  const later = countNeedingPerson(counts) > open ? html` <span class="quiet">${BROUGHT_LATER}</span>` : undefined;
+  const later =
+    countNeedingPerson(counts) > open
+      ? html` <span class="quiet">${BROUGHT_LATER}</span>`
+      : undefined;
   if (!cancelled) return html`<p>${items}${later}</p>`;
   const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
   return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>${again}`;
@@ -88,8 +100,13 @@ const BROUGHT_LATER = html`Without those that another file brought later: they a
 const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome; none of them is sent again. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;
 
 /** The cancelled orders of a page that the API has now: a later file brought them. */
-export async function orderedSince({ base }: ApiContext, listed: readonly OrderResult[]): Promise<Set<string>> {
-  const numbers = listed.flatMap((one) => (one.outcome === 'cancelled' ? [one.purchaseOrderNumber] : []));
+export async function orderedSince(
+  { base }: ApiContext,
+  listed: readonly OrderResult[],
+): Promise<Set<string>> {
+  const numbers = listed.flatMap((one) =>
+    one.outcome === 'cancelled' ? [one.purchaseOrderNumber] : [],
+  );
   const known = numbers.length === 0 ? [] : await base.ledger.lookup(numbers);
   return new Set(numbers.filter((_, i) => known[i]?.kind === 'accepted'));
 }
@@ -102,7 +119,8 @@ export function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: Batch
   };
   const both = [row('files', files), ...(fixFiles.files === 0 ? [] : [row('fix files', fixFiles)])];
   const all = (name: keyof BatchSum) => files[name] + fixFiles[name];
-  const left = all('orders') - all('accepted') - all('duplicate') - all('cancelled') - all('needPerson');
+  const left =
+    all('orders') - all('accepted') - all('duplicate') - all('cancelled') - all('needPerson');
   const waiting = left > 0 ? html`, ${orders(left)} without an outcome yet` : undefined;
   const titles = ['sum', ...SUMMED.map((name) => SUM_TITLES[name] ?? name)];
   return html`${table('Sum of all that match', titles, both)}<p>Accepted at first, with those of fix files: ${count(all('accepted'))} different ${all('accepted') === 1 ? 'order' : 'orders'}${waiting}.</p><p class="quiet">Orders that needed a person, and that the API accepted when they were sent again unchanged, are not counted as accepted here; the list of accepted orders has them, too. An order is accepted only once, but the other columns may count it again: as a duplicate, if it came again unchanged; as one that needed a person, if it came again with other content or with an error; and in each file and fix file in which it was wrong. Therefore do not subtract the accepted orders from the others.</p>`;
@@ -114,4 +132,13 @@ const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {
   needPerson: 'needed a person',
   open: 'still open',
 };
-const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
+const SUMMED = [
+  'files',
+  'orders',
+  'nameless',
+  'accepted',
+  'duplicate',
+  'cancelled',
+  'needPerson',
+  'open',
+] as const;

@@ -47,8 +47,14 @@ import {
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
-  const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
-  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart()}` };
+  const form = filterForm(
+    url,
+    '/order',
+    [textField(url, 'number', 'Order number')],
+    'Show history',
+  );
+  if (!url.searchParams.get('number'))
+    return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart()}` };
   const found = await readHistory(api, url).catch(notFound);
   if (found instanceof PoSyncError) return missingOrder(found, form);
   const { history, settled, unread } = found;
@@ -79,7 +85,10 @@ function notFound(error: unknown): PoSyncError {
 }
 
 /** With the field to search again: a number that is not found is often misspelled. */
-function missingOrder({ message, remedy, facts: { order, batch } }: PoSyncError, form: Html): Content {
+function missingOrder(
+  { message, remedy, facts: { order, batch } }: PoSyncError,
+  form: Html,
+): Content {
   const state = batch === undefined ? badge('doubt', 'not found') : badge('quiet', 'not read yet');
   const onward = batch === undefined ? undefined : link(batchPath(String(batch)), 'Open its batch');
   const body = html`<h1>${String(order)}</h1>
@@ -116,10 +125,18 @@ function stateOf(history: OrderHistory): Html {
 }
 
 /** Since when the API has it, by what po-sync keeps: nobody asks the API for this page. */
-function acceptedPart({ order, accepted, appearances, operatorActions }: OrderHistory): Html | undefined {
+function acceptedPart({
+  order,
+  accepted,
+  appearances,
+  operatorActions,
+}: OrderHistory): Html | undefined {
   if (accepted === undefined) return undefined;
-  const own = appearances.find(({ batch, result }) => batch === accepted.batch && result.outcome === 'accepted');
-  const isListed = accepted.batch === undefined || ['listed', 'created-twice'].includes(own?.result.code ?? '');
+  const own = appearances.find(
+    ({ batch, result }) => batch === accepted.batch && result.outcome === 'accepted',
+  );
+  const isListed =
+    accepted.batch === undefined || ['listed', 'created-twice'].includes(own?.result.code ?? '');
   const who = operatorActions.findLast(({ what }) => what === 'confirmed')?.who;
   // Before its report, nothing says how a list or an answer showed it.
   const answered = own === undefined ? 'the API had it' : 'the API answered po-sync that it has it';
@@ -149,8 +166,14 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
       'file',
       html`${link(batchPath(open.batch), open.file ?? open.batch)}, ${firstLine(open.line, open.content.items)}${handedIn(open.by)}`,
     ],
-    ['batch held', open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause],
-    ['same order in', open.followedBy.length === 0 ? undefined : html`${open.followedBy.map(batchItem)}`],
+    [
+      'batch held',
+      open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause,
+    ],
+    [
+      'same order in',
+      open.followedBy.length === 0 ? undefined : html`${open.followedBy.map(batchItem)}`,
+    ],
   ]);
 }
 
@@ -181,15 +204,26 @@ type HistoryEvent = { at: string; text: Html };
 function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   // Before its outcome no report says where an order came from.
-  const taken = open && appearances.every(({ batch }) => batch !== open.batch) ? [takenEvent(open, history)] : [];
+  const taken =
+    open && appearances.every(({ batch }) => batch !== open.batch)
+      ? [takenEvent(open, history)]
+      : [];
   const attempts = attemptsOf(history).map(({ at, attempt, message, httpStatus }) => ({
     at: iso(at),
     text: html`attempt ${attempt}: ${plainReason(message)}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
   }));
-  const isReported = appearances.some((one) => one.batch === accepted?.batch && one.result.outcome === 'accepted');
+  const isReported = appearances.some(
+    (one) => one.batch === accepted?.batch && one.result.outcome === 'accepted',
+  );
   const done = accepted && !isReported ? [acceptedEvent(accepted, history)] : [];
-  const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
-  const without = (history.leftOut ?? []).map((one) => ({ at: one.startedAt, text: html`${leftOutEvent(one).text}` }));
+  const people = otherActions(history).map((action) => ({
+    at: iso(action.at),
+    text: html`${actionText(action)}`,
+  }));
+  const without = (history.leftOut ?? []).map((one) => ({
+    at: one.startedAt,
+    text: html`${leftOutEvent(one).text}`,
+  }));
   const inFiles = appearances.flatMap((one) => appearanceEvents(one, history));
   // Of the same moment, what a person did is before its file, and the attempt before its outcome.
   return [...people, ...taken, ...attempts, ...inFiles, ...done, ...without];
@@ -198,12 +232,18 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
 /** The files of a history: those of the same name are told apart. */
 const filesOf = ({ appearances, open }: OrderHistory) => [...appearances, ...(open ? [open] : [])];
 
-function takenEvent({ takenAt, batch, file, line, content, by }: OpenOrder, history: OrderHistory): HistoryEvent {
+function takenEvent(
+  { takenAt, batch, file, line, content, by }: OpenOrder,
+  history: OrderHistory,
+): HistoryEvent {
   const text = html`in ${fileLink({ batch, file }, filesOf(history))}, ${firstLine(line, content.items)}${handedIn(by)}`;
   return { at: iso(takenAt), text };
 }
 
-function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, history: OrderHistory): HistoryEvent {
+function acceptedEvent(
+  accepted: NonNullable<OrderHistory['accepted']>,
+  history: OrderHistory,
+): HistoryEvent {
   const { at, attempts, batch, by } = accepted;
   const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts, history)}`;
   return { at: iso(at), text };
@@ -213,8 +253,11 @@ function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, history:
 function failedBefore(attempts: number, history: OrderHistory): Html | undefined {
   if (attempts < 2) return undefined;
   const { appearances } = history;
-  const answered = appearances.filter(({ result }) => needsPerson(result.outcome) && result.attempts > 0);
-  if (attempts - 1 <= answered.length + attemptsOf(history).length) return html`${onAttempt(attempts, appearances)}`;
+  const answered = appearances.filter(
+    ({ result }) => needsPerson(result.outcome) && result.attempts > 0,
+  );
+  if (attempts - 1 <= answered.length + attemptsOf(history).length)
+    return html`${onAttempt(attempts, appearances)}`;
   return html` on attempt ${attempts}: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
@@ -238,11 +281,18 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
     at: closed.at,
     text: html`the rows of ${file}: ${closedText(closed, { ...deadLetter, batch, file })}`,
   };
-  return [taken, { at: iso(outcomeAt(result, operatorActions)), text: withItems }, ...(end ? [end] : [])];
+  return [
+    taken,
+    { at: iso(outcomeAt(result, operatorActions)), text: withItems },
+    ...(end ? [end] : []),
+  ];
 }
 
 /** An order that got its number by a correction. */
-function wasEvent({ id, purchaseOrderNumber: was, file, location, closed }: SettledRow, number: string) {
+function wasEvent(
+  { id, purchaseOrderNumber: was, file, location, closed }: SettledRow,
+  number: string,
+) {
   if (closed.number !== number || was === number) return [];
   const name = was === '' ? html`no number` : link(orderPath(was), was);
   const text = html`corrected: was ${name} in ${link(letterPath(id), `${file}, ${placeText(location)}`)}${changeList(closed.changes, placeText(location))}`;

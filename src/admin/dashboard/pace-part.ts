@@ -5,7 +5,10 @@ import type { PaceSeries, PaceSummary } from '../pace/pace-series.ts';
 import { badge, cell, link, table } from './parts.ts';
 
 /** A plot. `series`: columns of `/api/v1/pace` with the name that the reader sees. */
-type Plot = { title: string; series: readonly (readonly [column: string, name: string, color: string])[] };
+type Plot = {
+  title: string;
+  series: readonly (readonly [column: string, name: string, color: string])[];
+};
 
 const PLOTS: readonly Plot[] = [
   {
@@ -94,14 +97,25 @@ function figuresTable(series: PaceSeries, from: number, end: number): Html {
 
 const EMPTY = Array.from({ length: 6 }, () => html`–`);
 
-function figures({ acceptedPerSecond, needPersonPerSecond, p50, p95, unsettled, inDoubt }: PaceSummary): Html[] {
+function figures({
+  acceptedPerSecond,
+  needPersonPerSecond,
+  p50,
+  p95,
+  unsettled,
+  inDoubt,
+}: PaceSummary): Html[] {
   return [acceptedPerSecond, needPersonPerSecond, p50, p95, unsettled, inDoubt].map((value) =>
     cell(value === undefined ? '–' : Math.round(value * 10) / 10),
   );
 }
 
 /** `live` and `pace`: where a script finds the current value, in the status and in the series. */
-export type Figure = [name: string, value: string | number, from?: { live: string } | { pace: string }];
+export type Figure = [
+  name: string,
+  value: string | number,
+  from?: { live: string } | { pace: string },
+];
 
 /** Orders of long files wait unread: without them, the figure before looks like all that is left. */
 export function unreadFigure(orders: number): Figure {

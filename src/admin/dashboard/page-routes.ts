@@ -5,7 +5,13 @@ import { iso } from '../../core/format.ts';
 import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
-import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
+import {
+  type AdminRequest,
+  type Principal,
+  problemReply,
+  type Reply,
+  type Route,
+} from '../http/route.ts';
 import { batchesPage, batchPage } from './batch-pages.ts';
 import { correctionsPage } from './corrections-page.ts';
 import { deadLettersPage } from './dead-letter-list.ts';
@@ -50,24 +56,35 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
 
 /** The pages of the dashboard. They are rendered here and readable without JavaScript. */
 export function pageRoutes(api: ApiContext): Route[] {
-  return PAGES.map(([path, render]) => ({ method: 'GET', path, handle: (request) => showPage(api, request, render) }));
+  return PAGES.map(([path, render]) => ({
+    method: 'GET',
+    path,
+    handle: (request) => showPage(api, request, render),
+  }));
 }
 
 /** The answer to a person at an address without a page. */
 export function missingPage(api: ApiContext): (request: AdminRequest) => Promise<Reply> {
   const body = html`<h1>Not found</h1><p role="alert">There is no page at this address.</p><p>${listLink('/')}</p>`;
-  return (request) => showPage(api, request, async () => ({ title: 'Not found', body, status: 404 }));
+  return (request) =>
+    showPage(api, request, async () => ({ title: 'Not found', body, status: 404 }));
 }
 
 /** A page for the person of a request. */
-export async function showPage(api: ApiContext, request: AdminRequest, render: Render, status = 200): Promise<Reply> {
+export async function showPage(
+  api: ApiContext,
+  request: AdminRequest,
+  render: Render,
+  status = 200,
+): Promise<Reply> {
   const { environment, environments } = api.base.config;
   const isProtected = environments[environment]?.protected === true;
   const principal: Principal = request.principal ?? { role: 'read', who: '' };
   const note = api.notes.find(request.url.searchParams.get('note') ?? '');
   const url = new URL(request.url);
   // A page repeats only parameters that pages use: an address may contain anything, a token included.
-  for (const name of new Set(url.searchParams.keys())) if (!PARAMETERS.has(name)) url.searchParams.delete(name);
+  for (const name of new Set(url.searchParams.keys()))
+    if (!PARAMETERS.has(name)) url.searchParams.delete(name);
   const back = url.pathname + url.search;
   const mayOperate = principal.role === 'operate';
   const confirm = isProtected ? environment : undefined;
@@ -84,9 +101,14 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
       html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)} <span class="quiet">${timeText(note.at)}</span></p>`;
     const { live } = page;
     const body = html`${shown}<div data-source="${live?.address}" data-shape="${live && shapeOf(live.document)}">${page.body}</div>`;
-    const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);
+    const reply = framePage(
+      { title: page.title, body, header, path: url.pathname, scripts },
+      page.status ?? status,
+    );
     // With its address: to an address with a fragment, a browser would only scroll.
-    return page.refresh === undefined ? reply : { ...reply, headers: { refresh: `${page.refresh}; url=${back}` } };
+    return page.refresh === undefined
+      ? reply
+      : { ...reply, headers: { refresh: `${page.refresh}; url=${back}` } };
   } catch (thrown) {
     const { status } = problemReply(thrown);
     const error = toError(thrown);
@@ -117,7 +139,9 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
 function shapeOf(document: object): string {
   const each = (path: string, key: string) => {
     const list = valueAt(document, path);
-    return Array.isArray(list) ? list.map((one: unknown) => [valueAt(one, key), valueAt(one, 'state')]) : [];
+    return Array.isArray(list)
+      ? list.map((one: unknown) => [valueAt(one, key), valueAt(one, 'state')])
+      : [];
   };
   return JSON.stringify([
     each('status.pauses', 'code'),
@@ -214,8 +238,12 @@ const PACKAGED: Readonly<Record<string, readonly [file: string, end: string]>> =
 
 async function readAsset(name: string): Promise<Buffer> {
   const [file, end] = PACKAGED[name] ?? [];
-  if (file === undefined) return readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
-  return Buffer.concat([await readFile(new URL(import.meta.resolve(file))), Buffer.from(end ?? '')]);
+  if (file === undefined)
+    return readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
+  return Buffer.concat([
+    await readFile(new URL(import.meta.resolve(file))),
+    Buffer.from(end ?? ''),
+  ]);
 }
 
 function unknownAsset(name: string): PoSyncError {

@@ -19,7 +19,15 @@ export function batchPath(batch: string): string {
 }
 
 /** As `sameContentText`, with a link and the reader's time. */
-export function sameContentNote({ batch, name, at }: { batch: string; name: string; at: number }): Html {
+export function sameContentNote({
+  batch,
+  name,
+  at,
+}: {
+  batch: string;
+  name: string;
+  at: number;
+}): Html {
   return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Orders that need a person may have been reported there, too. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
 }
 
@@ -28,7 +36,8 @@ export type NamedFile = { batch?: string | undefined; file?: string | undefined 
 
 /** A file by its name; where another one near it has the same name, with the end of its batch's name, as in the folder. */
 export function fileLink({ batch = '', file }: NamedFile, near: readonly NamedFile[]): Html {
-  const isNamesake = file !== undefined && near.some((one) => one.file === file && one.batch !== batch);
+  const isNamesake =
+    file !== undefined && near.some((one) => one.file === file && one.batch !== batch);
   return link(batchPath(batch), `${file ?? batch}${isNamesake ? ` (${batch.slice(-8)})` : ''}`);
 }
 
@@ -54,14 +63,21 @@ export function agoText(at: number, now: number): Html {
 }
 
 /** A text in which the moment `at`, in milliseconds, is shown in the reader's time zone. */
-export function withTime(text: string | undefined, at: number | undefined): Html | string | undefined {
+export function withTime(
+  text: string | undefined,
+  at: number | undefined,
+): Html | string | undefined {
   if (text === undefined || at === undefined) return text;
   const [before = '', after] = text.split(stamp(at));
   return after === undefined ? text : html`${before}${timeText(iso(at))}${after}`;
 }
 
 /** A table; on a phone each row becomes a card whose cells name their columns. */
-export function table(caption: string, titles: readonly string[], rows: readonly (readonly Html[])[]): Html {
+export function table(
+  caption: string,
+  titles: readonly string[],
+  rows: readonly (readonly Html[])[],
+): Html {
   const head = titles.map((title) => html`<th scope="col">${title}</th>`);
   const body = rows.map(
     (cells) =>
@@ -77,11 +93,15 @@ ${body}</tbody>
 
 /** A number, or a text, as a cell. */
 export function cell(value: string | number): Html {
-  return typeof value === 'number' ? html`<span class="number">${count(value)}</span>` : html`${value}`;
+  return typeof value === 'number'
+    ? html`<span class="number">${count(value)}</span>`
+    : html`${value}`;
 }
 
 /** Facts, each with its name. */
-export function facts(pairs: readonly (readonly [name: string, value: Html | string | undefined])[]): Html {
+export function facts(
+  pairs: readonly (readonly [name: string, value: Html | string | undefined])[],
+): Html {
   const lines = pairs.flatMap(([name, value]) =>
     value === undefined ? [] : [html`<dt>${name}</dt><dd>${value}</dd>\n`],
   );
@@ -128,8 +148,14 @@ export function actForm(options: {
 }
 
 /** A form of filters, or of a search with its own `button`. They are in the address, so that a page can be kept, shared and reloaded. */
-export function filterForm(url: URL, action: string, fields: readonly Html[], button?: string): Html {
-  const all = button === undefined && isFiltered(url) ? html`<a href="${action}">Show all</a>` : undefined;
+export function filterForm(
+  url: URL,
+  action: string,
+  fields: readonly Html[],
+  button?: string,
+): Html {
+  const all =
+    button === undefined && isFiltered(url) ? html`<a href="${action}">Show all</a>` : undefined;
   return html`<form method="get" action="${action}" class="filters" role="search">${fields}
 <button>${button ?? 'Filter'}</button> ${all}
 </form>`;
@@ -145,7 +171,13 @@ export function textField(url: URL, name: string, title: string): Html {
 }
 
 /** A choice; the first option is any value. */
-export function select(url: URL, name: string, title: string, values: readonly string[], shown = values): Html {
+export function select(
+  url: URL,
+  name: string,
+  title: string,
+  values: readonly string[],
+  shown = values,
+): Html {
   const now = url.searchParams.get(name);
   const options = values.map((value, i) => {
     const text = shown[i] ?? value;
@@ -183,11 +215,17 @@ export function batchActs(
   const path = batchPath(batch.batch);
   const release =
     standing === 'held'
-      ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
+      ? actForm({
+          action: `${path}/release`,
+          back,
+          button: 'Release: send the remaining orders',
+          confirm,
+        })
       : undefined;
   const cancel =
     lost || endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
-      ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
+      ? lost &&
+        actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
       : actForm({
           action: `${path}/cancel`,
           back,

@@ -18,9 +18,16 @@ import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
  * Begins a plan for every dead letter that the filters of the list select. `kinds`: how many of each kind. Orders that failed
  * a check or are in conflict cannot be sent again as they are.
  */
-export function planForm(url: URL, total: number, kinds: { invalid?: number; conflict?: number }): Html {
+export function planForm(
+  url: URL,
+  total: number,
+  kinds: { invalid?: number; conflict?: number },
+): Html {
   const { invalid = 0, conflict = 0 } = kinds;
-  const retry = invalid + conflict < total ? html`<button name="action" value="retry">Send again…</button>` : undefined;
+  const retry =
+    invalid + conflict < total
+      ? html`<button name="action" value="retry">Send again…</button>`
+      : undefined;
   const filters = LETTER_FILTERS.flatMap((name) => {
     const value = url.searchParams.get(name);
     return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
@@ -36,7 +43,9 @@ ${retry}<button name="action" value="discard" class="bad">Discard…</button>
 const TITLES = { retry: 'Send again', discard: 'Discard' };
 
 function inWords({ action, count: number, nameless }: Plan): string {
-  return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${openText(number, nameless)}`;
+  return action === 'retry'
+    ? `Send ${counted(number, 'order')} again`
+    : `Discard ${openText(number, nameless)}`;
 }
 
 /** Results are known some at a time: until the first of them, "0 of 10" would not be true. */
@@ -54,7 +63,8 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   found: "accepted: the API's list has it",
   discarded: 'discarded',
   invalid: 'skipped: failed a check. Correct it',
-  'number-taken': 'skipped: its number was sent with other items. Agree with the supplier, then discard it',
+  'number-taken':
+    'skipped: its number was sent with other items. Agree with the supplier, then discard it',
   'other-spelling': 'skipped: sent in another spelling of its number',
   'under-way': 'skipped: being sent',
   corrected: 'skipped: a correction was sent',
@@ -70,7 +80,12 @@ const SHOWN = 20;
 const RESULTS = 500;
 
 /** A plan: what would be done with how many dead letters, then the result of each. */
-export async function planPage({ api, params, mayOperate, confirm }: PageRequest): Promise<Content> {
+export async function planPage({
+  api,
+  params,
+  mayOperate,
+  confirm,
+}: PageRequest): Promise<Content> {
   const plan = api.plans.find(params['plan'] ?? '');
   const { action, state, items, total, listCheck, trouble } = plan;
   const isOver = state === 'finished' || state === 'stopped' || state === 'failed';
@@ -133,7 +148,9 @@ const CHANGES_NAMED = 5;
 
 /** The orders that would change one that po-sync has already, unless only a correction of it makes them differ. */
 function otherItems(planned: readonly PlanItem[], all: number): Html | undefined {
-  const found = planned.filter(({ kind, message }) => kind === 'conflict' && !message.includes(NOTHING_NEW));
+  const found = planned.filter(
+    ({ kind, message }) => kind === 'conflict' && !message.includes(NOTHING_NEW),
+  );
   if (found.length === 0) return undefined;
   const named = found
     .slice(0, CHANGES_NAMED)
@@ -141,7 +158,10 @@ function otherItems(planned: readonly PlanItem[], all: number): Html | undefined
       ({ id, purchaseOrderNumber, already = '' }) =>
         html`<li>${link(letterPath(id), purchaseOrderNumber)}: ${already}</li>`,
     );
-  const more = found.length > named.length ? html`<p>${count(found.length - named.length)} more.</p>` : undefined;
+  const more =
+    found.length > named.length
+      ? html`<p>${count(found.length - named.length)} more.</p>`
+      : undefined;
   const [has, it] = found.length === 1 ? ['has', 'this change is'] : ['have', 'these changes are'];
   return html`<div class="box doubt" role="status">${count(found.length)} of ${count(all)} ${has} other items than the order with this number that po-sync has. If ${it} wanted, agree with the supplier before you discard.<ul>${named}</ul>${more}</div>`;
 }
@@ -155,7 +175,11 @@ export function planPageRoutes(api: ApiContext): Route[] {
       body: 'form',
       handle({ body, principal }) {
         const { back = '/dead-letters', ...request } = body as Record<string, string>;
-        return noted(api, back, async () => `/plans/${(await makePlan(api, request, principal)).id}`);
+        return noted(
+          api,
+          back,
+          async () => `/plans/${(await makePlan(api, request, principal)).id}`,
+        );
       },
     },
     {
@@ -177,7 +201,11 @@ export function planPageRoutes(api: ApiContext): Route[] {
       path: '/plans/:plan/stop',
       body: 'form',
       handle: ({ params }) =>
-        noted(api, '/dead-letters', async () => `/plans/${api.plans.stop(params['plan'] ?? '').id}`),
+        noted(
+          api,
+          '/dead-letters',
+          async () => `/plans/${api.plans.stop(params['plan'] ?? '').id}`,
+        ),
     },
   ];
   return routes.map(api.needingRedis);

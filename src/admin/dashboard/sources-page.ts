@@ -1,7 +1,12 @@
 import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
 import { count, counted, duration } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { inboxTrouble, type SourceStatus, silenceText, waitingTexts } from '../../operate/delivery/source-status.ts';
+import {
+  inboxTrouble,
+  type SourceStatus,
+  silenceText,
+  waitingTexts,
+} from '../../operate/delivery/source-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
@@ -28,16 +33,26 @@ ${facts([
   ['state', stateOf(status)],
   ['not read', ignored && html`${badge('bad', ignoredText(ignored))} ${ignoredRemedy(ignored)}`],
   ['in the inbox', waitingPart(status)],
-  ['last readable file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
+  [
+    'last readable file',
+    last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`,
+  ],
   ['last written', heardAt === undefined ? undefined : agoText(heardAt, now)],
   [
     'expects a file every',
-    expectEvery === undefined ? undefined : html`${duration(expectEvery)}${silenceBadge(status, now)}`,
+    expectEvery === undefined
+      ? undefined
+      : html`${duration(expectEvery)}${silenceBadge(status, now)}`,
   ],
   ['stable for', shortText(source.stable)],
   ['polled every', shortText(source.poll)],
   ['waits for', source.doneFile ? 'FILE.done' : undefined],
-  ['reads', source.type === 'export' && source.newestOnly ? 'only the newest file of the pattern' : undefined],
+  [
+    'reads',
+    source.type === 'export' && source.newestOnly
+      ? 'only the newest file of the pattern'
+      : undefined,
+  ],
   ['answers to', source.answers && html`<code>${source.answers}</code>`],
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
 ])}
@@ -86,7 +101,9 @@ function mappingPart({ name, mapping: key }: Source, config: Config): Html {
     html`${columns.join(', or ')}`,
     html`${given[field] === undefined ? '–' : valueText(given[field])}`,
   ]);
-  const others = Object.entries(settings).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  const others = Object.entries(settings).filter(
+    ([, value]) => !(Array.isArray(value) && value.length === 0),
+  );
   return html`<h3>Mapping ${key ?? '(none: the names of the API)'}</h3>
 ${table(`Mapping of ${name}`, ['field', 'column', 'without one'], rows)}
 <details><summary>How its files are read</summary>${facts(others.map(([setting, value]) => [setting, valueText(value)]))}</details>`;

@@ -20,19 +20,44 @@ import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { unsentNote } from './letter-message.ts';
 import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
-import { actForm, agoText, badge, batchPath, cell, facts, link, nextLink, orderPath, table } from './parts.ts';
+import {
+  actForm,
+  agoText,
+  badge,
+  batchPath,
+  cell,
+  facts,
+  link,
+  nextLink,
+  orderPath,
+  table,
+} from './parts.ts';
 import { silenceBadge, stateText } from './sources-page.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
-export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+export async function overviewPage({
+  api,
+  url,
+  mayOperate,
+  back,
+  confirm,
+}: PageRequest): Promise<Content> {
   const snapshot = await api.snapshot();
   const { status } = snapshot;
   const series = await api.pace();
   const { queue, deadLetters, daemons, token, pauses, now } = status;
   const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
   const figures: Figure[] = [
-    ['orders per second (mean of a minute)', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
-    ['ms, answer of the API (median of the last 10 s)', latestP50Ms ?? '–', { pace: 'latestP50Ms' }],
+    [
+      'orders per second (mean of a minute)',
+      acceptedPerSecond ?? '–',
+      { pace: 'acceptedPerSecond' },
+    ],
+    [
+      'ms, answer of the API (median of the last 10 s)',
+      latestP50Ms ?? '–',
+      { pace: 'latestP50Ms' },
+    ],
     ['ms, answer of the API (median of a minute)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['in progress (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
@@ -43,7 +68,10 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['token, valid for', validFor(token)],
   ];
   // While the lists are being read, it is not known which are rows without an order number.
-  const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
+  const open =
+    deadLetters > 0
+      ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters))
+      : undefined;
   const nameless = await namelessIn(api, status.batches);
   // A person who has to stop a file must not look for it below figures and plots.
   const batches = html`<h2>Batches in progress</h2>
@@ -82,7 +110,11 @@ function twiceBox({ createdTwice }: Status): Html {
 }
 
 /** Pausing and resuming, where it is seen whether it is needed. */
-function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
+function switchForm(
+  { pauses }: Pick<Status, 'pauses'>,
+  back: string,
+  confirm: string | undefined,
+): Html {
   if (pauses.length > 0) {
     const button = pauses.every((pause) => endOf(pause) === 'automatic' && !pause.waitsForOrder)
       ? 'Try again now'
@@ -100,7 +132,10 @@ function inboxNote(status: Status): Html | undefined {
 }
 
 /** The files of the oldest orders that wait, by batch: as people know them, as long as Redis answers. */
-async function oldestFiles(api: PageRequest['api'], { waits: groups }: Status): Promise<Map<string, string>> {
+async function oldestFiles(
+  api: PageRequest['api'],
+  { waits: groups }: Status,
+): Promise<Map<string, string>> {
   const names = groups.flatMap(({ oldest }) => oldest?.batch ?? []);
   const found = await api
     .withRedis(() => Promise.all(names.map((name) => api.base.batches.find(name))))
@@ -152,7 +187,9 @@ function sources({ sources: all, now }: Status): Html {
 
 /** How long a usable token is valid, to the minute. */
 function validFor({ present, unusable, expiresInMs = 0 }: Status['token']): string {
-  return present && unusable === undefined ? duration(expiresInMs).replace(/(?<=min) \d+ s$/, '') : '–';
+  return present && unusable === undefined
+    ? duration(expiresInMs).replace(/(?<=min) \d+ s$/, '')
+    : '–';
 }
 
 /** The age and end of the token, and the requests for one; never the token. */
@@ -164,7 +201,13 @@ function tokenFacts({ token, now }: Status, series: PaceSeries): string {
 }
 
 /** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */
-export async function environmentPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
+export async function environmentPage({
+  api,
+  url,
+  mayOperate,
+  back,
+  confirm,
+}: PageRequest): Promise<Content> {
   const { status } = await api.snapshot();
   const series = await api.pace();
   const { config, store } = api.base;
@@ -220,7 +263,9 @@ export async function queuePage({ api }: PageRequest): Promise<Content> {
   const { queue, store } = api.base;
   const { counts, jobs } = await queue.look(JOBS);
   // The other states of BullMQ are not used here.
-  const used = Object.entries(counts).filter(([state, number]) => number > 0 || USED.includes(state));
+  const used = Object.entries(counts).filter(
+    ([state, number]) => number > 0 || USED.includes(state),
+  );
   const states = used.map(([state, number]) => [html`${state}`, cell(number)]);
   const rows = jobs.map((job) => jobRow(job, store.time.now()));
   const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
@@ -234,9 +279,13 @@ ${all > jobs.length ? html`<p>The first ${count(jobs.length)} of ${count(all)} j
   return { title: 'Queue', body };
 }
 
-function jobRow({ id, state, batch, numbers, addedAt, startedAt }: WaitingJob, now: number): Html[] {
+function jobRow(
+  { id, state, batch, numbers, addedAt, startedAt }: WaitingJob,
+  now: number,
+): Html[] {
   const shown = numbers.slice(0, ORDERS).map((number) => html`${link(orderPath(number), number)} `);
-  const more = numbers.length > ORDERS ? html`and ${count(numbers.length - ORDERS)} more` : undefined;
+  const more =
+    numbers.length > ORDERS ? html`and ${count(numbers.length - ORDERS)} more` : undefined;
   return [
     html`<code>${id}</code>`,
     badge(state === 'active' ? 'good' : 'quiet', state),

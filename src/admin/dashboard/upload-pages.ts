@@ -66,7 +66,12 @@ function stateOf({ state }: Upload): Html {
 }
 
 /** The preview of one file, and its confirmation. */
-export async function previewPage({ api, params, mayOperate, confirm }: PageRequest): Promise<Content> {
+export async function previewPage({
+  api,
+  params,
+  mayOperate,
+  confirm,
+}: PageRequest): Promise<Content> {
   const upload = api.uploads.find(params['upload'] ?? '');
   const { name, source, bytes, sha256, state, preview, trouble, changed, batch, until } = upload;
   const isBusy = state === 'checking' || state === 'sending';
@@ -89,7 +94,10 @@ ${facts([
   return { title: name, body, refresh: isBusy ? 1 : result?.refresh };
 }
 
-const MEANINGS: readonly (readonly [key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid', title: string])[] = [
+const MEANINGS: readonly (readonly [
+  key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid',
+  title: string,
+])[] = [
   ['new', 'new: will be sent'],
   ['duplicate', 'duplicate: not sent'],
   ['conflict', 'conflict: needs a person'],
@@ -132,20 +140,29 @@ function knownText({ invalidKnown }: UploadPreview): string | undefined {
 
 function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | undefined): Html {
   const path = `/upload/${id}`;
-  const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
+  const cancel = actForm({
+    action: `${path}/cancel`,
+    back: '/upload',
+    button: 'Remove the file',
+    tone: 'bad',
+  });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   if (preview.records === 0)
     return html`<p class="box doubt" role="status">This file has no orders${['csv', 'xlsx'].includes(preview.format.type) ? ', only a header' : ''}. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
   const { nameless = 0 } = preview;
   const held = preview.conflict + preview.invalid;
   const rest =
-    held === 0 ? '' : ` ${openText(held, nameless)} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
-  const list = preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
+    held === 0
+      ? ''
+      : ` ${openText(held, nameless)} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
+  const list =
+    preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
   const words = html`<p>${count(preview.new)} of ${counted(preview.orders - nameless, 'order')} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
-    button: preview.new === 0 ? 'Submit without new orders' : `Send ${counted(preview.new, 'order')}`,
+    button:
+      preview.new === 0 ? 'Submit without new orders' : `Send ${counted(preview.new, 'order')}`,
     tone: 'main',
     confirm,
     fields: html`<input type="hidden" name="sha256" value="${sha256}">`,
@@ -181,7 +198,11 @@ ${facts([
 /** The orders that an upload would send, with their items, for a person who reads them before they are sent. */
 function ordersToSend({ toSend, first, new: all }: UploadPreview): Html | undefined {
   if (toSend.length === 0) return undefined;
-  const rows = toSend.map((order) => [html`${order.purchaseOrderNumber}`, cell(order.line), itemList(order)]);
+  const rows = toSend.map((order) => [
+    html`${order.purchaseOrderNumber}`,
+    cell(order.line),
+    itemList(order),
+  ]);
   const more =
     all > toSend.length
       ? html`<p>And ${counted(all - toSend.length, 'more order')}: the list has only the first ${count(toSend.length)}.</p>`
@@ -193,7 +214,9 @@ ${table('Orders that would be sent', ['order', 'line', 'articles and quantities'
 }
 
 function itemList({ items, moreItems = 0 }: OrderToSend): Html {
-  const all = items.map(({ articleCode, quantity }) => html`<li>${articleCode} × <b>${String(quantity)}</b></li>`);
+  const all = items.map(
+    ({ articleCode, quantity }) => html`<li>${articleCode} × <b>${String(quantity)}</b></li>`,
+  );
   return html`<ul class="items">${all}${moreItems === 0 ? undefined : html`<li>and ${counted(moreItems, 'more item')}</li>`}</ul>`;
 }
 
@@ -238,7 +261,11 @@ export function uploadPageRoutes(api: ApiContext): Route[] {
 }
 
 /** Leads to the next page, or back with the reason why not. */
-async function noted(api: ApiContext, back: string, act: () => Promise<{ to: string; text?: string }>): Promise<Reply> {
+async function noted(
+  api: ApiContext,
+  back: string,
+  act: () => Promise<{ to: string; text?: string }>,
+): Promise<Reply> {
   try {
     const { to, text } = await act();
     return leadBack(to, text === undefined ? undefined : api.notes.keep({ text, isGood: true }));

@@ -66,12 +66,20 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
   }
 
   /** A refusal, or undefined when the person may use the route; `undefined` is a path that does not exist. */
-  function refuseRole(principal: Principal | undefined, route: Pick<Route, 'method' | 'needs'> | undefined) {
-    const needs = route === undefined ? 'read' : (route.needs ?? (route.method === 'GET' ? 'read' : 'operate'));
+  function refuseRole(
+    principal: Principal | undefined,
+    route: Pick<Route, 'method' | 'needs'> | undefined,
+  ) {
+    const needs =
+      route === undefined ? 'read' : (route.needs ?? (route.method === 'GET' ? 'read' : 'operate'));
     if (needs === 'nobody') return undefined;
     if (principal === undefined) return unknown('A login or a bearer token is required.');
     if (RANK[principal.role] >= RANK[needs]) return undefined;
-    return refused('not-allowed', `This needs the role ${needs}.`, known.length === 0 ? LINK_REMEDY : TOKEN_REMEDY);
+    return refused(
+      'not-allowed',
+      `This needs the role ${needs}.`,
+      known.length === 0 ? LINK_REMEDY : TOKEN_REMEDY,
+    );
   }
 
   return {
@@ -118,7 +126,10 @@ function createOriginCheck(host: string, publicUrl: string | undefined) {
     }
     if (bearerOf(headers) === undefined && isForeign(request)) {
       const from = headers.origin ?? headers['sec-fetch-site'];
-      const why = from === undefined ? 'has no token and comes from no page' : 'comes from a page of another origin';
+      const why =
+        from === undefined
+          ? 'has no token and comes from no page'
+          : 'comes from a page of another origin';
       return refused('foreign-origin', `The request ${why}.`, ORIGIN_REMEDY);
     }
     return undefined;
@@ -130,7 +141,8 @@ function withoutPort(host: string): string {
 }
 
 function foreignHost(given = '', expected?: string): string {
-  const names = expected === undefined ? 'this machine, such as localhost' : `${expected} or this machine`;
+  const names =
+    expected === undefined ? 'this machine, such as localhost' : `${expected} or this machine`;
   return `The Host header is "${escapeHidden(shorten(given, 100))}". It must name ${names}.`;
 }
 
@@ -153,7 +165,9 @@ function unknown(message: string): Reply {
 
 /** Any text after Bearer counts as a token, so that an empty one is a wrong one. */
 function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
-  return authorization === undefined ? undefined : (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
+  return authorization === undefined
+    ? undefined
+    : (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
 }
 
 function nameIn(headers: IncomingHttpHeaders): string {

@@ -25,9 +25,11 @@ export function healthRoutes(checks: Checks, timeLimit = TIME_LIMIT): Route[] {
       method: 'GET',
       path: '/readyz',
       async handle() {
-        const readiness = await within(timeLimit, ready(), notReady(`no answer in ${timeLimit} ms`)).catch(() =>
-          notReady('the check failed'),
-        );
+        const readiness = await within(
+          timeLimit,
+          ready(),
+          notReady(`no answer in ${timeLimit} ms`),
+        ).catch(() => notReady('the check failed'));
         return jsonReply(readiness.ok ? 200 : 503, readiness);
       },
     },
@@ -35,7 +37,11 @@ export function healthRoutes(checks: Checks, timeLimit = TIME_LIMIT): Route[] {
 }
 
 /** The result of `check`, or `late` when it takes longer than `timeLimit` milliseconds. */
-async function within<Result>(timeLimit: number, check: Promise<Result>, late: Result): Promise<Result> {
+async function within<Result>(
+  timeLimit: number,
+  check: Promise<Result>,
+  late: Result,
+): Promise<Result> {
   const timer = new AbortController();
   const passed = delay(timeLimit, late, { signal: timer.signal });
   try {
@@ -75,7 +81,9 @@ export function createReadiness(deps: ReadinessDeps): Checks {
   // A check that hangs is not started again: its commands would pile up.
   const named = Object.entries({
     redis: () => checkOf(() => redis.set(keys.readiness, '1', 'PX', MARK_LASTS)),
-    ...Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, folderCheck(folder)])),
+    ...Object.fromEntries(
+      Object.entries(folders).map(([name, folder]) => [name, folderCheck(folder)]),
+    ),
   }).map(([name, check]) => [name, oneAtATime(check)] as const);
   return {
     async ready() {
@@ -84,7 +92,9 @@ export function createReadiness(deps: ReadinessDeps): Checks {
       );
       const checks = {
         ...Object.fromEntries(ended),
-        sources: sources.healthy() ? 'ok' : 'a folder is missing, or is not the inbox that was used before',
+        sources: sources.healthy()
+          ? 'ok'
+          : 'a folder is missing, or is not the inbox that was used before',
       };
       return { ok: Object.values(checks).every((check) => check === 'ok'), checks };
     },

@@ -11,7 +11,10 @@ const HEADERS_END = Buffer.from('\r\n\r\n');
  * Splits a `multipart/form-data` body (RFC 7578) into its parts while it arrives: a file is never in memory.
  * PoSyncError `body-not-multipart`.
  */
-export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Part> {
+export async function* partsOf(
+  body: AsyncIterable<Buffer>,
+  boundary: string,
+): AsyncGenerator<Part> {
   const reader = createReader(body);
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   for await (const _preamble of reader.until(delimiter)) {
@@ -35,7 +38,9 @@ export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): A
 
 /** The content type without its parameters, and the boundary of a form; undefined for anything else. */
 export function boundaryIn(contentType: string | undefined): string | undefined {
-  const found = /^multipart\/form-data;.*\bboundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType ?? '');
+  const found = /^multipart\/form-data;.*\bboundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(
+    contentType ?? '',
+  );
   return found?.[1] ?? found?.[2];
 }
 
@@ -46,7 +51,9 @@ function valueIn(headers: string, name: string): string | undefined {
 }
 
 function broken(): PoSyncError {
-  return new PoSyncError('body-not-multipart', 'The body is not a complete form.', { remedy: 'Send the file again.' });
+  return new PoSyncError('body-not-multipart', 'The body is not a complete form.', {
+    remedy: 'Send the file again.',
+  });
 }
 
 function createReader(body: AsyncIterable<Buffer>) {

@@ -59,8 +59,17 @@ const BODIES: Record<Exclude<BodyKind, 'upload'>, { type: string; most: number }
 };
 
 /** A JSON document as an answer. */
-export function jsonReply(status: number, document: unknown, headers: Record<string, string> = {}): Reply {
-  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(document)}\n`, headers };
+export function jsonReply(
+  status: number,
+  document: unknown,
+  headers: Record<string, string> = {},
+): Reply {
+  return {
+    status,
+    type: 'application/json; charset=utf-8',
+    body: `${JSON.stringify(document)}\n`,
+    headers,
+  };
 }
 
 /** The status of an error that a handler throws, by its code or the end of its code. */
@@ -79,11 +88,19 @@ const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
  * An error as problem details (RFC 9457) with `code` and `remedy`. An error that po-sync does not throw deliberately
  * says nothing about itself. What a person enters on a page, a program sends: the fact `inBody` says how.
  */
-export function problemReply(thrown: unknown, status?: number, headers: Record<string, string> = {}): Reply {
+export function problemReply(
+  thrown: unknown,
+  status?: number,
+  headers: Record<string, string> = {},
+): Reply {
   const error = toError(thrown);
-  if (!(error instanceof PoSyncError)) return problem(500, { code: 'internal', detail: 'Internal error.' }, headers);
+  if (!(error instanceof PoSyncError))
+    return problem(500, { code: 'internal', detail: 'Internal error.' }, headers);
   const { code, message: detail, facts } = error;
-  const remedy = facts['inBody'] === undefined ? error.remedy : `Send ${facts['inBody']} in the body to confirm.`;
+  const remedy =
+    facts['inBody'] === undefined
+      ? error.remedy
+      : `Send ${facts['inBody']} in the body to confirm.`;
   const found = status ?? STATUSES.find(([pattern]) => pattern.test(code))?.[1] ?? 409;
   const later = found === 503 ? { 'retry-after': LATER, ...headers } : headers;
   return problem(found, { code, detail, ...(remedy === undefined ? {} : { remedy }) }, later);
@@ -98,7 +115,10 @@ function problem(
   headers: Record<string, string>,
 ): Reply {
   const document = { type: `urn:po-sync:${facts.code}`, title: facts.code, status, ...facts };
-  return { ...jsonReply(status, document, headers), type: 'application/problem+json; charset=utf-8' };
+  return {
+    ...jsonReply(status, document, headers),
+    type: 'application/problem+json; charset=utf-8',
+  };
 }
 
 /** The named steps of a path, decoded; undefined for another path, or one that cannot be decoded. */
@@ -202,12 +222,14 @@ const MOST_FIELDS = 20;
 /** A file as the body, or a form whose last part is the file. */
 async function uploadBody(request: IncomingMessage, type: string): Promise<UploadBody> {
   const content = unbroken(request);
-  if (type === 'application/octet-stream') return { fields: {}, fileName: '', content, rest: content };
+  if (type === 'application/octet-stream')
+    return { fields: {}, fileName: '', content, rest: content };
   const boundary = boundaryIn(request.headers['content-type']);
   if (boundary === undefined) throw wrongType('application/octet-stream or multipart/form-data');
   const fields: Record<string, string> = {};
   for await (const part of partsOf(content, boundary)) {
-    if (part.fileName !== undefined) return { fields, fileName: part.fileName, content: part.content, rest: content };
+    if (part.fileName !== undefined)
+      return { fields, fileName: part.fileName, content: part.content, rest: content };
     let text = '';
     for await (const piece of part.content) {
       text += piece.toString('utf8');
@@ -218,7 +240,9 @@ async function uploadBody(request: IncomingMessage, type: string): Promise<Uploa
       throw tooLarge(`The form has more than ${MOST_FIELDS} fields.`);
     }
   }
-  throw new PoSyncError('body-not-multipart', 'The form has no file.', { remedy: 'Choose a file.' });
+  throw new PoSyncError('body-not-multipart', 'The form has no file.', {
+    remedy: 'Choose a file.',
+  });
 }
 
 /** The body of a request. A reader that stops early would end its connection, and its sender would see no answer. */

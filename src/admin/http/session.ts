@@ -39,7 +39,12 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
   async function open({ role, who }: Principal): Promise<string | undefined> {
     const secret = await signingKey();
     if (secret === undefined) return undefined;
-    const claim: Claim = { role, who, exp: time.now() + SESSION * 1_000, by: fingerprint(secret, role) };
+    const claim: Claim = {
+      role,
+      who,
+      exp: time.now() + SESSION * 1_000,
+      by: fingerprint(secret, role),
+    };
     const text = Buffer.from(JSON.stringify(claim)).toString('base64url');
     return cookie(`${text}.${signature(secret, text)}`, SESSION);
   }
@@ -56,7 +61,9 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
   /** Changing or removing a token ends the sessions of its role. */
   function fingerprint(secret: Buffer, role: Principal['role']): string {
     const token = tokens.get(role)?.reveal();
-    return token === undefined ? '' : createHmac('sha256', secret).update(token).digest('hex').slice(0, 16);
+    return token === undefined
+      ? ''
+      : createHmac('sha256', secret).update(token).digest('hex').slice(0, 16);
   }
 
   /** The name of the person to whom a one-time code was printed; a second use finds nothing. */
@@ -77,14 +84,20 @@ function cookie(value: string, seconds: number): string {
 }
 
 /** Stores a code that opens one session for `who` within 60 seconds, and returns it. Redis keeps only its digest. */
-export async function createDashboardCode({ redis, keys }: Pick<SessionStore, 'redis' | 'keys'>, who: string) {
+export async function createDashboardCode(
+  { redis, keys }: Pick<SessionStore, 'redis' | 'keys'>,
+  who: string,
+) {
   const code = randomBytes(24).toString('base64url');
   await redis.set(keys.dashboardCode(digestOf(code)), who, 'EX', CODE);
   return code;
 }
 
 /** Ends every session within ten seconds. */
-export async function endSessions({ redis, keys }: Pick<SessionStore, 'redis' | 'keys'>): Promise<void> {
+export async function endSessions({
+  redis,
+  keys,
+}: Pick<SessionStore, 'redis' | 'keys'>): Promise<void> {
   await redis.del(keys.sessionKey);
 }
 

@@ -15,7 +15,10 @@ export function signInRoutes({ guard, sessions, environment }: SignInDeps): Rout
     return person === undefined || person.role === 'metrics' ? guard.failed() : person;
   }
 
-  async function signIn(found: Principal | Reply, done: (person: Principal) => Reply): Promise<Reply> {
+  async function signIn(
+    found: Principal | Reply,
+    done: (person: Principal) => Reply,
+  ): Promise<Reply> {
     if ('status' in found) return found;
     const cookie = await sessions.open(found);
     if (cookie === undefined) throw noSession();
@@ -28,7 +31,8 @@ export function signInRoutes({ guard, sessions, environment }: SignInDeps): Rout
       method: 'GET',
       path: '/login',
       needs: 'nobody',
-      handle: ({ url }) => loginPage({ guard, environment, to: safePath(url.searchParams.get('to') ?? '/') }),
+      handle: ({ url }) =>
+        loginPage({ guard, environment, to: safePath(url.searchParams.get('to') ?? '/') }),
     },
     {
       method: 'POST',
@@ -39,10 +43,18 @@ export function signInRoutes({ guard, sessions, environment }: SignInDeps): Rout
         const { token = '', name = '' } = body as Record<string, string>;
         const to = safePath(url.searchParams.get('to') ?? '/');
         const reply = await signIn(byToken(token, name), () => toPage(to));
-        return reply.status === 303 ? reply : loginPage({ guard, environment, to, failure: reply.status });
+        return reply.status === 303
+          ? reply
+          : loginPage({ guard, environment, to, failure: reply.status });
       },
     },
-    { method: 'POST', path: '/logout', needs: 'nobody', body: 'form', handle: () => toPage('/login', NO_COOKIE) },
+    {
+      method: 'POST',
+      path: '/logout',
+      needs: 'nobody',
+      body: 'form',
+      handle: () => toPage('/login', NO_COOKIE),
+    },
     { method: 'GET', path: '/open', needs: 'nobody', handle: openPage },
     {
       method: 'POST',
@@ -73,9 +85,13 @@ function textOf(value: unknown): string {
 }
 
 function linkUsed(): Reply {
-  const error = new PoSyncError('link-used', 'This link was used before, or is older than 60 seconds.', {
-    remedy: 'Run po-sync dashboard again.',
-  });
+  const error = new PoSyncError(
+    'link-used',
+    'This link was used before, or is older than 60 seconds.',
+    {
+      remedy: 'Run po-sync dashboard again.',
+    },
+  );
   return problemReply(error, 401);
 }
 
@@ -89,7 +105,9 @@ function onlyText(name: string): string {
 
 /** A path of this port: never another host, which `//host` and `/\host` would be. */
 function safePath(to: string): string {
-  const url = URL.canParse(to, 'http://admin') ? new URL(to, 'http://admin') : new URL('http://admin/');
+  const url = URL.canParse(to, 'http://admin')
+    ? new URL(to, 'http://admin')
+    : new URL('http://admin/');
   return url.origin === 'http://admin' && to.startsWith('/') ? url.pathname + url.search : '/';
 }
 
@@ -106,7 +124,8 @@ type Login = { guard: Guard; environment: string; to: string; failure?: number }
 
 function loginPage({ guard: { hasTokens }, environment, to, failure }: Login): Reply {
   const words = failure === 429 ? 'Too many wrong tokens. Wait a minute.' : 'The token is wrong.';
-  const trouble = failure === undefined ? undefined : html`<p class="bad" role="alert">${words}</p>`;
+  const trouble =
+    failure === undefined ? undefined : html`<p class="bad" role="alert">${words}</p>`;
   const form = html`<form method="post" action="/login?to=${encodeURIComponent(to)}" class="narrow">
 <label for="name">Your name <small>for the history of orders</small></label>
 <input id="name" name="name" autocomplete="username" maxlength="48" required>
@@ -135,7 +154,11 @@ export function signedOutPage(url: URL, fields: Fields, status: number): Reply {
 }
 
 /** A form of somebody who may not send it, such as one that is left open from an earlier session. */
-export function refusedPage(person: Principal | undefined, hasTokens: boolean, status: number): Reply {
+export function refusedPage(
+  person: Principal | undefined,
+  hasTokens: boolean,
+  status: number,
+): Reply {
   const why =
     person === undefined
       ? 'You are not signed in, perhaps because your session has ended.'

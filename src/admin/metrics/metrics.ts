@@ -28,13 +28,17 @@ type Parts = { queue: OrderQueue; book: { batches: Pick<Batches, 'names' | 'find
  * The metrics of one daemon (docs/operations.md, "Metrics"). The state in Redis is read at most once a second. While Redis
  * is away the scrape still answers: with `po_sync_redis_up 0`, without the shared gauges.
  */
-export function createMetrics({ config, clock, log, self, admin }: DaemonInput, store: Store): Metrics {
+export function createMetrics(
+  { config, clock, log, self, admin }: DaemonInput,
+  store: Store,
+): Metrics {
   const { redis, keys } = store;
   const labels = { environment: config.environment };
   const [own, shared] = [new Registry(), new Registry()];
   own.setDefaultLabels(labels);
   shared.setDefaultLabels(labels);
-  const sourceOf = async (batch: string) => (await redis.hget(keys.batch(batch), 'source')) ?? undefined;
+  const sourceOf = async (batch: string) =>
+    (await redis.hget(keys.batch(batch), 'source')) ?? undefined;
   const metrics = createOwnMetrics({ registry: own, version: self.version, sourceOf });
   countSpans(own, log.tracer);
   if (admin) collectProcessMetrics(own);
@@ -61,7 +65,10 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   function metricsRoute({ queue, book }: Parts): Route {
     const current = sharedRead(() => read(queue), clock);
     // Apart from the others, because it looks at folders: a share that hangs is no Redis that is away.
-    const unreadable = sharedRead(async () => unreadableBatches(await newestBatches(book.batches)), clock);
+    const unreadable = sharedRead(
+      async () => unreadableBatches(await newestBatches(book.batches)),
+      clock,
+    );
     // The first count reads every batch.
     const counted = sharedRead(readCounts, clock);
     return {
@@ -74,18 +81,28 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
         const [state, files, sums] = redis.status === 'ready' ? await all() : [];
         metrics.redis.up(state !== undefined);
         if (state !== undefined) show(state, files, sums);
-        const pages = [await own.metrics(), ...(state === undefined ? [] : [await shared.metrics()])];
+        const pages = [
+          await own.metrics(),
+          ...(state === undefined ? [] : [await shared.metrics()]),
+        ];
         return { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: pages.join('\n') };
       },
     };
   }
 
   const pace = createPace(store);
-  return { log: withWatchers(log, { meter: admin ? pace.counted(metrics.meter) : undefined }), pace, metricsRoute };
+  return {
+    log: withWatchers(log, { meter: admin ? pace.counted(metrics.meter) : undefined }),
+    pace,
+    metricsRoute,
+  };
 }
 
 /** Scrapes share a reading that is running or fresh. Undefined when it fails, or is late; then it is awaited, not repeated. */
-function sharedRead<Result>(read: () => Promise<Result>, clock: Clock): () => Promise<Result | undefined> {
+function sharedRead<Result>(
+  read: () => Promise<Result>,
+  clock: Clock,
+): () => Promise<Result | undefined> {
   let last: { at: number; result: Result } | undefined;
   let running: Promise<Result | undefined> | undefined;
 

@@ -4,7 +4,11 @@ import type { Meter } from '../../log/meter.ts';
 import type { Tracer } from '../../log/tracer.ts';
 
 /** They end with `_total` although they are gauges, which Prometheus' own check refuses. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 /** Seconds. */
 const REQUEST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -21,7 +25,10 @@ type OwnDeps = {
 /** What this process counted since its start. Values of several daemons add up. */
 export function createOwnMetrics({ registry, version, sourceOf }: OwnDeps) {
   gauge(registry, 'build_info', 'Version of po-sync; always 1.', ['version']).set({ version }, 1);
-  return { meter: createMeter(registry, createSourceNames(sourceOf)), redis: createRedisMetrics(registry) };
+  return {
+    meter: createMeter(registry, createSourceNames(sourceOf)),
+    redis: createRedisMetrics(registry),
+  };
 }
 
 /** What became of spans; without tracing the metric has no series. */
@@ -43,13 +50,23 @@ export function collectProcessMetrics(registry: Registry): void {
 }
 
 function createMeter(registry: Registry, source: SourceNames): Meter {
-  const attempts = counter(registry, 'delivery_attempts_total', 'Attempts to create an order.', ['result']);
+  const attempts = counter(registry, 'delivery_attempts_total', 'Attempts to create an order.', [
+    'result',
+  ]);
   const tokens = counter(registry, 'token_requests_total', 'Requests for a token.', ['result']);
   const lists = counter(registry, 'list_reads_total', "Reads of the API's list.", ['result']);
-  const pauses = counter(registry, 'pauses_total', 'Pauses of delivery seen by this daemon.', ['code']);
+  const pauses = counter(registry, 'pauses_total', 'Pauses of delivery seen by this daemon.', [
+    'code',
+  ]);
   const files = counter(registry, 'files_total', 'Files by step.', ['source', 'result']);
-  const settled = counter(registry, 'orders_settled_total', 'Outcomes of orders.', ['source', 'outcome']);
-  const notices = counter(registry, 'notices_total', 'Attempts to send a notice.', ['channel', 'result']);
+  const settled = counter(registry, 'orders_settled_total', 'Outcomes of orders.', [
+    'source',
+    'outcome',
+  ]);
+  const notices = counter(registry, 'notices_total', 'Attempts to send a notice.', [
+    'channel',
+    'result',
+  ]);
   const requests = histogram(
     registry,
     'api_request_duration_seconds',
@@ -66,7 +83,8 @@ function createMeter(registry: Registry, source: SourceNames): Meter {
   );
   return {
     attempt: (result) => attempts.inc({ result }),
-    request: (operation, status, ms) => requests.observe({ operation, status: statusLabel(status) }, ms / 1_000),
+    request: (operation, status, ms) =>
+      requests.observe({ operation, status: statusLabel(status) }, ms / 1_000),
     token: (result) => tokens.inc({ result }),
     list: (result) => lists.inc({ result }),
     pause: (code) => pauses.inc({ code }),
@@ -82,7 +100,13 @@ function createMeter(registry: Registry, source: SourceNames): Meter {
 
 function createRedisMetrics(registry: Registry) {
   const up = gauge(registry, 'redis_up', 'Whether Redis answered this scrape: 1 or 0.', []);
-  const roundTrip = histogram(registry, 'redis_round_trip_seconds', 'A PING at a scrape.', [], ROUND_TRIP);
+  const roundTrip = histogram(
+    registry,
+    'redis_round_trip_seconds',
+    'A PING at a scrape.',
+    [],
+    ROUND_TRIP,
+  );
   return {
     up: (isUp: boolean) => up.set(isUp ? 1 : 0),
     roundTrip: (ms: number) => roundTrip.observe(ms / 1_000),
@@ -107,7 +131,11 @@ export function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undef
 }
 
 /** What is counted in many keys. `oldestDeadLetter`: when the file of the oldest dead letter was claimed. */
-export type Counted = { accepted: number; inDoubtForPerson: number; oldestDeadLetter: number | undefined };
+export type Counted = {
+  accepted: number;
+  inDoubtForPerson: number;
+  oldestDeadLetter: number | undefined;
+};
 
 /** The gauges of what is counted; absent while it could not be counted in time. */
 export function createCountedGauges(registry: Registry): (counted: Counted | undefined) => void {
@@ -117,7 +145,10 @@ export function createCountedGauges(registry: Registry): (counted: Counted | und
     'dead_letter_orders_in_doubt',
     'Orders in doubt with open dead letters: a person must settle them.',
   );
-  const oldest = of('oldest_dead_letter_timestamp_seconds', 'Claim time of the file of the oldest dead letter.');
+  const oldest = of(
+    'oldest_dead_letter_timestamp_seconds',
+    'Claim time of the file of the oldest dead letter.',
+  );
 
   return (counted) => {
     setOrRemove(oldest, counted?.oldestDeadLetter);
@@ -129,8 +160,16 @@ export function createCountedGauges(registry: Registry): (counted: Counted | und
   };
 }
 
-function histogram(...[registry, name, help, labelNames, buckets]: [...Definition, buckets: number[]]) {
-  return new Histogram({ name: `po_sync_${name}`, help, labelNames, buckets, registers: [registry] });
+function histogram(
+  ...[registry, name, help, labelNames, buckets]: [...Definition, buckets: number[]]
+) {
+  return new Histogram({
+    name: `po_sync_${name}`,
+    help,
+    labelNames,
+    buckets,
+    registers: [registry],
+  });
 }
 
 /** An API may answer with any number; only known ones become a label. */

@@ -30,24 +30,41 @@ type SharedState = {
 };
 
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
-export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
-  const [due, inDoubt, waitingJobs, dead, twice, active, held, finished, refresh, open, living, fields, left, heard] =
-    await Promise.all([
-      redis.zcard(keys.due),
-      redis.zcard(keys.doubt),
-      queue.waiting(),
-      redis.hlen(keys.waiting),
-      redis.hlen(keys.listedTwice),
-      redis.scard(keys.active),
-      redis.scard(keys.held),
-      redis.scard(keys.finished),
-      redis.scard(keys.refresh),
-      redis.sdiff(keys.active, keys.held),
-      livingDaemons({ redis, keys }),
-      redis.hgetall(keys.breaker),
-      redis.pttl(keys.token),
-      redis.hgetall(keys.heard),
-    ]);
+export async function readSharedState(
+  { redis, keys, time }: Store,
+  queue: OrderQueue,
+): Promise<SharedState> {
+  const [
+    due,
+    inDoubt,
+    waitingJobs,
+    dead,
+    twice,
+    active,
+    held,
+    finished,
+    refresh,
+    open,
+    living,
+    fields,
+    left,
+    heard,
+  ] = await Promise.all([
+    redis.zcard(keys.due),
+    redis.zcard(keys.doubt),
+    queue.waiting(),
+    redis.hlen(keys.waiting),
+    redis.hlen(keys.listedTwice),
+    redis.scard(keys.active),
+    redis.scard(keys.held),
+    redis.scard(keys.finished),
+    redis.scard(keys.refresh),
+    redis.sdiff(keys.active, keys.held),
+    livingDaemons({ redis, keys }),
+    redis.hgetall(keys.breaker),
+    redis.pttl(keys.token),
+    redis.hgetall(keys.heard),
+  ]);
   return {
     unsettled: due + inDoubt,
     inDoubt,
@@ -56,7 +73,8 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
     createdTwice: twice,
     batches: { active, held, finished },
     reportsPending: finished + refresh,
-    oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
+    oldestClaim:
+      open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
     daemons: living.length,
     notTaken: filesNotTaken(living),
     pauses: allPauses(fields).map(({ code }) => code),
@@ -67,33 +85,59 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
 
 /** The gauges of the shared state. Every daemon reports the same values: take their maximum. */
 export function createSharedMetrics(registry: Registry, { sources }: Pick<Config, 'sources'>) {
-  const define = (name: string, help: string, labels: string[] = []) => gauge(registry, name, help, labels);
+  const define = (name: string, help: string, labels: string[] = []) =>
+    gauge(registry, name, help, labels);
   const unsettled = define('orders_unsettled', 'Orders without an outcome.');
-  const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
+  const inDoubt = define(
+    'orders_in_doubt',
+    "Orders that wait for the API's list after an attempt without an answer.",
+  );
   const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
   const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
   const twice = define('orders_created_twice', "Orders that the API's list shows more than once.");
-  const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
+  const batches = define('batches', 'Batches in progress, held, or waiting for their report.', [
+    'state',
+  ]);
   const reports = define('reports_pending', 'Reports that wait to be written.');
   const oldest = define(
     'oldest_batch_timestamp_seconds',
     'Claim time of the oldest batch in progress that is not held.',
   );
   const daemons = define('daemons', 'Daemons that are alive.');
-  const paused = define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', ['code']);
-  const token = define('token_expiry_timestamp_seconds', 'Expiry of the current token.');
-  const lastFile = define('source_last_file_timestamp_seconds', 'Arrival time of the last file of a source.', [
-    'source',
+  const paused = define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', [
+    'code',
   ]);
-  const expected = define('source_expected_interval_seconds', 'The interval expectEvery of a source.', ['source']);
-  const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
+  const token = define('token_expiry_timestamp_seconds', 'Expiry of the current token.');
+  const lastFile = define(
+    'source_last_file_timestamp_seconds',
+    'Arrival time of the last file of a source.',
+    ['source'],
+  );
+  const expected = define(
+    'source_expected_interval_seconds',
+    'The interval expectEvery of a source.',
+    ['source'],
+  );
+  const unreadable = define(
+    'unreadable_files',
+    'Unreadable files that nobody replaced or dismissed.',
+    ['source'],
+  );
   const notTaken = define('files_not_taken', 'Files that a daemon cannot take.', ['source']);
-  const unavailable = define('source_unavailable', 'Whether a daemon cannot read the source: 1 or 0.', ['source']);
+  const unavailable = define(
+    'source_unavailable',
+    'Whether a daemon cannot read the source: 1 or 0.',
+    ['source'],
+  );
   const showCounted = createCountedGauges(registry);
   const seen = new Set<string>();
 
   /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
-  return (state: SharedState, files: readonly { source: string }[] | undefined, counted: Counted | undefined): void => {
+  return (
+    state: SharedState,
+    files: readonly { source: string }[] | undefined,
+    counted: Counted | undefined,
+  ): void => {
     unsettled.set(state.unsettled);
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
@@ -102,8 +146,10 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);
-    for (const { name } of sources) for (const metric of [notTaken, unavailable]) metric.set({ source: name }, 0);
-    for (const { source, file } of state.notTaken) (file === undefined ? unavailable : notTaken).inc({ source });
+    for (const { name } of sources)
+      for (const metric of [notTaken, unavailable]) metric.set({ source: name }, 0);
+    for (const { source, file } of state.notTaken)
+      (file === undefined ? unavailable : notTaken).inc({ source });
     unreadable.reset();
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });

@@ -1,7 +1,17 @@
 import type { CircuitBreaker } from '../../deliver/circuit-breaker.ts';
 import type { AnswerTimes } from '../../operate/delivery/read-status.ts';
 import type { Store } from '../../redis/store.ts';
-import { COUNTED, type Counts, type Levels, NOTHING, type PaceEntry, quantile, SPAN, STEP, stepAt } from './pace.ts';
+import {
+  COUNTED,
+  type Counts,
+  type Levels,
+  NOTHING,
+  type PaceEntry,
+  quantile,
+  SPAN,
+  STEP,
+  stepAt,
+} from './pace.ts';
 
 /** What all daemons did in some time. `p50` and `p95`: milliseconds of an answer to a create request. */
 export type PaceSummary = {
@@ -86,7 +96,8 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
     const times = new Map<number, number>();
     for (const step of all) for (const [bucket, count] of step.times) addTo(times, bucket, count);
     const seconds = (to - from) / 1_000;
-    const { unsettled, inDoubt, waitingJobs } = all.findLast((step) => step.unsettled !== undefined) ?? {};
+    const { unsettled, inDoubt, waitingJobs } =
+      all.findLast((step) => step.unsettled !== undefined) ?? {};
     return {
       acceptedPerSecond: sumOf(all, 'accepted') / seconds,
       needPersonPerSecond: sumOf(all, 'needPerson') / seconds,
@@ -94,7 +105,9 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
       p95: quantile(times, 0.95),
       attempts: sumOf(all, 'attempts'),
       failedAttempts: sumOf(all, 'failedAttempts'),
-      ...(unsettled === undefined ? {} : { unsettled, inDoubt: inDoubt ?? 0, waitingJobs: waitingJobs ?? 0 }),
+      ...(unsettled === undefined
+        ? {}
+        : { unsettled, inDoubt: inDoubt ?? 0, waitingJobs: waitingJobs ?? 0 }),
     };
   }
 
@@ -150,7 +163,10 @@ function isIdle({ attempts, unsettled = 0 }: Step, before: Step | undefined): bo
 /** The starts of the steps in a time span. */
 function range(from: number, to: number): number[] {
   const first = Math.ceil(from / STEP) * STEP;
-  return Array.from({ length: Math.max(0, Math.ceil((to - first) / STEP)) }, (_, i) => first + i * STEP);
+  return Array.from(
+    { length: Math.max(0, Math.ceil((to - first) / STEP)) },
+    (_, i) => first + i * STEP,
+  );
 }
 
 function addTo(counts: Map<number, number>, bucket: number, count: number): void {

@@ -13,7 +13,14 @@ export const SPAN = 3_600_000;
  * What is counted: orders that were accepted or need a person, tokens that were issued, requests for one that failed, attempts,
  * and those that did not learn whether the API wants the order.
  */
-export const COUNTED = ['accepted', 'needPerson', 'tokens', 'tokenFailures', 'attempts', 'failedAttempts'] as const;
+export const COUNTED = [
+  'accepted',
+  'needPerson',
+  'tokens',
+  'tokenFailures',
+  'attempts',
+  'failedAttempts',
+] as const;
 
 /** How an attempt ends that got an answer about its order. */
 const ANSWERED = new Set(['accepted', 'refused', 'misnamed']);
@@ -103,14 +110,19 @@ function counting(meter: Meter, current: () => Counts): Meter {
     settled(batch, outcome, orders, ms) {
       meter.settled(batch, outcome, orders, ms);
       if (outcome === 'accepted') current().accepted += orders;
-      else if (OUTCOMES.some((one) => one === outcome && needsPerson(one))) current().needPerson += orders;
+      else if (OUTCOMES.some((one) => one === outcome && needsPerson(one)))
+        current().needPerson += orders;
     },
   };
 }
 
 type Waiting = Pick<OrderQueue, 'waiting'>;
 
-function createWriter({ redis, keys, time }: Store, queue: Waiting, { steps, of }: ReturnType<typeof createCounts>) {
+function createWriter(
+  { redis, keys, time }: Store,
+  queue: Waiting,
+  { steps, of }: ReturnType<typeof createCounts>,
+) {
   /** The step in which the levels were read last. */
   let seen = stepAt(time.now());
   /** The time of the clock of Redis in the last entry, by which old entries are removed. */
@@ -124,7 +136,9 @@ function createWriter({ redis, keys, time }: Store, queue: Waiting, { steps, of 
     const last = now - STEP;
     of(last);
     await add(
-      [...steps].filter(([at]) => at < now).map(([at, one]) => ({ at, ...one, ...(at === last && { levels }) })),
+      [...steps]
+        .filter(([at]) => at < now)
+        .map(([at, one]) => ({ at, ...one, ...(at === last && { levels }) })),
     );
     seen = now;
   }
@@ -140,7 +154,9 @@ function createWriter({ redis, keys, time }: Store, queue: Waiting, { steps, of 
 
   async function add(entries: readonly PaceEntry[]): Promise<void> {
     const ids = await Promise.all(
-      entries.map((one) => redis.xadd(keys.pace, 'MINID', '~', newest - SPAN, '*', 'step', JSON.stringify(one))),
+      entries.map((one) =>
+        redis.xadd(keys.pace, 'MINID', '~', newest - SPAN, '*', 'step', JSON.stringify(one)),
+      ),
     );
     for (const { at } of entries) steps.delete(at);
     newest = Number(ids.at(-1)?.split('-', 1)[0] ?? newest);

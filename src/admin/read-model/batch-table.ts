@@ -1,4 +1,8 @@
-import { type BatchStanding, type StandingFacts, standingOf } from '../../operate/batches/list-batches.ts';
+import {
+  type BatchStanding,
+  type StandingFacts,
+  standingOf,
+} from '../../operate/batches/list-batches.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 
 /** What a list of batches filters by. `startedAt`: milliseconds since 1970. */
@@ -30,7 +34,11 @@ export type BatchRowFilter = {
 };
 
 /** Batches by standing, and what needs a person. */
-export type BatchTotals = { batches: Record<BatchStanding, number>; open: number; deadLetters: number };
+export type BatchTotals = {
+  batches: Record<BatchStanding, number>;
+  open: number;
+  deadLetters: number;
+};
 
 export type BatchTable = ReturnType<typeof createBatchTable>;
 
@@ -68,10 +76,16 @@ export function createBatchTable() {
   }
 
   /** The names of at most `limit` of them that are older than `after`. */
-  function page(filter: BatchRowFilter, limit: number, after?: string): { names: string[]; next: string | undefined } {
+  function page(
+    filter: BatchRowFilter,
+    limit: number,
+    after?: string,
+  ): { names: string[]; next: string | undefined } {
     const rows = matching(filter).filter(({ batch }) => after === undefined || batch < after);
     const names = Array.from(rows.take(limit + 1), ({ batch }) => batch);
-    return names.length > limit ? { names: names.slice(0, limit), next: names[limit - 1] } : { names, next: undefined };
+    return names.length > limit
+      ? { names: names.slice(0, limit), next: names[limit - 1] }
+      : { names, next: undefined };
   }
 
   function totals(): BatchTotals {
@@ -95,7 +109,13 @@ export function createBatchTable() {
   return { put, remove, matching, page, totals, unreadable, find, names: () => rows.keys() };
 }
 
-const NONE: Record<BatchStanding, number> = { reading: 0, sending: 0, held: 0, finished: 0, unreadable: 0 };
+const NONE: Record<BatchStanding, number> = {
+  reading: 0,
+  sending: 0,
+  held: 0,
+  finished: 0,
+  unreadable: 0,
+};
 
 /** Whether a batch needs a person, asked for the newest first: an unreadable file that was replaced or removed does not. */
 function openTest(): (row: BatchRow) => boolean {
@@ -114,5 +134,9 @@ function matches(row: BatchRow, { state, source, q, until }: BatchRowFilter): bo
   if (state !== undefined && standingOf(row) !== state) return false;
   if (source !== undefined && row.source !== source) return false;
   const words = q?.trim().toLowerCase() ?? '';
-  return words === '' || row.file.toLowerCase().includes(words) || row.batch.toLowerCase().includes(words);
+  return (
+    words === '' ||
+    row.file.toLowerCase().includes(words) ||
+    row.batch.toLowerCase().includes(words)
+  );
 }

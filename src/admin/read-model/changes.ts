@@ -34,7 +34,9 @@ export function createChangeReader({ redis, keys }: ChangeStore) {
     last = entries.at(-1)?.[0] ?? last;
     const changes = entries.flatMap(([, [, batch = '', , closing]]): Change[] => {
       if (batch === '') return [];
-      return [{ batch, ...(closing === undefined ? {} : { closing: JSON.parse(closing) as Closing }) }];
+      return [
+        { batch, ...(closing === undefined ? {} : { closing: JSON.parse(closing) as Closing }) },
+      ];
     });
     return { changes, isAll: entries.length < LOOK - 1 };
   }
@@ -87,7 +89,12 @@ export function createOpenLetterCount({ redis, keys }: ChangeStore): () => Promi
     const oldest = first && others.reduce((one, name) => (name < one ? name : one), first);
     const since = oldest && claimTimeOf(oldest);
     const orders = [...open.values()].reduce((sum, count) => sum + count, 0);
-    return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
+    return {
+      for: 'person',
+      reason: '',
+      orders,
+      ...(oldest && since ? { oldest: { batch: oldest, since } } : {}),
+    };
   };
 }
 

@@ -13,7 +13,10 @@ import {
 import { splitId } from './letter-id.ts';
 
 /** Rows of one kind and signature. */
-export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'> & {
+export type RowGroup = Pick<
+  DeadLetterRow,
+  'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'
+> & {
   field?: string;
   count: number;
   /** How many batches have such rows. */
@@ -46,7 +49,10 @@ export function createDeadLetterTable() {
   let names: string[] | undefined = [];
 
   /** Replaces the rows of a batch. */
-  function put(from: { batch: string; source: string; file: string }, letters: readonly DeadLetter[]): void {
+  function put(
+    from: { batch: string; source: string; file: string },
+    letters: readonly DeadLetter[],
+  ): void {
     const open = letters.filter(({ closed }) => closed === undefined).sort(byLine);
     keep(
       from,
@@ -54,7 +60,10 @@ export function createDeadLetterTable() {
     );
   }
 
-  function keep({ batch, source, file }: { batch: string; source: string; file: string }, rows: readonly Kept[]): void {
+  function keep(
+    { batch, source, file }: { batch: string; source: string; file: string },
+    rows: readonly Kept[],
+  ): void {
     if (rows.length === 0) {
       remove(batch);
       return;
@@ -81,7 +90,10 @@ export function createDeadLetterTable() {
   }
 
   /** The newest first, beginning with `from`. */
-  function* matching({ batch, source }: RowFilter, from?: string): Generator<[name: string, found: LetterBatch]> {
+  function* matching(
+    { batch, source }: RowFilter,
+    from?: string,
+  ): Generator<[name: string, found: LetterBatch]> {
     names ??= [...batches.keys()].sort().reverse();
     for (const name of batch === undefined ? names : [batch]) {
       const found = batches.get(name);
@@ -106,7 +118,11 @@ const byLine = (a: DeadLetter, b: DeadLetter) => a.location.line - b.location.li
 type Groups = Map<DeadLetterKind, Map<string, RowGroup>>;
 
 /** Adds the rows of one kind and signature of a batch. */
-function addToGroup(all: Groups, { firstAt, lastAt, at, differs, nameless }: Selected, first: DeadLetterRow): void {
+function addToGroup(
+  all: Groups,
+  { firstAt, lastAt, at, differs, nameless }: Selected,
+  first: DeadLetterRow,
+): void {
   const { kind, signature, code, message, field } = first;
   const groups = all.get(kind) ?? new Map<string, RowGroup>();
   const group = groups.get(signature);
@@ -198,9 +214,16 @@ function count(filter: RowFilter, matching: Matching): KeptSummary {
 }
 
 /** The selected rows of a batch from a position on, in the order of its file. */
-function inOrder(rows: readonly DeadLetterRow[], selected: readonly Selected[], from: number): DeadLetterRow[] {
+function inOrder(
+  rows: readonly DeadLetterRow[],
+  selected: readonly Selected[],
+  from: number,
+): DeadLetterRow[] {
   const [one, ...others] = selected;
-  const at = others.length === 0 ? (one?.at ?? []) : selected.flatMap((share) => share.at).sort((a, b) => a - b);
+  const at =
+    others.length === 0
+      ? (one?.at ?? [])
+      : selected.flatMap((share) => share.at).sort((a, b) => a - b);
   return at.filter((position) => position >= from).flatMap((position) => rows[position] ?? []);
 }
 

@@ -22,14 +22,39 @@ function cutMessage(message: string): string {
 }
 
 /** An open dead letter as the list keeps it. */
-export function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
-  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
+export function keptOf(
+  letter: DeadLetter,
+  from: { batch: string; source: string; file: string },
+): Kept {
+  const {
+    purchaseOrderNumber,
+    kind,
+    code,
+    signature,
+    attempts,
+    firstAt,
+    lastAt,
+    location,
+    problems,
+  } = letter;
   const message = cutMessage(letter.message);
   const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
-  const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
+  const values = (problems ?? [])
+    .slice(0, 5)
+    .map(({ field, value, message: words }) => `${field} ${value} ${words}`);
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
   const id = idOf(from.batch, letter);
-  const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
+  const row = {
+    purchaseOrderNumber,
+    kind,
+    code,
+    message,
+    signature,
+    attempts,
+    firstAt,
+    lastAt,
+    location,
+  };
   const { field = '', value = '' } = problems?.[0] ?? {};
   const items = refusedItems(letter) || ownItems(letter) || firstOf(letter.itemsRead);
   const read = firstOf(letter.articles);
@@ -45,7 +70,14 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
     ...(read && { articles: read }),
     ...(isRecognizable(former) && { content: former.content }),
   };
-  const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
+  const full = {
+    id,
+    ...named,
+    ...(already && { already }),
+    batch: from.batch,
+    source: from.source,
+    file: from.file,
+  };
   return { row: full, own, isNameless: isNameless(letter) };
 }
 
@@ -56,8 +88,14 @@ const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN, OTHER_SPELLING];
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
  * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
  */
-export function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
-  if (kind === 'conflict') return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
+export function alreadyText({
+  kind,
+  payload,
+  known,
+  problems = [],
+}: DeadLetter): string | undefined {
+  if (kind === 'conflict')
+    return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
   const found = problems.find(({ code }) => IN_ANOTHER.includes(code));
   return found && withoutRemedy(found.message);
 }

@@ -8,7 +8,15 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
  */
 export type DeadLetterRow = Pick<
   DeadLetter,
-  'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
+  | 'purchaseOrderNumber'
+  | 'kind'
+  | 'code'
+  | 'message'
+  | 'signature'
+  | 'attempts'
+  | 'firstAt'
+  | 'lastAt'
+  | 'location'
 > & { id: string; batch: string; source: string; file: string } & {
   line?: number;
   field?: string;
@@ -73,7 +81,10 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
   const search = createSearch(from.file, kept);
 
   /** What matches, one entry for each kind and signature. `words`: `q` as `searchText` writes it. */
-  function select({ kind, signature, since, already, inProgress = [] }: RowFilter, words: string): Selected[] {
+  function select(
+    { kind, signature, since, already, inProgress = [] }: RowFilter,
+    words: string,
+  ): Selected[] {
     const all = words === '' ? undefined : search(words);
     const found = already ? elsewhere(all ?? [...rows.keys()], new Set(inProgress)) : all;
     if (found?.length === 0) return [];
@@ -85,7 +96,9 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
       if (since !== undefined && share.leastLastAt < since) {
         return selectedOf(
           kept,
-          share.lastAt < since ? [] : at.filter((position) => (rows[position]?.lastAt ?? '') >= since),
+          share.lastAt < since
+            ? []
+            : at.filter((position) => (rows[position]?.lastAt ?? '') >= since),
         );
       }
       return at.length === share.at.length ? [share] : selectedOf(kept, at);
@@ -109,7 +122,15 @@ function sharesOf(kept: readonly Kept[]): Map<string, Share> {
     const [nameless, already] = [Number(isNameless), Number(row.already !== undefined)];
     const share = shares.get(keyOf(row));
     if (share === undefined) {
-      const one = { kind, signature, firstAt, lastAt, leastLastAt: lastAt, at: [position], differs: false };
+      const one = {
+        kind,
+        signature,
+        firstAt,
+        lastAt,
+        leastLastAt: lastAt,
+        at: [position],
+        differs: false,
+      };
       shares.set(keyOf(row), { ...one, nameless, already });
       continue;
     }
@@ -128,7 +149,10 @@ function keyOf({ kind, signature }: Pick<DeadLetterRow, 'kind' | 'signature'>): 
   return `${kind} ${signature}`;
 }
 
-function bySignature(found: readonly number[], rows: readonly DeadLetterRow[]): Map<string, number[]> {
+function bySignature(
+  found: readonly number[],
+  rows: readonly DeadLetterRow[],
+): Map<string, number[]> {
   const hits = new Map<string, number[]>();
   for (const position of found) {
     const row = rows[position];
@@ -171,7 +195,10 @@ function createSearch(file: string, kept: readonly Kept[]): Search {
     else at.push(position);
   }
   const lines = [...errors.keys()].map(searchText);
-  const owners: (readonly number[])[] = [...errors.values(), ...kept.keys().map((position) => [position])];
+  const owners: (readonly number[])[] = [
+    ...errors.values(),
+    ...kept.keys().map((position) => [position]),
+  ];
   const text = [...lines, ...kept.map(({ own }) => own)].join('\n');
   const starts = startsOf(text);
 

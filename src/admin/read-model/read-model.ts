@@ -67,7 +67,11 @@ type Following = AsyncDisposable & {
 };
 
 /** Builds the tables and follows the changes until disposed. */
-function follow(context: ModelContext, isIdle: () => boolean, onIdle: () => Promise<void>): Following {
+function follow(
+  context: ModelContext,
+  isIdle: () => boolean,
+  onIdle: () => Promise<void>,
+): Following {
   const { clock, log } = context;
   const tables: Tables = { batches: createBatchTable(), letters: openReadThread(), unread: 0 };
   const ready = Promise.withResolvers<void>();

@@ -3,7 +3,13 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { findOrder } from '../../operate/orders/find-in-file.ts';
 import { correctedBatch, createItemReads } from '../../operate/orders/items-in-file.ts';
-import { type Closed, type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import {
+  type Closed,
+  type Closing,
+  closingFor,
+  closingsOf,
+  type DeadLetter,
+} from '../../order/dead-letter.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
@@ -51,13 +57,18 @@ function createReads() {
     const faults: string[] = [];
     for (const report of reports) {
       await loadOne(report, environment).catch((thrown: unknown) => {
-        faults.push(`The dead letters of ${report.batch} cannot be read: ${toError(thrown).message}`);
+        faults.push(
+          `The dead letters of ${report.batch} cannot be read: ${toError(thrown).message}`,
+        );
       });
     }
     return faults;
   }
 
-  async function loadOne({ folder, batch, closings, known }: ReportToRead, environment: string): Promise<void> {
+  async function loadOne(
+    { folder, batch, closings, known }: ReportToRead,
+    environment: string,
+  ): Promise<void> {
     const from = known ?? (await forgottenBatch(folder, environment));
     if (from === undefined) return;
     const closed = closingsOf(closings);
@@ -69,7 +80,10 @@ function createReads() {
     putSettled({ batch, ...from }, letters, closed);
   }
 
-  function put(from: { batch: string; source: string; file: string }, letters: readonly DeadLetter[]): void {
+  function put(
+    from: { batch: string; source: string; file: string },
+    letters: readonly DeadLetter[],
+  ): void {
     table.put(from, letters);
     nameless.put(from.batch, letters);
   }
@@ -107,14 +121,18 @@ function createNameless() {
     else counts.delete(batch);
   }
 
-  return { put, countsOf: (batches: readonly string[]) => batches.map((batch) => counts.get(batch) ?? 0) };
+  return {
+    put,
+    countsOf: (batches: readonly string[]) => batches.map((batch) => counts.get(batch) ?? 0),
+  };
 }
 
 /** The complete dead letter of a report, also by the id from before its place was known; undefined when it is not there. */
 async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
   const number = numberIn(id);
   for await (const one of lettersIn(folder)) {
-    if (number === undefined ? idOf(batch, one) === id : one.purchaseOrderNumber === number) return one;
+    if (number === undefined ? idOf(batch, one) === id : one.purchaseOrderNumber === number)
+      return one;
   }
   return undefined;
 }
@@ -123,7 +141,9 @@ function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
   function withClosed(folder: string, items: readonly OrderResult[]): ListedOrder[] {
     const keys = items.map((one) => settledKey(one.outcome, { ...one, location: one }));
     const wanted = new Set(keys);
-    const rows = settledIn(basename(folder)).map((row) => [settledKey(row.kind, row), row.closed] as const);
+    const rows = settledIn(basename(folder)).map(
+      (row) => [settledKey(row.kind, row), row.closed] as const,
+    );
     const found = new Map(rows.filter(([key]) => wanted.has(key)));
     return items.map((one, i) => {
       const closed = found.get(keys[i] ?? '');
@@ -132,10 +152,19 @@ function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
   }
 
   /** A page of `results.csv`, from the byte `start`. */
-  return async (folder: string, start: number, limit: number, outcome?: Outcome): Promise<OrderPage> => {
+  return async (
+    folder: string,
+    start: number,
+    limit: number,
+    outcome?: Outcome,
+  ): Promise<OrderPage> => {
     const items: OrderResult[] = [];
     let last = start;
-    for await (const { result, end } of readResultLines(join(folder, 'results.csv'), start, outcome ?? '')) {
+    for await (const { result, end } of readResultLines(
+      join(folder, 'results.csv'),
+      start,
+      outcome ?? '',
+    )) {
       if (outcome !== undefined && result.outcome !== outcome) continue;
       if (items.length === limit) return { items: withClosed(folder, items), next: last };
       items.push(result);
@@ -147,7 +176,9 @@ function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
 
 /** The source and file of a finished report of this environment that has dead letters. */
 async function forgottenBatch(folder: string, environment: string) {
-  const report = await readFinished(dirname(folder), basename(folder), environment).catch(() => undefined);
+  const report = await readFinished(dirname(folder), basename(folder), environment).catch(
+    () => undefined,
+  );
   if (report === undefined) return undefined;
   if (report.open === 0 && countNeedingPerson(report.counts) === 0) return undefined;
   return { source: report.source, file: report.file };
@@ -162,7 +193,10 @@ async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
 }
 
 /** A function that throws at once fails like one that rejects. */
-async function answer(read: ((...given: never[]) => unknown) | undefined, given: readonly unknown[]): Promise<unknown> {
+async function answer(
+  read: ((...given: never[]) => unknown) | undefined,
+  given: readonly unknown[],
+): Promise<unknown> {
   return read?.(...(given as never[]));
 }
 
@@ -171,7 +205,8 @@ function serve(port: MessagePort): void {
   port.on('message', ({ id, name, given }: ReadCall) => {
     answer(reads[name], given).then(
       (value) => port.postMessage({ id, value } satisfies ReadAnswer),
-      (error: unknown) => port.postMessage({ id, error: toError(error).message } satisfies ReadAnswer),
+      (error: unknown) =>
+        port.postMessage({ id, error: toError(error).message } satisfies ReadAnswer),
     );
   });
 }

@@ -7,7 +7,9 @@ import type { ReadAnswer, ReadCall, Reads } from './read-program.ts';
 
 /** The functions of the thread; each answers when its turn comes. */
 type Remote = {
-  [Name in keyof Reads]: (...given: Parameters<Reads[Name]>) => Promise<Awaited<ReturnType<Reads[Name]>>>;
+  [Name in keyof Reads]: (
+    ...given: Parameters<Reads[Name]>
+  ) => Promise<Awaited<ReturnType<Reads[Name]>>>;
 };
 
 export type ReadThread = Remote & AsyncDisposable & { readonly isDead: boolean };

@@ -14,7 +14,10 @@ import { searchText } from './letter-batch.ts';
 import { idOf, splitId } from './letter-id.ts';
 
 /** A dead letter that is closed, with who or what closed it. `id` as that of an open one. */
-export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'message' | 'location'> & {
+export type SettledRow = Pick<
+  DeadLetter,
+  'purchaseOrderNumber' | 'kind' | 'message' | 'location'
+> & {
   id: string;
   batch: string;
   source: string;
@@ -63,7 +66,8 @@ export function createSettledTable(most = MOST) {
     if (rows.length === 0 || from.batch <= dropped) return;
     batches.set(from.batch, rows);
     size += rows.length;
-    for (const row of rows) for (const number of numbersOf(row)) batchesOfNumber(number).add(from.batch);
+    for (const row of rows)
+      for (const number of numbersOf(row)) batchesOfNumber(number).add(from.batch);
     for (const oldest of size > most ? [...batches.keys()].sort() : []) {
       if (size <= most) break;
       removeSettled(oldest);
@@ -101,10 +105,21 @@ export function createSettledTable(most = MOST) {
     return found.filter((row) => numbersOf(row).includes(number));
   }
 
-  return { put, removeSettled, settledPage, settledOf, settledIn: (batch: string) => batches.get(batch) ?? [] };
+  return {
+    put,
+    removeSettled,
+    settledPage,
+    settledOf,
+    settledIn: (batch: string) => batches.get(batch) ?? [],
+  };
 }
 
-function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: number, after: string | undefined) {
+function pageOf(
+  sorted: readonly SettledRow[],
+  filter: SettledFilter,
+  limit: number,
+  after: string | undefined,
+) {
   const words = searchText(filter.q ?? '');
   const who = searchText(filter.who ?? '');
   const last = after === undefined ? undefined : placeAt(after);
@@ -135,7 +150,8 @@ function endingOf({ closed }: SettledRow): SettledFilter['end'] {
  * by the dead letter of the later batch, which has its own row.
  */
 function isAction({ closed }: SettledRow): boolean {
-  const cameBack = closed.by === 'fixed' && (closed.waitsIn !== undefined || closed.end !== undefined);
+  const cameBack =
+    closed.by === 'fixed' && (closed.waitsIn !== undefined || closed.end !== undefined);
   return !cameBack || (closed.changes?.length ?? 0) > 0 || closed.number !== undefined;
 }
 
@@ -144,7 +160,11 @@ function actionsIn(batches: Iterable<readonly SettledRow[]>): SettledRow[] {
   return actions.sort(compareRows);
 }
 
-function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: DeadLetter, closings: Closings) {
+function rowOf(
+  from: Pick<SettledRow, 'batch' | 'source' | 'file'>,
+  letter: DeadLetter,
+  closings: Closings,
+) {
   const closing = letter.closed === undefined ? closingFor(letter, closings) : undefined;
   const closed = letter.closed ?? (closing && closedBy(closing));
   if (closed === undefined) return undefined;
@@ -211,5 +231,7 @@ function hasPerson({ closed }: SettledRow, who: string): boolean {
 function textOf({ purchaseOrderNumber, file, closed }: SettledRow): string {
   const { by, number = '', file: into = '', end, changes } = closed;
   const ends = [closingWord(by), end === undefined ? '' : closingWord(end.by), end?.file ?? ''];
-  return searchText([purchaseOrderNumber, number, file, into, ...ends, ...changeTexts(changes)].join('\n'));
+  return searchText(
+    [purchaseOrderNumber, number, file, into, ...ends, ...changeTexts(changes)].join('\n'),
+  );
 }

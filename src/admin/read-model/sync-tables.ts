@@ -71,7 +71,8 @@ export function createSync(context: ModelContext, tables: Tables) {
 
   async function applyChange(batch: string, { closings, isWritten }: Changed): Promise<void> {
     const now = await refreshRow(batch);
-    if (now === undefined || (now.state === 'done' && !hasLetters(now))) return letters.remove(batch);
+    if (now === undefined || (now.state === 'done' && !hasLetters(now)))
+      return letters.remove(batch);
     if (now.state === 'done' && isWritten) return loadReports([batch]);
     if (closings.length > 0) await letters.close(batch, closings);
   }
@@ -100,7 +101,10 @@ function createFileLook({ clock }: Pick<ModelContext, 'clock'>, table: BatchTabl
 }
 
 /** Batches whose dead letters are all closed: read a few at a time after the lists are complete, the newest first. */
-function createLaterReading(tables: Tables, loadReports: (names: readonly string[]) => Promise<void>) {
+function createLaterReading(
+  tables: Tables,
+  loadReports: (names: readonly string[]) => Promise<void>,
+) {
   let left: string[] = [];
 
   function begin(names: readonly string[]): void {
@@ -133,14 +137,29 @@ function changedIn(changes: readonly Change[]): Map<string, Changed> {
 }
 
 /** Reads batches from Redis, and their reports in the thread. */
-function createReading({ config, store, batches, log }: ModelContext, { batches: table, letters }: Tables) {
+function createReading(
+  { config, store, batches, log }: ModelContext,
+  { batches: table, letters }: Tables,
+) {
   const { redis, keys } = store;
   const progress = { read: 0, of: 0 };
 
   async function readRow(name: string): Promise<BatchRow | undefined> {
     const found = await redis.hmget(keys.batch(name), ...FIELDS);
-    const [batch, source, file, state, startedAt, open, total, held, unsettled, unreadable, fix, ...counted] =
-      found.map((one) => one ?? undefined);
+    const [
+      batch,
+      source,
+      file,
+      state,
+      startedAt,
+      open,
+      total,
+      held,
+      unsettled,
+      unreadable,
+      fix,
+      ...counted
+    ] = found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
     const counts = noOutcomes();
     for (const [i, outcome] of OUTCOMES.entries()) counts[outcome] = Number(counted[i] ?? 0);
@@ -159,7 +178,9 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
       counts,
     };
     const unread = standingOf(row) === 'unreadable' ? await batches.find(batch) : undefined;
-    return unread !== undefined && (await isDismissed(unread)) ? { ...row, isDismissed: true } : row;
+    return unread !== undefined && (await isDismissed(unread))
+      ? { ...row, isDismissed: true }
+      : row;
   }
 
   /** Of a batch that Redis forgot, the report says what is not known here. */
@@ -200,7 +221,9 @@ const FIELDS = [
 ].concat(OUTCOMES.map((outcome) => `n:${outcome}`));
 
 function inGroups<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));
+  return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) =>
+    all.slice(i * GROUP, (i + 1) * GROUP),
+  );
 }
 
 /** A scan takes at most one part in so many of the time. */
@@ -213,7 +236,10 @@ function createProgressScan(context: ModelContext, letters: ReadThread) {
 
   async function run(table: BatchTable): Promise<void> {
     const began = context.clock.monotonic();
-    const found = new Map<string, { from: { batch: string; source: string; file: string }; letters: DeadLetter[] }>();
+    const found = new Map<
+      string,
+      { from: { batch: string; source: string; file: string }; letters: DeadLetter[] }
+    >();
     for await (const letter of deadLettersInProgress(context)) {
       const { batch, source, file } = letter;
       const one = found.get(batch) ?? { from: { batch, source, file }, letters: [] };
@@ -221,7 +247,8 @@ function createProgressScan(context: ModelContext, letters: ReadThread) {
       found.set(batch, one);
     }
     const inFile = (one: DeadLetter, other: DeadLetter) => one.location.line - other.location.line;
-    for (const { from, letters: some } of found.values()) await letters.put(from, some.sort(inFile));
+    for (const { from, letters: some } of found.values())
+      await letters.put(from, some.sort(inFile));
     for (const batch of before.keys()) {
       if (!found.has(batch) && table.find(batch)?.state !== 'done') await letters.remove(batch);
     }

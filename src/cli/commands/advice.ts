@@ -35,7 +35,8 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
     const values = held.columns.get(field) ?? new Set();
     held.columns.set(field, values);
     const text = trimBlanks(value);
-    const mayLeaveOut = text !== '' && text.length <= LONGEST && !/\p{Cc}/u.test(text) && !isInItem(problem, mapping);
+    const mayLeaveOut =
+      text !== '' && text.length <= LONGEST && !/\p{Cc}/u.test(text) && !isInItem(problem, mapping);
     if (values.size < MOST && mayLeaveOut) values.add(text);
     if (whyNotWanted(field, value) === 'ended') held.isFinal = true;
   }
@@ -45,7 +46,8 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
     add(problems: readonly Problem[] = [], source = '', { isNameless = false } = {}): void {
       for (const one of problems) {
         if (one.code === 'called-off') addOne(one, source);
-        if (isNameless && one.code === 'missing' && one.pointer === undefined && one.value === '') hasBlank = true;
+        if (isNameless && one.code === 'missing' && one.pointer === undefined && one.value === '')
+          hasBlank = true;
       }
     },
     lines: (): string[] => [
@@ -61,7 +63,8 @@ function isInItem({ field, pointer = '' }: Problem, mapping: Mapping | undefined
   const at = pointer.endsWith(own) ? pointer.slice(0, pointer.length - own.length) : pointer;
   const list = /^(.*)\/\d+$/.exec(at)?.[1];
   if (list === undefined) return false;
-  const ends = (name: string) => plainName(list).endsWith(plainName(name.split('.').map(pointerStep).join('')));
+  const ends = (name: string) =>
+    plainName(list).endsWith(plainName(name.split('.').map(pointerStep).join('')));
   const isOfRecords = mapping?.records !== undefined && !/\/\d/.test(list) && ends(mapping.records);
   return !isOfRecords && (mapping?.fields.items ?? ['items']).some(ends);
 }
@@ -75,12 +78,19 @@ function adviceLines(
   isOneOfMany: boolean,
 ): string[] {
   const where = isOneOfMany ? `the mapping of ${[...sources].join(', ')}` : 'the mapping';
-  const set = (key: 'skipWhere' | 'calledOff', values: ReadonlyMap<string, readonly string[]>): string => {
+  const set = (
+    key: 'skipWhere' | 'calledOff',
+    values: ReadonlyMap<string, readonly string[]>,
+  ): string => {
     const own = mapping?.[key] ?? {};
     const merged = `${key}: { ${merge(own, values, key).join(', ')} }`;
-    return Object.keys(own).length === 0 ? `add to ${where}: ${merged}` : `in ${where}, replace ${key} by: ${merged}`;
+    return Object.keys(own).length === 0
+      ? `add to ${where}: ${merged}`
+      : `in ${where}, replace ${key} by: ${merged}`;
   };
-  const named = new Map([...columns].flatMap(([field, all]) => (all.size > 0 ? [[field, [...all]]] : [])));
+  const named = new Map(
+    [...columns].flatMap(([field, all]) => (all.size > 0 ? [[field, [...all]]] : [])),
+  );
   const never = new Map([...columns.keys()].map((field) => [field, ['never']]));
   const also = isFinal ? ', also those that cancel an order that was sent' : '';
   const skip = `to leave such rows and orders out without a report${also}, ${set('skipWhere', named)}`;
@@ -89,7 +99,11 @@ function adviceLines(
 }
 
 /** The rules of a mapping with others, as YAML: a key that is written twice is an error, and one in its place loses its rules. */
-function merge(own: Mapping['skipWhere'], more: ReadonlyMap<string, readonly string[]>, key: string): string[] {
+function merge(
+  own: Mapping['skipWhere'],
+  more: ReadonlyMap<string, readonly string[]>,
+  key: string,
+): string[] {
   const added = new Map([...more].map(([name, values]) => [plainName(name), values]));
   const before = Object.entries(own).map(([name, values]) => {
     const others = added.get(plainName(name)) ?? [];

@@ -21,15 +21,22 @@ import { heldSteps } from './next-step.ts';
 
 /** Batches, one a line. How many orders are done says the least where all files are finished. */
 export function batchTable(batches: readonly BatchView[], now: number, format: Format): string {
-  const isAllDone = batches.every(({ standing }) => standing === 'finished' || standing === 'unreadable');
+  const isAllDone = batches.every(
+    ({ standing }) => standing === 'finished' || standing === 'unreadable',
+  );
   const columns: Column<BatchView>[] = [
     { title: 'batch', of: ({ batch }) => batch.batch, cut: 'start', wish: 9 },
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: standingText, tone: toneOf },
     { title: 'done', of: progressOf, right: true, leaves: isAllDone ? 0 : 4 },
-    numbers('accepted', ({ batch }) => batch.counts.accepted, { short: { title: 'acc.' }, leaves: 3 }),
+    numbers('accepted', ({ batch }) => batch.counts.accepted, {
+      short: { title: 'acc.' },
+      leaves: 3,
+    }),
     ...(batches.some(({ batch }) => batch.counts.duplicate > 0) ? [DUPLICATES] : []),
-    numbers('open', ({ batch }) => batch.open, { tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain') }),
+    numbers('open', ({ batch }) => batch.open, {
+      tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
+    }),
     ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [SETTLED] : []),
     {
       title: 'taken',
@@ -48,10 +55,14 @@ function numbers(title: string, of: (view: BatchView) => number, rest: Rest): Co
 }
 
 /** How long ago a file was taken, only in its largest unit: `3 d`. */
-const ageOf = (now: number) => (view: BatchView) => ago(view.batch.startedAt, now).replace(/^\D*(\d+ \w+).*$/, '$1');
+const ageOf = (now: number) => (view: BatchView) =>
+  ago(view.batch.startedAt, now).replace(/^\D*(\d+ \w+).*$/, '$1');
 
 /** Nothing was sent for them: a file that was read again is done without an accepted order. Both columns leave together. */
-const DUPLICATES = numbers('duplicate', ({ batch }) => batch.counts.duplicate, { short: { title: 'dup.' }, leaves: 3 });
+const DUPLICATES = numbers('duplicate', ({ batch }) => batch.counts.duplicate, {
+  short: { title: 'dup.' },
+  leaves: 3,
+});
 
 /** Orders that needed a person once: without them, a file that is done has fewer accepted orders and nothing open. */
 const SETTLED = numbers('settled', ({ batch }) => settledSince(batch), { leaves: 2 });
@@ -104,7 +115,9 @@ export function batchText(view: BatchView, now: number, format: Format, looked?:
   return [
     title(view, format),
     ...lines,
-    standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
+    standing === 'unreadable'
+      ? ''
+      : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
     ...outcomes,
     ...[...nextStep(view, looked?.isLost), ...cancelledStep(view)].map(
       (line) => `${line.startsWith('  ') ? line : hanging(line, 0, format)}\n`,
@@ -143,14 +156,18 @@ function factsOf(view: BatchView, now: number): [title: string, text: string | u
     ['reading', readingText(batch)],
     ['unreadable', error?.message],
     ['held', held && sinceText(held)],
-    [view.batch.state === 'reading' ? 'not read' : 'no report yet', unsettled && sinceText(unsettled)],
+    [
+      view.batch.state === 'reading' ? 'not read' : 'no report yet',
+      unsettled && sinceText(unsettled),
+    ],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.join(' ')],
     ['report', report],
   ];
 }
 
-const sinceText = ({ since, reason }: { since: number; reason: string }) => `since ${stamp(since)}: ${reason}`;
+const sinceText = ({ since, reason }: { since: number; reason: string }) =>
+  `since ${stamp(since)}: ${reason}`;
 
 /** Lines; a command, which is not wrapped, begins with spaces. */
 function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = false): string[] {
@@ -163,7 +180,11 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
     const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
     if (isLost) {
       const where = `The file is ${away(batch)}: its inbox was moved, or is not mounted.`;
-      return ['', `${text} ${printable(where)} If it needs nobody, dismiss it:`, `  po-sync batches cancel ${name}`];
+      return [
+        '',
+        `${text} ${printable(where)} If it needs nobody, dismiss it:`,
+        `  po-sync batches cancel ${name}`,
+      ];
     }
     if (batch.settledPath === undefined) return ['', text];
     return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
@@ -183,7 +204,10 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
 }
 
 /** What sends the orders that a person cancelled by mistake. */
-function cancelledStep({ endedWith, batch: { cancelledBy: by, counts, kind } }: BatchView): string[] {
+function cancelledStep({
+  endedWith,
+  batch: { cancelledBy: by, counts, kind },
+}: BatchView): string[] {
   return by && !endedWith && counts.cancelled > 0 ? ['', sendCancelled(kind === 'export')] : [];
 }
 
@@ -192,9 +216,13 @@ export function unsettledLines(
   { batches, now }: { batches: readonly BatchView[]; now: number },
   format: Format,
 ): string {
-  const rows = batches.flatMap(({ batch }) => (batch.unsettled ? [{ ...batch, ...batch.unsettled }] : []));
+  const rows = batches.flatMap(({ batch }) =>
+    batch.unsettled ? [{ ...batch, ...batch.unsettled }] : [],
+  );
   if (rows.length === 0) return '';
-  const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
+  const lines = rows.map(({ name, reason, since }) =>
+    printable(`${name}, for ${duration(now - since)}: ${reason}`),
+  );
   return [...lines, ...new Set(rows.map(unsettledText))]
     .flatMap((text) => wrapped(text, format))
     .map((line) => `${line}\n`)
@@ -230,7 +258,8 @@ export function unreadableRemedies(files: readonly BatchView[], format: Format):
     remedy: error?.remedy ?? CORRECT_FILE,
   }));
   const remedies = new Set(each.map(({ remedy }) => remedy));
-  const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
+  const texts =
+    remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
   return `${[...texts, ...dismissTexts(files)]
     .map(printable)
     .flatMap((text) => wrapped(text, format))
@@ -243,5 +272,7 @@ export function heldLines(batches: readonly BatchView[], format: Format): string
     const first = `${name} is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it`;
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
-  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`).join('');
+  return texts
+    .map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`)
+    .join('');
 }

@@ -51,18 +51,23 @@ export async function batchesListCommand(
 ): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { environment } = context.config;
-  const filter = { most, open, ...(since === undefined ? {} : { since: since(context.clock.now()) }) };
+  const filter = {
+    most,
+    open,
+    ...(since === undefined ? {} : { since: since(context.clock.now()) }),
+  };
   const known = await listBatches(filter, context);
   const lost = filter.open ? await forgottenBatches(context) : [];
-  const batches = [...known, ...lost.filter(({ batch }) => batch.startedAt >= (filter.since ?? 0))].slice(
-    0,
-    filter.most,
-  );
+  const batches = [
+    ...known,
+    ...lost.filter(({ batch }) => batch.startedAt >= (filter.since ?? 0)),
+  ].slice(0, filter.most);
   if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
   else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
   else
     shell.out(
-      batchTable(batches, context.store.time.now(), formatOf(shell)) + (open ? remarks(batches, formatOf(shell)) : ''),
+      batchTable(batches, context.store.time.now(), formatOf(shell)) +
+        (open ? remarks(batches, formatOf(shell)) : ''),
     );
   return 0;
 }
@@ -74,13 +79,21 @@ function remarks(batches: readonly BatchView[], format: Format): string {
       batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
     ),
   ];
-  return lines.length === 0 ? '' : `\n${lines.flatMap((line) => wrapped(printable(line), format)).join('\n')}\n`;
+  return lines.length === 0
+    ? ''
+    : `\n${lines.flatMap((line) => wrapped(printable(line), format)).join('\n')}\n`;
 }
 
 /** `batches show BATCH`. */
-export async function batchesShowCommand(args: CommonArgs & { batch: string }, shell: Shell): Promise<number> {
+export async function batchesShowCommand(
+  args: CommonArgs & { batch: string },
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const batch = await viewOf(await findBatch(args.batch, context.batches, { byFile: true }), context);
+  const batch = await viewOf(
+    await findBatch(args.batch, context.batches, { byFile: true }),
+    context,
+  );
   if (args.json) printJson(shell, batchJson(batch));
   else {
     const report = await readReport(batch.report).catch(() => undefined);
@@ -98,7 +111,10 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const text = await releaseText(batch, args.dryRun, context);
-  const release = async () => ({ released: await releaseBatch(batch, context), text: releasedText(batch) });
+  const release = async () => ({
+    released: await releaseBatch(batch, context),
+    text: releasedText(batch),
+  });
   const { released } = args.dryRun
     ? { released: false }
     : await recorded({ what: 'release', on: batch.batch }, context, release);
@@ -112,7 +128,8 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
-  if (batch.state === 'done') return await dismiss(await viewOf(batch, context), args, context, shell);
+  if (batch.state === 'done')
+    return await dismiss(await viewOf(batch, context), args, context, shell);
   const unread = await countUnread(batch, context);
   const left = `${remaining(batch)}${unread > 0 ? ` (${count(unread)} of them not read yet)` : ''}`;
   if (args.dryRun) {
@@ -142,7 +159,11 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
 }
 
 /** Orders that `dead-letters retry` queued again wait for the release, too, and keep their refusal in the counts of the batch. */
-async function releaseText(batch: Batch, dryRun: boolean, context: OperatorContext): Promise<string> {
+async function releaseText(
+  batch: Batch,
+  dryRun: boolean,
+  context: OperatorContext,
+): Promise<string> {
   const what = dryRun ? 'would be released: they would be sent' : 'is released: they are sent now';
   const again = (await hasRefused(batch, context))
     ? `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${batch.batch.slice(-8)}.\n`
@@ -160,7 +181,12 @@ async function hasRefused(batch: Batch, context: OperatorContext): Promise<boole
 }
 
 /** Dismisses an unreadable file that is no longer where it was put away. */
-async function dismiss(view: BatchView, args: ActArgs, context: OperatorContext, shell: Shell): Promise<number> {
+async function dismiss(
+  view: BatchView,
+  args: ActArgs,
+  context: OperatorContext,
+  shell: Shell,
+): Promise<number> {
   const { batch, name } = view.batch;
   if (!view.lost) throw isFinished(view);
   const question = `Dismiss the unreadable file ${name}, which is ${away(view.batch)}?`;
@@ -170,7 +196,9 @@ async function dismiss(view: BatchView, args: ActArgs, context: OperatorContext,
     return 0;
   }
   if (!(await confirmation(question, args, shell))) return 1;
-  const { end, text } = await recorded({ what: 'cancel', on: batch }, context, () => dismissLost(view, context));
+  const { end, text } = await recorded({ what: 'cancel', on: batch }, context, () =>
+    dismissLost(view, context),
+  );
   if (args.json) printJson(shell, { batch, ...end });
   else shell.out(sentences(`${printable(text)}\n`, shell));
   return 0;
@@ -188,5 +216,7 @@ function undoText({ kind }: Batch, shell: Shell): string {
 /** Orders without an outcome; their number is unknown while the file is read. */
 function remaining(batch: Batch): string {
   const orders = totalOrders(batch);
-  return orders === undefined ? 'the rest of its file' : counted(orders - settledIn(batch), 'order');
+  return orders === undefined
+    ? 'the rest of its file'
+    : counted(orders - settledIn(batch), 'order');
 }

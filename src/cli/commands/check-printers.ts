@@ -79,11 +79,16 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
       async onOrders(orders) {
         out('],"toSend":[');
         let sent = 0;
-        for await (const order of orders) out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
+        for await (const order of orders)
+          out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
       done({ orders, invalid, first, statuses, preview }) {
         const lines = advice.lines();
-        const more = { statuses, ...(lines.length > 0 && { advice: lines }), ...(preview && { preview }) };
+        const more = {
+          statuses,
+          ...(lines.length > 0 && { advice: lines }),
+          ...(preview && { preview }),
+        };
         out(`],${members({ orders, invalid, first: first ?? null, ...more })}}`);
       },
       failed(error) {
@@ -122,7 +127,9 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
         async onOrders(orders) {
           isListed = true;
           for await (const { line, ...order } of orders)
-            shell.out(`${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`);
+            shell.out(
+              `${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`,
+            );
         },
         done(checked) {
           const facts = [...repeatTexts(repeats), ...checked.statuses.map(statusText)].map(
@@ -139,7 +146,12 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
 }
 
 /** `orders.csv: csv, delimiter ";", windows-1252, decimal ","; 8 rows`, and the warnings below it. */
-function formatText(file: string, format: FileFormat, records: number, { warnings, decimal, unused }: ReadAs): string {
+function formatText(
+  file: string,
+  format: FileFormat,
+  records: number,
+  { warnings, decimal, unused }: ReadAs,
+): string {
   const isSet = decimal !== 'auto';
   const facts = [
     format.gzip === true ? `${format.type} in gzip` : format.type,
@@ -162,7 +174,9 @@ function formatText(file: string, format: FileFormat, records: number, { warning
 /** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */
 function repeatTexts({ held }: ReturnType<typeof createRepeats>): string[] {
   return held().map(({ problem, times, places, lines }) => {
-    const named = places.map(({ at, order }) => `${at}${order === '' ? '' : ` of order ${shorten(order, 60)}`}`);
+    const named = places.map(
+      ({ at, order }) => `${at}${order === '' ? '' : ` of order ${shorten(order, 60)}`}`,
+    );
     const rest = lines === '' ? '' : `, and in ${/\D/.test(lines) ? 'lines' : 'line'} ${lines}`;
     return `${count(times)} more like it: ${saidText(problem)}. Also at ${named.join(', ')}${rest}`;
   });
@@ -182,10 +196,16 @@ function problemText(file: string, problem: Problem, order: string): string {
 }
 
 /** The counts, and the first order as it would be sent. */
-function resultText(file: string, { orders, nameless, invalid, first, preview }: CheckedFile): string {
-  const checked = invalid === 0 ? 'all valid' : `${count(invalid)} ${nameless > 0 ? 'of them ' : ''}invalid`;
-  const verdict = orders === 0 ? 'nothing to send' : preview === undefined ? checked : comparedText(preview);
-  const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
+function resultText(
+  file: string,
+  { orders, nameless, invalid, first, preview }: CheckedFile,
+): string {
+  const checked =
+    invalid === 0 ? 'all valid' : `${count(invalid)} ${nameless > 0 ? 'of them ' : ''}invalid`;
+  const verdict =
+    orders === 0 ? 'nothing to send' : preview === undefined ? checked : comparedText(preview);
+  const example =
+    first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
 }
 
@@ -200,26 +220,43 @@ function comparedText({ duplicate, waiting, knownBefore, ...preview }: Preview):
     [waiting + before.waiting, 'waiting for a person'],
     [before.settled, 'settled'],
   ];
-  return parts.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : [])).join(', ');
+  return parts
+    .flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []))
+    .join(', ');
 }
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
   const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
   const before = preview.knownBefore ?? { waiting: 0, settled: 0, numbers: [] };
-  const more = conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
+  const more =
+    conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
     [preview.new, list === 'ok' ? 'new: would be sent' : 'new to the ledger: would be sent'],
-    [preview.duplicate - orders - before.waiting - before.settled, 'duplicate: known with the same content'],
-    [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
+    [
+      preview.duplicate - orders - before.waiting - before.settled,
+      'duplicate: known with the same content',
+    ],
+    [
+      conflict,
+      `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`,
+    ],
     [waiting, 'waiting: a person must settle an order with the same content first'],
     [preview.invalid, `invalid: failed a check${knownText(preview)}`],
-    [before.waiting, 'duplicate (known-invalid): as in an earlier export, and waiting for a person since'],
-    [before.settled, 'duplicate (known-settled): as in an earlier export, and settled by a person since'],
+    [
+      before.waiting,
+      'duplicate (known-invalid): as in an earlier export, and waiting for a person since',
+    ],
+    [
+      before.settled,
+      'duplicate (known-settled): as in an earlier export, and settled by a person since',
+    ],
     [orders, `already waiting in ${files.join(', ')}, and sent from there`],
   ];
   const compared =
-    list === 'ok' ? "Compared with the ledger and the API's list" : `Compared with the ledger only (${list})`;
+    list === 'ok'
+      ? "Compared with the ledger and the API's list"
+      : `Compared with the ledger only (${list})`;
   const shown = lines.filter(([number], at) => number > 0 || (at < 5 && at !== 3));
   return (
     printable(`${compared}:`) +

@@ -21,7 +21,12 @@ import {
   type FilePrinter,
 } from './check-printers.ts';
 
-export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string; preview?: boolean; orders?: boolean };
+export type CheckArgs = CommonArgs & {
+  files: readonly string[];
+  source?: string;
+  preview?: boolean;
+  orders?: boolean;
+};
 
 /**
  * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
@@ -58,7 +63,9 @@ export async function checkFiles(
   sourceOf();
   const { orders = false } = args;
   const readings = { config: config ?? NO_CONFIG, signal: shell.signal, previewer, orders };
-  const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
+  const printer: CheckPrinter = args.json
+    ? createJsonPrinter((text) => shell.out(text))
+    : createTextPrinter(shell);
   printer.begin();
   let code = 0;
   for (const file of args.files) {
@@ -88,12 +95,21 @@ type Readings = {
   orders: boolean;
 };
 
-const NO_CONFIG: Readings['config'] = { environment: '', sources: [], mappings: {}, reports: { path: '', keep: 0 } };
+const NO_CONFIG: Readings['config'] = {
+  environment: '',
+  sources: [],
+  mappings: {},
+  reports: { path: '', keep: 0 },
+};
 
 /** What the orders say in status columns whose verdict is not known yet. */
 type Said = ReturnType<ReturnType<typeof createStatusCounts>['of']>;
 
-async function checkOne(file: string, readings: Readings, printer: FilePrinter): Promise<0 | 1 | 2> {
+async function checkOne(
+  file: string,
+  readings: Readings,
+  printer: FilePrinter,
+): Promise<0 | 1 | 2> {
   try {
     const checked = await checkOrders(file, readings, printer);
     printer.done(checked);
@@ -128,26 +144,41 @@ async function checkOrders(
   const waiting: Said[] = [];
   let statuses: ReturnType<typeof createStatusCounts> | undefined;
   let preview: ReturnType<Previewer['file']> | undefined;
-  const exportName = config.sources.find(({ name, type }) => name === source && type === 'export')?.name;
+  const exportName = config.sources.find(
+    ({ name, type }) => name === source && type === 'export',
+  )?.name;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
   const inspection = await checkFile(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
-      inspected({ shape, records, warnings, isFixFile, mapping, reading, unused: keys = [] }, unknownBatch) {
+      inspected(
+        { shape, records, warnings, isFixFile, mapping, reading, unused: keys = [] },
+        unknownBatch,
+      ) {
         const unknown =
-          unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
+          unknownBatch === undefined
+            ? []
+            : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
         const { decimal } = mapping;
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : keys;
         statuses = createStatusCounts({ reading, mapping });
-        printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
+        printer.onFormat(shape.format, records, {
+          warnings: [...unknown, ...warnings],
+          decimal,
+          unused,
+        });
         const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
         preview = previewer?.file(facts, ({ verdict, order, number, problems = [] }) => {
-          for (const problem of problems) printer.onProblem({ ...problem, value: '' }, number, false);
+          for (const problem of problems)
+            printer.onProblem({ ...problem, value: '' }, number, false);
           checked.invalid += Number(problems.length > 0);
           isSent.push(verdict === 'new');
-          statuses?.add(waiting.shift() ?? [], verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held');
+          statuses?.add(
+            waiting.shift() ?? [],
+            verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held',
+          );
           if (verdict === 'new' && order) checked.first ??= order;
         });
       },
@@ -161,7 +192,11 @@ async function checkOrders(
         if (!order.valid) {
           const { number, place, problems } = order;
           checked.invalid += 1;
-          const isRow = isNameless({ purchaseOrderNumber: number, location: place, problems: [...problems] });
+          const isRow = isNameless({
+            purchaseOrderNumber: number,
+            location: place,
+            problems: [...problems],
+          });
           checked.nameless += Number(isRow);
           for (const problem of problems) printer.onProblem(problem, number, isRow);
         }
@@ -176,9 +211,13 @@ async function checkOrders(
   const compared = await preview?.done();
   checked.statuses = statuses?.found() ?? [];
   if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
-  return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble?.reason ?? 'ok' } } : checked;
+  return compared
+    ? { ...checked, preview: { ...compared, list: previewer?.trouble?.reason ?? 'ok' } }
+    : checked;
 }
 
 function missingReport({ reports }: Readings['config']): string {
-  return reports.path === '' ? 'no configuration names its reports' : `its report is not in ${reports.path}`;
+  return reports.path === ''
+    ? 'no configuration names its reports'
+    : `its report is not in ${reports.path}`;
 }

@@ -27,10 +27,14 @@ export async function completionCommand(
 ): Promise<number> {
   const known = SHELLS.find((one) => one === args.shell);
   if (known === undefined) {
-    throw new PoSyncError('usage-invalid-argument', `Completion for ${args.shell} is not supported.`, {
-      remedy: `Use one of ${SHELLS.join(', ')}.`,
-      facts: { shell: args.shell },
-    });
+    throw new PoSyncError(
+      'usage-invalid-argument',
+      `Completion for ${args.shell} is not supported.`,
+      {
+        remedy: `Use one of ${SHELLS.join(', ')}.`,
+        facts: { shell: args.shell },
+      },
+    );
   }
   const script = completionScript(known, program);
   if (args.json) printJson(shell, { shell: known, script });
@@ -52,18 +56,29 @@ function completionScript(shell: CompletionShell, program: CommandTree): string 
 
 /** Each command by the words that lead to it (`''`, `batches`, `batches list`), with what may follow. */
 function placesOf(program: CommandTree): { words: string; follow: string[] }[] {
-  const visit = (command: CommandTree, words: string, inherited: string[]): { words: string; follow: string[] }[] => {
+  const visit = (
+    command: CommandTree,
+    words: string,
+    inherited: string[],
+  ): { words: string; follow: string[] }[] => {
     const options = [...new Set([...command.options, ...inherited])];
     return [
-      { words, follow: [...command.commands.map(({ name }) => name), ...command.words, ...options] },
-      ...command.commands.flatMap((child) => visit(child, `${words} ${child.name}`.trim(), options)),
+      {
+        words,
+        follow: [...command.commands.map(({ name }) => name), ...command.words, ...options],
+      },
+      ...command.commands.flatMap((child) =>
+        visit(child, `${words} ${child.name}`.trim(), options),
+      ),
     ];
   };
   return visit(program, '', []);
 }
 
 function casesOf(places: ReturnType<typeof placesOf>, assign: (follow: string) => string): string {
-  return places.map(({ words, follow }) => `    '${words}') ${assign(follow.join(' '))} ;;`).join('\n');
+  return places
+    .map(({ words, follow }) => `    '${words}') ${assign(follow.join(' '))} ;;`)
+    .join('\n');
 }
 
 /** The values of all options; no two commands have an option with one name and other values. */
@@ -76,7 +91,12 @@ function filesOf({ files, commands }: CommandTree): string[] {
 }
 
 /** `--kind) … ;;` for each option with a value, one line for all that take files, and one for those that can have any text. */
-function valueCases(program: CommandTree, assign: (follow: string) => string, file: string, text: string): string {
+function valueCases(
+  program: CommandTree,
+  assign: (follow: string) => string,
+  file: string,
+  text: string,
+): string {
   const all = Object.entries(valuesOf(program));
   const free = all.filter(([, values]) => values.length === 0).map(([option]) => option);
   const fixed = all.filter(([, values]) => values.length > 0);
@@ -147,17 +167,21 @@ function fishScript(program: CommandTree): string {
   const visit = (command: CommandTree, seen: string[]): void => {
     const names = command.commands.map(({ name }) => name);
     const at = seen.map((name) => `__fish_seen_subcommand_from ${name}`);
-    const here = names.length === 0 ? at : [...at, `not __fish_seen_subcommand_from ${names.join(' ')}`];
+    const here =
+      names.length === 0 ? at : [...at, `not __fish_seen_subcommand_from ${names.join(' ')}`];
     const condition = here.length === 0 ? '' : ` -n '${here.join('; and ')}'`;
     for (const { name, summary } of command.commands) {
-      lines.push(`complete -c po-sync -f${condition} -a ${name} -d '${summary.replaceAll("'", "\\'")}'`);
+      lines.push(
+        `complete -c po-sync -f${condition} -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,
+      );
     }
     const anywhere = at.length === 0 ? '' : ` -n '${at.join('; and ')}'`;
     for (const word of command.words) lines.push(`complete -c po-sync -f${anywhere} -a ${word}`);
     for (const option of command.options) {
       const values = command.values[option];
       const text = values?.length === 0 ? '' : ` -a '${values?.join(' ')}'`;
-      const value = values === undefined ? '' : command.files.includes(option) ? ' -r' : ` -x${text}`;
+      const value =
+        values === undefined ? '' : command.files.includes(option) ? ' -r' : ` -x${text}`;
       lines.push(`complete -c po-sync${anywhere} -l ${option.replace(/^--/, '')}${value}`);
     }
     for (const child of command.commands) visit(child, [...seen, child.name]);

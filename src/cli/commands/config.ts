@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { configJsonSchema } from '../../config/schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
-import { ADMIN_TOKENS, REDIS_VARIABLES, type Variables, variablePrefix } from '../../config/variables.ts';
+import {
+  ADMIN_TOKENS,
+  REDIS_VARIABLES,
+  type Variables,
+  variablePrefix,
+} from '../../config/variables.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { printable } from '../terminal/print.ts';
@@ -11,7 +16,9 @@ export async function configShowCommand(args: Partial<CommonArgs>, shell: Shell)
   const { config, warnings } = await openConfig(args, shell, { confirm: false });
   const variables = variablesOf(Object.keys(config.environments), shell.env);
   if (args.json) {
-    shell.out(`${JSON.stringify({ config: redactedConfig(config), variables, warnings }, null, 2)}\n`);
+    shell.out(
+      `${JSON.stringify({ config: redactedConfig(config), variables, warnings }, null, 2)}\n`,
+    );
     return 0;
   }
   const states = Object.entries(variables);
@@ -22,7 +29,10 @@ export async function configShowCommand(args: Partial<CommonArgs>, shell: Shell)
 }
 
 /** `config schema`: the JSON Schema of the configuration file, with or without `--json`. */
-export async function configSchemaCommand(_: Partial<CommonArgs>, shell: Pick<Shell, 'out'>): Promise<number> {
+export async function configSchemaCommand(
+  _: Partial<CommonArgs>,
+  shell: Pick<Shell, 'out'>,
+): Promise<number> {
   shell.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
   return 0;
 }
@@ -45,5 +55,7 @@ function stateOf(name: string, env: Variables): string {
 /** The file of a secret, for somebody who replaces it. Anything else in its variable may be the secret, by mistake. */
 function fileOf(name: string, env: Variables): string {
   const file = env[`${name}_FILE`];
-  return env[name] !== undefined || file === undefined || !existsSync(file) ? '' : `, ${printable(file)}`;
+  return env[name] !== undefined || file === undefined || !existsSync(file)
+    ? ''
+    : `, ${printable(file)}`;
 }

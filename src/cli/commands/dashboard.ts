@@ -9,7 +9,10 @@ import type { Shell } from '../shell.ts';
 import { printJson } from '../terminal/print.ts';
 
 /** `dashboard`: prints a link that opens the dashboard once within a minute, or ends every session. */
-export async function dashboardCommand(args: CommonArgs & { signOutAll: boolean }, shell: Shell): Promise<number> {
+export async function dashboardCommand(
+  args: CommonArgs & { signOutAll: boolean },
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { config, store, operator } = context;
   if (args.signOutAll) {
@@ -31,9 +34,14 @@ function addressOf(daemons: readonly LivingDaemon[], { admin }: Config): string 
   const own = serving.find(({ host }) => host === hostname());
   const found = own ?? (isLoopback(admin.host) ? undefined : serving[0]);
   if (found === undefined) {
-    throw new PoSyncError('daemon-missing', `No daemon on this machine (${hostname()}) serves the dashboard.`, {
-      remedy: 'Run po-sync start here, run this command on the machine of a daemon, or set admin.publicUrl.',
-    });
+    throw new PoSyncError(
+      'daemon-missing',
+      `No daemon on this machine (${hostname()}) serves the dashboard.`,
+      {
+        remedy:
+          'Run po-sync start here, run this command on the machine of a daemon, or set admin.publicUrl.',
+      },
+    );
   }
   return `http://${found === own ? '127.0.0.1' : found.host}:${found.adminPort}`;
 }

@@ -33,7 +33,10 @@ import { confirmation, printable, printJson, sentences } from '../terminal/print
  * `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded.
  * Throws PoSyncError `usage-missing-filter` when neither a filter nor `--all` says what to discard.
  */
-export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolean }, shell: Shell): Promise<number> {
+export async function deadLettersDiscardCommand(
+  args: ActingArgs & { all: boolean },
+  shell: Shell,
+): Promise<number> {
   const isLimited = args.all || hasFilter(args);
   if (args.yes && !args.dryRun && !isLimited) throw missingFilter();
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
@@ -53,23 +56,32 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   );
   const isFinal = args.yes && !args.dryRun;
   if (!args.json) shell.out(sentences(await noneOf(found, filter, context), shell));
-  if (!args.json) shell.out(sentences(planText(plan, { kinds, planned, what: would.text() }, isFinal), shell));
+  if (!args.json)
+    shell.out(sentences(planText(plan, { kinds, planned, what: would.text() }, isFinal), shell));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
-    if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), kinds: kinds.counts() });
+    if (args.json)
+      printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), kinds: kinds.counts() });
     return discarded < plan.total() ? 2 : 0;
   }
   const remedy = isLimited ? {} : { remedy: FILTER_REMEDY };
   if (!(await confirmation(`Discard ${would.text()}?`, { ...args, ...remedy }, shell))) return 1;
-  const { done, text } = await recorded({ what: 'discard', on: selectedText(filter) }, context, async () => {
-    const are = createDiscardCount();
-    const done = await forEach(filter, async (one) => are.add(await discard(one), one), context);
-    return { done, text: `${are.text()} discarded.` };
-  });
+  const { done, text } = await recorded(
+    { what: 'discard', on: selectedText(filter) },
+    context,
+    async () => {
+      const are = createDiscardCount();
+      const done = await forEach(filter, async (one) => are.add(await discard(one), one), context);
+      return { done, text: `${are.text()} discarded.` };
+    },
+  );
   await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
   // Who was asked has read that.
-  else shell.out(sentences(`${text}\n${isFinal ? `${discardedAgain([...planned.values()])}\n` : ''}`, shell));
+  else
+    shell.out(
+      sentences(`${text}\n${isFinal ? `${discardedAgain([...planned.values()])}\n` : ''}`, shell),
+    );
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
 }
 
@@ -115,7 +127,11 @@ function createDiscardCount() {
 }
 
 /** Counts what would be discarded by kind. */
-function noted(verdict: DiscardVerdict, letter: FoundDeadLetter, { kinds, planned }: Planning): DiscardVerdict {
+function noted(
+  verdict: DiscardVerdict,
+  letter: FoundDeadLetter,
+  { kinds, planned }: Planning,
+): DiscardVerdict {
   if (verdict !== 'discarded') return verdict;
   const { kind, problems = [] } = letter;
   kinds.add(kind);
@@ -144,7 +160,8 @@ export async function noneOf(
   context: OperatorContext,
 ): Promise<string> {
   if (found.size === 0) return `${printable(await noneText(filter, context))}\n`;
-  const others = filter.limit === undefined ? [...(filter.orders ?? [])].filter((one) => !found.has(one)) : [];
+  const others =
+    filter.limit === undefined ? [...(filter.orders ?? [])].filter((one) => !found.has(one)) : [];
   return (await unmatchedTexts(others, context)).map((text) => `${printable(text)}\n`).join('');
 }
 
@@ -156,7 +173,8 @@ function planText(
 ): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
-    ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
+    ([why, number]) =>
+      `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
     discarded === 0 || isFinal
@@ -175,18 +193,23 @@ function kindsText(kinds: Tally<DeadLetterKind>): string {
 }
 
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
-  'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted, or --as resend, first.',
+  'in-doubt':
+    'in doubt. Run po-sync dead-letters resolve ORDER --as accepted, or --as resend, first.',
   'under-way': 'being sent again. Wait for the outcome.',
   'in-progress':
     'in progress in another file. po-sync explain ORDER shows its batch. Wait for the outcome, or cancel that batch.',
   settled: 'already settled.',
-  forgotten: 'Redis does not have the batch yet. Start the daemon: it enters the batch from its report.',
+  forgotten:
+    'Redis does not have the batch yet. Start the daemon: it enters the batch from its report.',
 };
 
 type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };
 
 /** `dead-letters resolve ORDER --as accepted|resend`: settles an order in doubt as the person found it at the API. */
-export async function deadLettersResolveCommand({ order, as, ...args }: ResolveArgs, shell: Shell): Promise<number> {
+export async function deadLettersResolveCommand(
+  { order, as, ...args }: ResolveArgs,
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const entry = await findInDoubt(order, context.ledger, as);
   const { listed, trouble } = await checkList(new Set([order]), context, shell.env);

@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import { mappingFor } from '../../config/config.ts';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
-import { type LettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
-import { type DeadLetterFilter, deadLetters, lacking, noneText } from '../../operate/dead-letters/dead-letters.ts';
+import {
+  type LettersWithoutReport,
+  withoutReportText,
+} from '../../operate/batches/open-dead-letters.ts';
+import {
+  type DeadLetterFilter,
+  deadLetters,
+  lacking,
+  noneText,
+} from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { closingText } from '../../order/closing-text.ts';
 import { errorLine } from '../../order/dead-letter.ts';
@@ -12,8 +20,19 @@ import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
-import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '../../report/story.ts';
-import { type DeadLetterArgs, deadLetterFilter, olderText, olderVersions } from '../dead-letter-filter.ts';
+import {
+  addError,
+  byWeight,
+  type ErrorGroup,
+  type ErrorGroups,
+  fieldOf,
+} from '../../report/story.ts';
+import {
+  type DeadLetterArgs,
+  deadLetterFilter,
+  olderText,
+  olderVersions,
+} from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
@@ -26,12 +45,21 @@ import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step
 const ROWS = 50;
 
 /** `dead-letters list`: dead letters, one a line, then grouped by error. An order has one in each file in which it needs a person. */
-export async function deadLettersListCommand(args: DeadLetterArgs & { all: boolean }, shell: Shell): Promise<number> {
+export async function deadLettersListCommand(
+  args: DeadLetterArgs & { all: boolean },
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { limit, ...filter } = await deadLetterFilter(args, context);
   const found = deadLetters({ ...filter, all: args.all }, context);
   const without = await lacking(filter, context);
-  if (args.json) await printDocument(found, { limit: limit ?? Number.POSITIVE_INFINITY, without }, context, shell);
+  if (args.json)
+    await printDocument(
+      found,
+      { limit: limit ?? Number.POSITIVE_INFINITY, without },
+      context,
+      shell,
+    );
   else await printTables(found, { ...filter, limit: limit ?? ROWS, without }, context, shell);
   return 0;
 }
@@ -51,7 +79,8 @@ async function printDocument(
     addError(groups, deadLetter);
     if (deadLetter.closed === undefined) advice.add(deadLetter.problems, deadLetter.source);
     total += 1;
-    if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
+    if (total <= limit)
+      shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
   // A dead letter that waits in a newer batch is closed here.
   const kinds = byWeight(groups).map(
@@ -71,7 +100,10 @@ async function printDocument(
     },
   );
   const lines = advice.lines();
-  const more = { ...(lines.length > 0 && { advice: lines }), ...(without.length > 0 && { withoutReport: without }) };
+  const more = {
+    ...(lines.length > 0 && { advice: lines }),
+    ...(without.length > 0 && { withoutReport: without }),
+  };
   const end = JSON.stringify({ total, groups: kinds, ...more }).slice(1);
   shell.out(`${total === 0 ? '' : '\n'}],${escapeHiddenInJson(end)}\n`);
 }
@@ -100,7 +132,8 @@ async function gather(
       open.add(deadLetter.purchaseOrderNumber || `${total}`);
     }
     if (deadLetter.sentAs !== undefined) {
-      if (sent.length < SENT_KEPT) sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
+      if (sent.length < SENT_KEPT)
+        sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
     } else if (deadLetter.closed === undefined) {
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
@@ -114,7 +147,11 @@ async function gather(
 
 async function printTables(
   found: AsyncIterable<FoundDeadLetter>,
-  { limit, without, ...filter }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
+  {
+    limit,
+    without,
+    ...filter
+  }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
   context: OperatorContext,
   shell: Shell,
 ): Promise<void> {
@@ -124,7 +161,9 @@ async function printTables(
   if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
   if (total === 0) {
     const isFiltered = filter.orders !== undefined || filter.signature !== undefined;
-    shell.out(isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n');
+    shell.out(
+      isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n',
+    );
     return;
   }
   shell.out(table(shown, columnsFor(shown), format));
@@ -137,7 +176,8 @@ async function printTables(
   for (const text of lost) shell.out(`\n${text}`);
   const none = sent.length > 0 ? [] : ['All of them are closed.'];
   const retry = await retryTexts(all.mayRetry, all.open.size, context);
-  const next = kinds.size > 0 ? [await nextText([...all.batches], { kinds, retry }, context)] : none;
+  const next =
+    kinds.size > 0 ? [await nextText([...all.batches], { kinds, retry }, context)] : none;
   const parts = [
     ...(all.isRepeated ? [REPEATED] : []),
     ...next,
@@ -173,14 +213,22 @@ async function nextText(
   const later = unfinished
     .slice(0, FIX_FILES_SHOWN)
     .map(({ name, batch, held }) => printable(noFixFileYet(name, batch, held !== undefined)));
-  if (files.length === 0) return [...later, ...(later.length > 0 ? [''] : []), otherWays('Select', open)].join('\n');
+  if (files.length === 0)
+    return [...later, ...(later.length > 0 ? [''] : []), otherWays('Select', open)].join('\n');
   const others = batches.length - Math.min(batches.length, FIX_FILES_SHOWN);
-  const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
+  const more =
+    others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = [...files.map((file) => `  ${printable(file)}`), ...more, ...later];
   const place = `${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
   const conflict = kinds.has('conflict') ? [...CONFLICT_STEPS, ''] : [];
   if ([...kinds].some((kind) => kind !== 'conflict' && kind !== 'inDoubt'))
-    return [`Correct and drop ${place}`, ...shown, '', ...conflict, otherWays('Or select', open)].join('\n');
+    return [
+      `Correct and drop ${place}`,
+      ...shown,
+      '',
+      ...conflict,
+      otherWays('Or select', open),
+    ].join('\n');
   const doubt = kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : [];
   return [...conflict, `Or enter another number and drop ${place}`, ...shown, ...doubt].join('\n');
 }
@@ -196,8 +244,17 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
 }
 
 const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
-  { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
-  { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
+  {
+    title: 'order',
+    of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)',
+    cut: 'end',
+    wish: 12,
+  },
+  {
+    title: 'kind',
+    of: stateOf,
+    tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad'),
+  },
   { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
   { title: 'line', of: (letter) => errorLine(letter) || '–', right: true, leaves: 3 },
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
@@ -226,7 +283,8 @@ function stateOf({ kind, closed, now, newerIn, sentAs }: FoundDeadLetter): strin
 
 /** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
 function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
-  const isKnown = ({ code }: { code: string }) => Number(code === NUMBER_KNOWN || code === ROW_KNOWN);
+  const isKnown = ({ code }: { code: string }) =>
+    Number(code === NUMBER_KNOWN || code === ROW_KNOWN);
   const [first, ...more] = problems.toSorted((a, b) => isKnown(b) - isKnown(a));
   if (first === undefined) return message;
   return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;

@@ -32,16 +32,26 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const plan = await planRetry(filter, check, context);
   const reasons = reasonsOf(intoInbox(context.config));
   if (!args.json) shell.out(sentences(await noneOf(plan.numbers, filter, context), shell));
-  if (!args.json) shell.out(sentences(planText(plan, check.trouble, reasons, args.yes && !args.dryRun), shell));
+  if (!args.json)
+    shell.out(sentences(planText(plan, check.trouble, reasons, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
-    if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
+    if (args.json)
+      printJson(shell, {
+        dryRun: args.dryRun,
+        plan: plan.counts(),
+        listCheck: check.trouble ?? 'ok',
+      });
     return actable(plan) < plan.total() ? 2 : 0;
   }
   if (!(await confirmation(`Continue with ${orders(actable(plan))}?`, args, shell))) return 1;
-  const { done } = await recorded({ what: 'retry', on: selectedText(filter) }, context, async () => {
-    const done = await retry(filter, check, args.rate, context);
-    return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
-  });
+  const { done } = await recorded(
+    { what: 'retry', on: selectedText(filter) },
+    context,
+    async () => {
+      const done = await retry(filter, check, args.rate, context);
+      return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
+    },
+  );
   await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(sentences(doneText(done, plan, reasons) + (await heldText(done, context)), shell));
@@ -67,7 +77,8 @@ async function planRetry(
   const plan = tallyOrders();
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
     const judged = await judgeRetries(page, listed, context);
-    for (const [i, deadLetter] of page.entries()) plan.add(deadLetter, judged[i]?.verdict ?? 'forgotten');
+    for (const [i, deadLetter] of page.entries())
+      plan.add(deadLetter, judged[i]?.verdict ?? 'forgotten');
   }
   return plan;
 }
@@ -80,7 +91,12 @@ async function retry(
 ): Promise<OrderTally> {
   const done = tallyOrders();
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
-    const verdicts = await retryDeadLetters(page, done.counts().retried ?? 0, { listed, rate }, context);
+    const verdicts = await retryDeadLetters(
+      page,
+      done.counts().retried ?? 0,
+      { listed, rate },
+      context,
+    );
     for (const [i, deadLetter] of page.entries()) {
       const verdict = verdicts[i];
       if (verdict !== undefined) done.add(deadLetter, verdict);
@@ -100,7 +116,10 @@ async function heldText(done: OrderTally, { batches }: OperatorContext): Promise
   const found = retried === 0 ? [] : await Promise.all([...done.batches].map(batches.find));
   return found
     .flatMap((batch) => (batch?.held ? [batch.batch] : []))
-    .map((batch) => `${batch} is held: its orders wait until po-sync batches release ${batch.slice(-8)}.\n`)
+    .map(
+      (batch) =>
+        `${batch} is held: its orders wait until po-sync batches release ${batch.slice(-8)}.\n`,
+    )
     .join('');
 }
 
@@ -128,7 +147,8 @@ function tallyOrders(): OrderTally {
     for (const verdicts of orders.values()) {
       const sent = SENT.find((one) => verdicts.has(one));
       for (const verdict of verdicts) {
-        const isShared = verdict !== sent && (isSent(verdict) || verdict === 'under-way' || verdict === 'settled');
+        const isShared =
+          verdict !== sent && (isSent(verdict) || verdict === 'under-way' || verdict === 'settled');
         if (sent === undefined || !isShared) found[verdict] = (found[verdict] ?? 0) + 1;
       }
     }
@@ -139,7 +159,8 @@ function tallyOrders(): OrderTally {
     batches,
     sent,
     add({ purchaseOrderNumber: number, batch, location, sentAs }, verdict) {
-      if (verdict === 'corrected' && sentAs && sent.length < SENT_KEPT) sent.push({ order: number, sentAs });
+      if (verdict === 'corrected' && sentAs && sent.length < SENT_KEPT)
+        sent.push({ order: number, sentAs });
       if (verdict === 'retried') batches.add(batch);
       // Orders without a number are told apart by their place.
       const key = number || JSON.stringify([batch, location]);
@@ -155,7 +176,12 @@ function isSent(verdict: RetryVerdict): boolean {
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: OrderTally, trouble: string | undefined, reasons: Reasons, isFinal: boolean): string {
+function planText(
+  plan: OrderTally,
+  trouble: string | undefined,
+  reasons: Reasons,
+  isFinal: boolean,
+): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   const planned = [
     line(retried, 'would be sent again.'),
@@ -174,7 +200,9 @@ function planText(plan: OrderTally, trouble: string | undefined, reasons: Reason
 function doneText(done: OrderTally, plan: OrderTally, reasons: Reasons): string {
   const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
   const before = plan.counts();
-  const news = Object.entries(left).filter(([why, count]) => count > (before[why as LeftAlone] ?? 0));
+  const news = Object.entries(left).filter(
+    ([why, count]) => count > (before[why as LeftAlone] ?? 0),
+  );
   return [
     line(retried, 'queued to be sent again.'),
     line(asked, "in doubt: waiting for the API's list."),
@@ -218,12 +246,18 @@ export const SENT_KEPT = 1_000;
 export const JUDGED = 1_000;
 
 /** What a retry would do; nothing where it would send none of the `open` orders. */
-export async function retryTexts(mayRetry: readonly FoundDeadLetter[], open: number, context: OperatorContext) {
+export async function retryTexts(
+  mayRetry: readonly FoundDeadLetter[],
+  open: number,
+  context: OperatorContext,
+) {
   const judged = await judgeRetries(mayRetry, undefined, context);
   const again = mayRetry.filter((_, i) => judged[i]?.verdict === 'retried');
   const retried = new Set(again.map(({ purchaseOrderNumber }) => purchaseOrderNumber)).size;
   if (retried === 0) return [];
   const only =
-    retried === open || mayRetry.length === JUDGED ? '' : ` (only ${count(retried)} of ${count(open)} can be)`;
+    retried === open || mayRetry.length === JUDGED
+      ? ''
+      : ` (only ${count(retried)} of ${count(open)} can be)`;
   return [`send them again unchanged${only}`];
 }

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Config, environmentOf } from '../../config/config.ts';
 import { loadNetwork, type Network } from '../../config/network.ts';
-import { loadAdminTokens, loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import {
+  loadAdminTokens,
+  loadRedisSecrets,
+  loadSecrets,
+  type Secrets,
+} from '../../config/secrets.ts';
 import { requireConfirmation } from '../../config/variables.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
@@ -14,7 +19,12 @@ import { checkDaemon } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders, unusable } from '../../operate/doctor/check-folders.ts';
 import { checkAdminHost, checkNetwork, checkNotices } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
-import { checkLedgerThere, checkListed, checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
+import {
+  checkLedgerThere,
+  checkListed,
+  checkRedis,
+  checkRights,
+} from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { COMMAND_WAITS, explainRedisError } from '../../redis/connection-end.ts';
@@ -38,18 +48,29 @@ export async function doctorCommand(args: CommonArgs, shell: Shell): Promise<num
   await examine(args, shell, report);
   const failed = findings.filter(({ state }) => state === 'fail').length;
   const warned = findings.filter(({ state }) => state === 'warn').length;
-  const end = failed + warned === 0 ? 'No problems found.' : `${failed} failed, ${counted(warned, 'warning')}.`;
+  const end =
+    failed + warned === 0
+      ? 'No problems found.'
+      : `${failed} failed, ${counted(warned, 'warning')}.`;
   if (args.json) printJson(shell, { ok: failed === 0, findings });
   else shell.out(`\n${end}\n`);
   return failed > 0 ? 1 : 0;
 }
 
-async function examine(args: CommonArgs, shell: Shell, report: (found: readonly Finding[]) => void): Promise<void> {
+async function examine(
+  args: CommonArgs,
+  shell: Shell,
+  report: (found: readonly Finding[]) => void,
+): Promise<void> {
   const opened = await openConfig(args, shell, { confirm: false }).catch(asPoSyncError);
   if (opened instanceof PoSyncError) return report([failure('configuration', opened)]);
   const { config, warnings } = opened;
   report([
-    { check: 'configuration', state: 'ok', message: `${config.file}, environment ${config.environment}` },
+    {
+      check: 'configuration',
+      state: 'ok',
+      message: `${config.file}, environment ${config.environment}`,
+    },
     ...warnings.map((message): Finding => ({ check: 'configuration', state: 'warn', message })),
     ...confirmationFindings(config, args, shell),
   ]);
@@ -57,7 +78,8 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   report(secretsFindings(secrets));
   report(
     await loadAdminTokens(shell.env).then(
-      ({ warnings }) => warnings.map((message): Finding => ({ check: 'admin tokens', state: 'warn', message })),
+      ({ warnings }) =>
+        warnings.map((message): Finding => ({ check: 'admin tokens', state: 'warn', message })),
       (error) => [failure('admin tokens', asPoSyncError(error))],
     ),
   );
@@ -68,7 +90,8 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   report(found);
   const network = await loadNetwork(config, shell.env).catch(asPoSyncError);
   if (network instanceof PoSyncError) report([failure('network', network)]);
-  else report([...warningsOf(network), ...(await checkNetwork(config, network, systemClock.now()))]);
+  else
+    report([...warningsOf(network), ...(await checkNetwork(config, network, systemClock.now()))]);
   const missing = [
     secrets instanceof PoSyncError ? 'credentials' : [],
     network instanceof PoSyncError ? 'a network' : [],
@@ -85,7 +108,13 @@ function confirmationFindings(config: Config, { confirm }: CommonArgs, { env }: 
     return [];
   } catch (error) {
     const { message, remedy = '' } = asPoSyncError(error);
-    return [{ check: 'confirmation', state: 'ok', message: `${message} start needs it confirmed. ${remedy}` }];
+    return [
+      {
+        check: 'confirmation',
+        state: 'ok',
+        message: `${message} start needs it confirmed. ${remedy}`,
+      },
+    ];
   }
 }
 
@@ -97,7 +126,9 @@ function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
   if (secrets instanceof PoSyncError) return [failure('credentials', secrets)];
   return [
     { check: 'credentials', state: 'ok', message: 'client ID and client secret are set' },
-    ...secrets.warnings.map((message): Finding => ({ check: 'credentials', state: 'warn', message })),
+    ...secrets.warnings.map(
+      (message): Finding => ({ check: 'credentials', state: 'warn', message }),
+    ),
   ];
 }
 
@@ -106,11 +137,17 @@ const NO_LEDGER = 'none of this environment yet: the first start begins one';
 /** `place`: the ledger, where it can be read; open until `resources` are disposed of. */
 type InRedis = { found: Finding[]; place?: Parameters<typeof checkListed>[0] };
 
-async function redisFindings(config: Config, shell: Shell, resources: AsyncDisposableStack): Promise<InRedis> {
+async function redisFindings(
+  config: Config,
+  shell: Shell,
+  resources: AsyncDisposableStack,
+): Promise<InRedis> {
   try {
     const isPrivate = hasPrivateRedis(config);
     const { credentials } = await loadRedisSecrets(config, shell.env);
-    const server = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
+    const server = isPrivate
+      ? { address: { url: await openPrivate() } }
+      : { address: config.redis, credentials };
     const keys = keysOf(config.environment, environmentOf(config).baseUrl);
     const redis = await connectRedis(server, { within: 5_000, ...COMMAND_WAITS, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
@@ -127,17 +164,25 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     if (rights.length > 0) return { found: [...found, ...rights, clock] };
     const place = { redis, keys };
     const isNew = (await redis.hexists(keys.identity, 'epoch')) === 0;
-    const ledger: Finding[] = isNew ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }] : [];
+    const ledger: Finding[] = isNew
+      ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }]
+      : [];
     return { found: [...found, clock, ...ledger, ...(await checkDaemon(place, config))], place };
   } catch (error) {
     const isFile = codeOf(error) === 'ENOTDIR';
-    return { found: [isFile ? unusable('Redis', config.data, error) : failure('Redis', explainRedisError(error))] };
+    return {
+      found: [
+        isFile ? unusable('Redis', config.data, error) : failure('Redis', explainRedisError(error)),
+      ],
+    };
   }
 
   async function openPrivate(): Promise<string> {
     const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
     const data = await dataOrTrial(config, resources);
-    return resources.use(await openPrivateRedis({ data, clock: systemClock, log, signal: shell.signal })).url;
+    return resources.use(
+      await openPrivateRedis({ data, clock: systemClock, log, signal: shell.signal }),
+    ).url;
   }
 }
 
@@ -155,14 +200,20 @@ async function partnerFindings(
     environment: environmentOf(config),
     credentials: { clientId, clientSecret: clientSecret.reveal() },
     timeout: config.delivery.timeout,
-    compare: async (listed) => (place === undefined ? [] : await checkListed(place, config, listed).catch(lost)),
+    compare: async (listed) =>
+      place === undefined ? [] : await checkListed(place, config, listed).catch(lost),
   });
 }
 
 /** Redis answered before. */
 const lost = (error: unknown) => [failure('Redis', explainRedisError(error))];
 
-const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
+const TONES: Record<Finding['state'], Tone> = {
+  ok: 'good',
+  warn: 'doubtful',
+  fail: 'bad',
+  skipped: 'quiet',
+};
 
 /** Where the message of a finding begins. */
 const MESSAGE = 29;
@@ -172,7 +223,9 @@ function findingText({ check, state, message, remedy }: Finding, shell: Shell): 
   const { paint } = format;
   // Where it is not read on a terminal, such as with grep, each finding is one line.
   if (format.columns === undefined) {
-    const text = [message, ...(remedy === undefined ? [] : [`→ ${remedy}`])].join(' ').replace(/\s*\n\s*/g, ' ');
+    const text = [message, ...(remedy === undefined ? [] : [`→ ${remedy}`])]
+      .join(' ')
+      .replace(/\s*\n\s*/g, ' ');
     return `${state.padEnd(9)}${printable(check).padEnd(MESSAGE - 11)}  ${printable(text)}\n`;
   }
   const indent = ' '.repeat(MESSAGE);

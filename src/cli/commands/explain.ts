@@ -31,7 +31,14 @@ import { byArticle, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
+import {
+  type Format,
+  formatOf,
+  hanging,
+  printable,
+  printJson,
+  type Tone,
+} from '../terminal/print.ts';
 import { createAdvice } from './advice.ts';
 import { type AtApi, atApiLines, itemTexts, readListed } from './listed-items.ts';
 import { nextStep, placeOf, twiceOf } from './next-step.ts';
@@ -51,16 +58,22 @@ export async function explainCommand(
   if (args.json) printJson(shell, { ...historyJson(history), ...(atApi && { atApi }) });
   else {
     const { config } = context;
-    shell.out(orderHistoryText(history, { config, now, atApi, ...placeOf(config), ...formatOf(shell) }));
+    shell.out(
+      orderHistoryText(history, { config, now, atApi, ...placeOf(config), ...formatOf(shell) }),
+    );
   }
   return 0;
 }
 
-type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined; config?: Config };
+type TextSetting = Format &
+  Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined; config?: Config };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { config, atApi, ...place }: TextSetting): string {
+export function orderHistoryText(
+  history: OrderHistory,
+  { config, atApi, ...place }: TextSetting,
+): string {
   const format: Format = place;
   const { paint } = format;
   const [tone, state] = stateOf(history);
@@ -71,17 +84,24 @@ export function orderHistoryText(history: OrderHistory, { config, atApi, ...plac
   const parts = [
     `${paint('strong', printable(history.order))}  ${paint(tone, state)}`,
     ...twiceOf(history).map((text) => `  ${paint('bad', text)}`),
-    ...[...contentOf(history), ...atApiLines(atApi, history)].map((line) => hanging(line, 2, format)),
+    ...[...contentOf(history), ...atApiLines(atApi, history)].map((line) =>
+      hanging(line, 2, format),
+    ),
     '',
     ...lines,
   ];
   const advice = createAdvice((source) => config && mappingFor(config, source));
   for (const { deadLetter, source } of history.appearances)
     if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems, source);
-  const blocks = [advice.lines(), [leftOutNote(history) ?? []].flat(), nextStep(history, place)].filter(
-    (block) => block.length > 0,
-  );
-  const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), format))]);
+  const blocks = [
+    advice.lines(),
+    [leftOutNote(history) ?? []].flat(),
+    nextStep(history, place),
+  ].filter((block) => block.length > 0);
+  const ends = blocks.flatMap((block) => [
+    '',
+    ...block.map((line) => toFit(printable(line), format)),
+  ]);
   return `${[...parts, ...ends].join('\n')}\n`;
 }
 
@@ -97,12 +117,17 @@ function stateOf(history: OrderHistory): [Tone, string] {
   const { state, accepted, open, appearances } = history;
   switch (state) {
     case 'accepted':
-      return ['good', accepted?.batch === undefined ? "accepted: the API's list shows it" : 'accepted'];
+      return [
+        'good',
+        accepted?.batch === undefined ? "accepted: the API's list shows it" : 'accepted',
+      ];
     case 'nothing':
       return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(history)];
     case 'queued':
     case 'retry':
-      return open?.heldBecause === undefined ? ['plain', 'waits to be sent'] : ['bad', 'its batch is held'];
+      return open?.heldBecause === undefined
+        ? ['plain', 'waits to be sent']
+        : ['bad', 'its batch is held'];
     case 'sending':
       return ['plain', 'is being sent'];
     case 'unknown':
@@ -134,7 +159,9 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...attemptsOf(history).map(attemptEvent),
     ...(open === undefined ? [] : endOfAttempts(open, history)),
     ...appearances.flatMap((one) => outcomeEvents(one, history)),
-    ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
+    ...(accepted === undefined || isReported(accepted.batch)
+      ? []
+      : [acceptedEvent(accepted, appearances)]),
     ...(history.leftOut ?? []).map(leftOutEvent),
   ];
   // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
@@ -151,10 +178,16 @@ function openEvent({ file, line, content, batch, takenAt, by }: OpenOrder): Hist
 function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryEvent {
   const { batch, source, file, startedAt, by } = appearance;
   const where = lineText(appearance, content);
-  return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
+  return {
+    at: Date.parse(startedAt),
+    text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}`,
+  };
 }
 
-function outcomeEvents({ startedAt, file, result, deadLetter }: Appearance, history: OrderHistory): HistoryEvent[] {
+function outcomeEvents(
+  { startedAt, file, result, deadLetter }: Appearance,
+  history: OrderHistory,
+): HistoryEvent[] {
   const { appearances: all, operatorActions } = history;
   const { outcome, attempts, message } = result;
   const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
@@ -166,21 +199,32 @@ function outcomeEvents({ startedAt, file, result, deadLetter }: Appearance, hist
   const more = deadLetter ? { more: detailsOf(deadLetter, attempts) } : {};
   const text = `${outcomeWord(outcome)}${times}${reason}`;
   // The file repeats an order that had this outcome before it came.
-  const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
+  const event =
+    deadLetter && at < takenAt
+      ? { at: takenAt, text: `not sent: already ${text}` }
+      : { at, text, ...more };
   return [
     event,
-    ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), { file, all })] : []),
+    ...(deadLetter?.closed
+      ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), { file, all })]
+      : []),
   ];
 }
 
 /** `ofAttempt`: the dead letter has the last answer, which may be that of a later attempt. */
-function detailsOf({ problems = [], payload, known, ...letter }: DeadLetter, ofAttempt: number): string[] {
+function detailsOf(
+  { problems = [], payload, known, ...letter }: DeadLetter,
+  ofAttempt: number,
+): string[] {
   const answer = letter.attempts === ofAttempt ? answerLines(letter) : [];
   const wrong = problems.map(({ line, field, value, message }) => {
-    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
+    if (value === '')
+      return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
     return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
   });
-  const contents = known ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`] : [];
+  const contents = known
+    ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`]
+    : [];
   return [...wrong, ...answer, ...contents];
 }
 
@@ -200,17 +244,24 @@ function closedEvent(
   const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === closed.end?.at);
   // People discard each one apart.
   const isOne =
-    closed.by !== 'discarded' || all.filter(({ deadLetter }) => deadLetter?.closed?.by === 'discarded').length < 2;
+    closed.by !== 'discarded' ||
+    all.filter(({ deadLetter }) => deadLetter?.closed?.by === 'discarded').length < 2;
   const text = closedAsEvent(closed, isShown, isOne ? undefined : `its dead letter of ${file}`);
   return { at: Date.parse(closed.at), text, ...(more.length > 0 && { more }) };
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {
-  return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
+  return {
+    at,
+    text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
+  };
 }
 
 /** How an order ended that a person had sent again: its report has only the first outcome. */
-function endOfAttempts({ attempts, history, answer }: OpenOrder, { state, appearances }: OrderHistory): HistoryEvent[] {
+function endOfAttempts(
+  { attempts, history, answer }: OpenOrder,
+  { state, appearances }: OrderHistory,
+): HistoryEvent[] {
   const last = history.at(-1);
   const isReported = appearances.some(({ result }) => result.attempts === attempts);
   if (last === undefined || isReported || (state !== 'refused' && state !== 'failed')) return [];
@@ -223,7 +274,13 @@ function acceptedEvent(
   appearances: OrderHistory['appearances'],
 ): HistoryEvent {
   const found = "found in the API's list";
-  const isOurs = appearances.some(({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed');
-  if (batch === undefined) return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
-  return { at, text: `accepted by the API${onAttempt(attempts, appearances)}, batch ${batch}${handedIn(by)}` };
+  const isOurs = appearances.some(
+    ({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed',
+  );
+  if (batch === undefined)
+    return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
+  return {
+    at,
+    text: `accepted by the API${onAttempt(attempts, appearances)}, batch ${batch}${handedIn(by)}`,
+  };
 }

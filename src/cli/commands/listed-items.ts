@@ -11,30 +11,54 @@ import { printable } from '../terminal/print.ts';
 export type AtApi = { trouble: string } | { listed: boolean; items?: Item[] };
 
 /** Reads the list for `explain --list`. */
-export async function readListed(order: string, context: OperatorContext, { env }: Shell): Promise<AtApi> {
-  const { listed, trouble = 'it ended too early' } = await checkList(new Set([order]), context, env);
+export async function readListed(
+  order: string,
+  context: OperatorContext,
+  { env }: Shell,
+): Promise<AtApi> {
+  const { listed, trouble = 'it ended too early' } = await checkList(
+    new Set([order]),
+    context,
+    env,
+  );
   if (listed === undefined) return { trouble };
   const { items } = listed.get(order) ?? {};
   return { listed: listed.has(order), ...(items && { items }) };
 }
 
 /** The items that the API has, below those of the file. */
-export function atApiLines(atApi: AtApi | undefined, { content, appearances }: OrderHistory): string[] {
+export function atApiLines(
+  atApi: AtApi | undefined,
+  { content, appearances }: OrderHistory,
+): string[] {
   if (atApi === undefined) return [];
-  if ('trouble' in atApi) return [`  The API's list could not be read: ${printable(atApi.trouble)}.`];
+  if ('trouble' in atApi)
+    return [`  The API's list could not be read: ${printable(atApi.trouble)}.`];
   if (!atApi.listed) return ["  The API's list does not show this order now."];
   const { items } = atApi;
   if (items === undefined) return ["  The API's list shows this order now, without its items."];
   const own = content?.items ?? itemsIn(appearances.find(isWaiting)?.deadLetter?.payload);
   const isSame = digestOf({ items }) === digestOf({ items: [...own] });
-  const same = own.length === 0 ? '' : isSame ? ', the same items as in the file' : ', other items than in the file';
-  return [`  The API's list shows it now${same}:`, ...itemTexts(items).map((text) => `    ${printable(text)}`)];
+  const same =
+    own.length === 0
+      ? ''
+      : isSame
+        ? ', the same items as in the file'
+        : ', other items than in the file';
+  return [
+    `  The API's list shows it now${same}:`,
+    ...itemTexts(items).map((text) => `    ${printable(text)}`),
+  ];
 }
 
 const ITEMS_SHOWN = 20;
 
 /** `3 × ART-7` for each item. */
 export function itemTexts(items: readonly Item[]): string[] {
-  const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
-  return items.length > shown.length ? [...shown, `… and ${items.length - shown.length} more`] : shown;
+  const shown = items
+    .slice(0, ITEMS_SHOWN)
+    .map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
+  return items.length > shown.length
+    ? [...shown, `… and ${items.length - shown.length} more`]
+    : shown;
 }

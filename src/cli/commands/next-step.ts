@@ -3,7 +3,11 @@ import { type Config, type Source, startCommandOf } from '../../config/config.ts
 import { count, counted, duration, orders } from '../../core/format.ts';
 import type { SentAs } from '../../ledger/dead-letters.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
-import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import {
+  isWaiting,
+  type OpenOrder,
+  type OrderHistory,
+} from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { intoInbox, openSteps, sendCancelled } from '../../order/fixing.ts';
@@ -11,10 +15,22 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWord, shellWords } from '../../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
-type Place = { reports: string; start: string; now: number; into: string; settle: number; exports?: readonly string[] };
+type Place = {
+  reports: string;
+  start: string;
+  now: number;
+  into: string;
+  settle: number;
+  exports?: readonly string[];
+};
 
 /** States in which an order needs a person, or nobody. */
-const ENDED: ReadonlySet<OrderHistory['state']> = new Set(['nothing', 'refused', 'failed', 'conflict']);
+const ENDED: ReadonlySet<OrderHistory['state']> = new Set([
+  'nothing',
+  'refused',
+  'failed',
+  'conflict',
+]);
 
 export function placeOf(config: Config): Omit<Place, 'now'> {
   const exports = config.sources.flatMap(({ type, name }) => (type === 'export' ? name : []));
@@ -39,7 +55,10 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
       if (waiting === undefined || waiting.inProgress) return waiting ? untilReported(waiting) : [];
-      return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: true });
+      return openSteps(order, waiting.deadLetter, {
+        correct: correctIn(waiting.batch, place),
+        isSent: true,
+      });
     }
     case 'sending':
     case 'queued':
@@ -72,17 +91,26 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances, place);
       if (waiting.inProgress) return untilReported(waiting);
-      return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: false });
+      return openSteps(order, waiting.deadLetter, {
+        correct: correctIn(waiting.batch, place),
+        isSent: false,
+      });
     }
   }
 }
 
 /** The fix file of the newest file is named, as in the list of dead letters: a fix file of each corrects the order. */
-function refusedSteps({ order, open, appearances }: OrderHistory, { reports, into }: Place): string[] {
+function refusedSteps(
+  { order, open, appearances }: OrderHistory,
+  { reports, into }: Place,
+): string[] {
   const retry = `  po-sync dead-letters retry --order ${shellWord(order)}`;
   const inFiles = appearances.filter((one) => isWaiting(one) && one.deadLetter?.kind === 'refused');
   // Only a finished batch has a report, and with it the fix file.
-  const own = open && appearances.every(({ batch }) => batch !== open.batch) ? [{ ...open, inProgress: true }] : [];
+  const own =
+    open && appearances.every(({ batch }) => batch !== open.batch)
+      ? [{ ...open, inProgress: true }]
+      : [];
   const [newest] = [...inFiles, ...own].toSorted((a, b) => (a.batch < b.batch ? 1 : -1));
   const { batch = open?.batch ?? '', inProgress = false } = newest ?? {};
   if (inProgress) {
@@ -101,7 +129,8 @@ export function otherWays(
   select: string,
   { kinds, retry }: { kinds: ReadonlySet<DeadLetterKind>; retry: readonly string[] },
 ): string {
-  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
+  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0)
+    return DOUBT_STEPS.join('\n');
   return [
     `${select} orders with --batch, --kind, --signature or --order:`,
     ...retry.map((which) => `  po-sync dead-letters retry     ${which}`),
@@ -140,8 +169,15 @@ export function sentAsSteps(sent: readonly { order: string; sentAs: SentAs }[]):
   const more = each.size > shown.length ? [`… and ${count(each.size - shown.length)} more.`] : [];
   const numbers = new Set(shown.flatMap(({ order }) => order || []));
   const where = numbers.size === 0 ? ' in the dashboard.' : ':';
-  const discards = [...numbers].map((order) => `  po-sync dead-letters discard --order ${shellWord(order)}`);
-  return [...texts, ...more, `If it is the same order, do not correct it; discard it${where}`, ...discards];
+  const discards = [...numbers].map(
+    (order) => `  po-sync dead-letters discard --order ${shellWord(order)}`,
+  );
+  return [
+    ...texts,
+    ...more,
+    `If it is the same order, do not correct it; discard it${where}`,
+    ...discards,
+  ];
 }
 
 /** That an order was created more than once, and whom to ask. */
@@ -157,7 +193,8 @@ export function twiceOf({ timesListed }: OrderHistory): string[] {
 function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
   if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
   const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts.`;
-  const others = 'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
+  const others =
+    'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
   return [`${few} Not counted: ${others}, and attempts before a retry.`];
 }
 
@@ -174,7 +211,9 @@ function againSteps(appearances: OrderHistory['appearances'], { exports = [] }: 
   if (last?.result.outcome === 'cancelled') return [sendCancelled(exports.includes(last.source))];
   if (last?.deadLetter?.closed?.by !== 'discarded') return [];
   const file = `drop a file with only this order${last.result.outcome === 'invalid' ? ', corrected' : ''}.`;
-  return [`To send it after all, ${file} Its first file would also send other orders of it that were discarded.`];
+  return [
+    `To send it after all, ${file} Its first file would also send other orders of it that were discarded.`,
+  ];
 }
 
 /** A batch has its fix file when it is finished. */
@@ -240,7 +279,11 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }:
 }
 
 /** What to do about a rehearsed file of a source of this type, with so many things to correct and orders that are only held as `called-off`. */
-export function correctionSteps(kind: Source['type'] | undefined, toCorrect: number, calledOff: number): string[] {
+export function correctionSteps(
+  kind: Source['type'] | undefined,
+  toCorrect: number,
+  calledOff: number,
+): string[] {
   const correct =
     kind === 'export'
       ? 'Correct it in the program that writes the export, or correct the mapping. If it is taken as it is, each order that needs a person is reported once.'

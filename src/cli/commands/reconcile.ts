@@ -14,10 +14,22 @@ import { shellWord, shellWords } from '../../order/text.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, type Format, formatOf, hanging, printable, printJson } from '../terminal/print.ts';
+import {
+  confirmation,
+  type Format,
+  formatOf,
+  hanging,
+  printable,
+  printJson,
+} from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
-type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit?: number };
+type ReconcileArgs = CommonArgs & {
+  repair: boolean;
+  withoutList: boolean;
+  yes: boolean;
+  limit?: number;
+};
 
 /** Orders of each kind that are shown without `--limit`; JSON shows all. */
 const ROWS = 50;
@@ -34,7 +46,9 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   if (args.withoutList) return await resumeWithoutList(args, context, shell);
   await using list = await openApiList(context, shell.env);
   const reconciliation = createReconciliation(context, list.read);
-  const before = args.repair ? await waitForCallsInFlight(args, context, reconciliation, shell) : undefined;
+  const before = args.repair
+    ? await waitForCallsInFlight(args, context, reconciliation, shell)
+    : undefined;
   const comparison = await reconciliation.compare();
   const { found } = comparison;
   const pending = await reconciliation.pending();
@@ -50,14 +64,22 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   }
   const question = `Add what the API has to the ledger (${orders(repairable(found))})?`;
   if (!(await confirmation(question, args, shell))) return 1;
-  const { added, left, settled, text } = await recorded({ what: 'reconcile', on: environment }, context, async () => {
-    const end = await reconciliation.repair(comparison, before?.epoch);
-    const done = { ...end, settled: settledOf(found, end.left) };
-    return { ...done, text: repairedText(done, pending !== undefined) };
-  });
+  const { added, left, settled, text } = await recorded(
+    { what: 'reconcile', on: environment },
+    context,
+    async () => {
+      const end = await reconciliation.repair(comparison, before?.epoch);
+      const done = { ...end, settled: settledOf(found, end.left) };
+      return { ...done, text: repairedText(done, pending !== undefined) };
+    },
+  );
   await refreshReports(context);
   if (args.json) {
-    const repaired = { added, settled: settled.slice(0, args.limit), left: differencesJson(left, args.limit) };
+    const repaired = {
+      added,
+      settled: settled.slice(0, args.limit),
+      left: differencesJson(left, args.limit),
+    };
     printJson(shell, { environment, ...differencesJson(found, args.limit), repaired });
   } else shell.out(`${printable(text)}\n`);
   return differenceCount(left) > 0 ? 2 : 0;
@@ -73,21 +95,27 @@ async function waitForCallsInFlight(
   const pending = await reconciliation.pending();
   const wait = (pending?.notBefore ?? 0) - store.time.now();
   if (wait <= 0) return pending;
-  if (!json) shell.out(`Waiting ${Math.ceil(wait / 1000)} s until no earlier call can still arrive.\n`);
+  if (!json)
+    shell.out(`Waiting ${Math.ceil(wait / 1000)} s until no earlier call can still arrive.\n`);
   await clock.sleep(wait, shell.signal);
   if (shell.signal.aborted) throw interruption('Interrupted before the list was read.');
   return pending;
 }
 
 /** If the API offers no list, a person may resume delivery after a rollback without it. */
-async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, shell: Shell): Promise<number> {
+async function resumeWithoutList(
+  args: ReconcileArgs,
+  context: OperatorContext,
+  shell: Shell,
+): Promise<number> {
   if (!args.repair) {
     throw new PoSyncError('flag-invalid', 'Option --without-list needs --repair.', {
       remedy: 'Run po-sync reconcile --repair --without-list.',
       facts: { flag: '--without-list' },
     });
   }
-  const readNothing: ReadList = () => Promise.reject(new Error('reconcile --without-list reads no list'));
+  const readNothing: ReadList = () =>
+    Promise.reject(new Error('reconcile --without-list reads no list'));
   const { pending, finish } = createReconciliation(context, readNothing);
   const waiting = await pending();
   const question =
@@ -95,8 +123,10 @@ async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, 
   if (waiting !== undefined && !(await confirmation(question, args, shell))) return 1;
   const text = 'Delivery resumes without the list.';
   const resume = () => finish(waiting?.epoch ?? '').then(() => ({ text }));
-  if (waiting) await recorded({ what: 'reconcile', on: context.config.environment }, context, resume);
-  if (args.json) printJson(shell, { environment: context.config.environment, released: waiting !== undefined });
+  if (waiting)
+    await recorded({ what: 'reconcile', on: context.config.environment }, context, resume);
+  if (args.json)
+    printJson(shell, { environment: context.config.environment, released: waiting !== undefined });
   else shell.out(`${waiting === undefined ? 'Delivery is not waiting for the list.' : text}\n`);
   return 0;
 }
@@ -110,7 +140,9 @@ function differencesJson(
     unknown: unknown.slice(0, limit),
     differing: differing.slice(0, limit),
     twice: twice.slice(0, limit),
-    missing: missing.slice(0, limit).map(({ order, acceptedAt }) => ({ order, acceptedAt: iso(acceptedAt) })),
+    missing: missing
+      .slice(0, limit)
+      .map(({ order, acceptedAt }) => ({ order, acceptedAt: iso(acceptedAt) })),
   };
 }
 
@@ -125,7 +157,8 @@ const SETTLED_NAMED = 5;
 
 function settledText(settled: readonly string[]): string {
   if (settled.length === 0) return '';
-  const more = settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
+  const more =
+    settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
   return ` ${orders(settled.length)} settled as accepted: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`;
 }
 
@@ -133,9 +166,15 @@ type Repair = { added: number; settled: readonly string[]; left: Differences; wa
 
 function repairedText({ added, settled, ...rest }: Repair, wasPending: boolean): string {
   const left = differenceCount(rest.left);
-  const resumed = rest.waits ? WAITS_FOR_REPORTS : wasPending ? ' Delivery no longer waits for the list.' : '';
+  const resumed = rest.waits
+    ? WAITS_FOR_REPORTS
+    : wasPending
+      ? ' Delivery no longer waits for the list.'
+      : '';
   const state =
-    left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
+    left === 0
+      ? 'Ledger and API agree.'
+      : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
   return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
 }
 
@@ -152,7 +191,8 @@ const ADDED_FIRST = ' Nothing to do: delivery waits until the daemon has added w
 
 /** What to do about orders that differ: first the repair, then what only a person can do. */
 function differingHint({ differing }: Differences, isPending: boolean): string {
-  if (isPending && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted')) return ADDED_FIRST;
+  if (isPending && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted'))
+    return ADDED_FIRST;
   const settled = differing.filter(isRepairable).length;
   const which = settled < differing.length ? count(settled) : settled === 1 ? 'it' : 'them';
   const repair = settled === 0 ? '' : ` Settle ${which} with po-sync reconcile --repair.`;
@@ -168,7 +208,11 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
   const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
   const [first, second] = inDoubt;
-  const resolved = shellWords(first === undefined || second !== undefined ? 'NUMBER' : first.order, '--as', 'accepted');
+  const resolved = shellWords(
+    first === undefined || second !== undefined ? 'NUMBER' : first.order,
+    '--as',
+    'accepted',
+  );
   const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
   const others = conflict.length - options.length;
   const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
@@ -189,23 +233,37 @@ const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => or
 /** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
 function differencesText(
   found: Differences,
-  { limit, isRepaired, isPending }: { limit: number | undefined; isRepaired: boolean; isPending: boolean },
+  {
+    limit,
+    isRepaired,
+    isPending,
+  }: { limit: number | undefined; isRepaired: boolean; isPending: boolean },
   format: Format,
 ): string {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
-  const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
+  const recent =
+    young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
   const them = unknown.length === 1 ? 'it' : 'them';
   const again = ` A file that contains ${them} sends ${them} again. Add ${them} first: po-sync reconcile --repair.`;
   const hint = isRepaired ? '' : isPending ? ADDED_FIRST : again;
-  const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
+  const section = <Row extends { order: string }>(
+    rows: readonly Row[],
+    title: string,
+    more: Column<Row>[],
+  ) => {
     if (rows.length === 0) return '';
     const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
-    const rest = rows.length > most ? `… and ${count(rows.length - most)} more; use --limit to see more.\n` : '';
+    const rest =
+      rows.length > most
+        ? `… and ${count(rows.length - most)} more; use --limit to see more.\n`
+        : '';
     return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
   };
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
-    inProgress === 0 ? '' : `${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.\n`,
+    inProgress === 0
+      ? ''
+      : `${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.\n`,
     section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${hint}`, []),
     section(
       missing,
@@ -220,9 +278,11 @@ function differencesText(
         { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
       ],
     ),
-    section(twice, `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`, [
-      { title: 'times', of: ({ times }) => times },
-    ]),
+    section(
+      twice,
+      `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`,
+      [{ title: 'times', of: ({ times }) => times }],
+    ),
     differenceCount(found) === 0 ? 'They agree. No order is listed twice.\n' : '',
   ].join('');
 }

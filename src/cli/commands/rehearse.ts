@@ -32,10 +32,20 @@ import { type Format, formatOf, printable, printJson } from '../terminal/print.t
 import { createAdvice } from './advice.ts';
 import { correctionSteps } from './next-step.ts';
 
-type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
+type RehearseArgs = CommonArgs & {
+  file: string;
+  source?: string;
+  faults?: string;
+  maxWait: number;
+};
 
 /** What came of a file. `createdTwice`: orders that the sandbox stored more than once. */
-type Rehearsed = { report: Report; folder: string; faults: Record<string, number>; createdTwice: number };
+type Rehearsed = {
+  report: Report;
+  folder: string;
+  faults: Record<string, number>;
+  createdTwice: number;
+};
 
 /** The source that the file is of, if known. */
 type Of = { kind: Source['type'] | undefined; mapping: Mapping | undefined };
@@ -61,7 +71,9 @@ const PACE = {
 export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise<number> {
   const config = await configIfAny(args, shell);
   const mapping = config && mappingForSource(args.source, config);
-  const faults = await readFaults(args.faults === undefined ? FAULTS : path.resolve(shell.cwd, args.faults));
+  const faults = await readFaults(
+    args.faults === undefined ? FAULTS : path.resolve(shell.cwd, args.faults),
+  );
   const named = path.resolve(shell.cwd, args.file);
   const file = await realpath(named).catch(() => named);
   await (await openRegularFile(file)).close();
@@ -103,7 +115,9 @@ async function makePlace() {
       isKept = true;
     },
     async [Symbol.asyncDispose]() {
-      const rest = isKept ? ['data', 'inbox', 'sandbox'].map((name) => path.join(folder, name)) : [folder];
+      const rest = isKept
+        ? ['data', 'inbox', 'sandbox'].map((name) => path.join(folder, name))
+        : [folder];
       for (const one of rest) await rm(one, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -128,7 +142,13 @@ async function openSandbox(folder: string, faults: FaultFile) {
     stored.add(event.order);
   };
   const names = { environment: REHEARSAL, clientId: REHEARSAL, clientSecret: REHEARSAL };
-  const sandbox = await startSandbox({ ...names, port: 0, data: path.join(folder, 'sandbox'), faults, onEvent });
+  const sandbox = await startSandbox({
+    ...names,
+    port: 0,
+    data: path.join(folder, 'sandbox'),
+    faults,
+    onEvent,
+  });
   return { ...sandbox, seen: () => ({ faults: found, createdTwice }) };
 }
 
@@ -182,19 +202,35 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
 }
 
 function unfinished(file: string): PoSyncError {
-  return new PoSyncError('rehearsal-unfinished', `The rehearsal of ${file} did not finish in time.`, {
-    remedy: 'Allow more time with --max-wait, or use fewer faults with --faults.',
-    facts: { file },
-  });
+  return new PoSyncError(
+    'rehearsal-unfinished',
+    `The rehearsal of ${file} did not finish in time.`,
+    {
+      remedy: 'Allow more time with --max-wait, or use fewer faults with --faults.',
+      facts: { file },
+    },
+  );
 }
 
-async function print(rehearsed: Rehearsed, of: Of, { json }: RehearseArgs, shell: Shell): Promise<void> {
+async function print(
+  rehearsed: Rehearsed,
+  of: Of,
+  { json }: RehearseArgs,
+  shell: Shell,
+): Promise<void> {
   const page = path.join(rehearsed.folder, 'report.html');
   if (json) printJson(shell, { ...rehearsed, page });
-  else shell.out(`${[...(await rehearsedLines(rehearsed, of, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
+  else
+    shell.out(
+      `${[...(await rehearsedLines(rehearsed, of, formatOf(shell))), `Report: ${page}`].join('\n')}\n`,
+    );
 }
 
-async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, of: Of, { paint }: Format) {
+async function rehearsedLines(
+  { report, folder, faults, createdTwice }: Rehearsed,
+  of: Of,
+  { paint }: Format,
+) {
   const { counts, nameless = 0, state, error, held, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
@@ -210,7 +246,11 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...lines,
     '',
-    ...correctionSteps(of.kind, countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1), calledOff),
+    ...correctionSteps(
+      of.kind,
+      countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1),
+      calledOff,
+    ),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
     `po-sync does not remove the report. When you do not need it any more, remove its folder: ${path.resolve(folder, '../..')}`,
   ];
@@ -223,7 +263,10 @@ async function problemLines(folder: string, { mapping }: Of) {
   const advice = createAdvice(() => mapping);
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
-  for await (const text of splitLines(readText(path.join(folder, 'dead-letters.json'), 'utf-8'), false)) {
+  for await (const text of splitLines(
+    readText(path.join(folder, 'dead-letters.json'), 'utf-8'),
+    false,
+  )) {
     if (!text.startsWith('{')) continue;
     const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
     const { purchaseOrderNumber, message, problems } = letter;

@@ -3,7 +3,13 @@ import { resolve } from 'node:path';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { fileMissing } from '../../core/regular-file.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
-import { CLIENT_AUTHS, type SandboxOptions, SCOPES, type Scope, TOKEN_PATHS } from '../../sandbox/sandbox-options.ts';
+import {
+  CLIENT_AUTHS,
+  type SandboxOptions,
+  SCOPES,
+  type Scope,
+  TOKEN_PATHS,
+} from '../../sandbox/sandbox-options.ts';
 
 /** The flags of `po-sync sandbox` as typed. */
 export type SandboxArgs = {
@@ -68,11 +74,15 @@ function places(args: SandboxArgs, cwd: string) {
 function rules(args: SandboxArgs) {
   return {
     tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
-    tokenLifetime: given(args.tokenLifetime, (value) => integer('--token-lifetime', value, 1, 86_400 * 365)),
+    tokenLifetime: given(args.tokenLifetime, (value) =>
+      integer('--token-lifetime', value, 1, 86_400 * 365),
+    ),
     clientAuth: given(args.clientAuth, (value) => oneOf('--client-auth', value, CLIENT_AUTHS)),
     scopes: given(args.scopes, scopesOf),
     headers: given(args.headers, (value) => oneOf('--headers', value, ['strict', 'lenient'])),
-    onDuplicate: given(args.onDuplicate, (value) => oneOf('--on-duplicate', value, ['accept', 'refuse'])),
+    onDuplicate: given(args.onDuplicate, (value) =>
+      oneOf('--on-duplicate', value, ['accept', 'refuse']),
+    ),
     duplicateStatus: given(args.duplicateStatus, (value) =>
       oneOf('--duplicate-status', value, ['409', '400']) === '409' ? 409 : 400,
     ),
@@ -81,12 +91,19 @@ function rules(args: SandboxArgs) {
     ),
     textLimit: given(args.textLimit, (value) => integer('--text-limit', value, 1, 256)),
     blankText: given(args.blankText, (value) => oneOf('--blank-text', value, ['accept', 'refuse'])),
-    unknownFields: given(args.unknownFields, (value) => oneOf('--unknown-fields', value, ['ignore', 'refuse'])),
+    unknownFields: given(args.unknownFields, (value) =>
+      oneOf('--unknown-fields', value, ['ignore', 'refuse']),
+    ),
     quantity: given(args.quantity, (value) => oneOf('--quantity', value, ['number', 'integer'])),
-    bodyLimit: given(args.bodyLimit, (value) => integer('--body-limit', value, 1, 64 * 1024 * 1024)),
+    bodyLimit: given(args.bodyLimit, (value) =>
+      integer('--body-limit', value, 1, 64 * 1024 * 1024),
+    ),
     listShape: given(args.listShape, (value) => oneOf('--list-shape', value, ['array', 'object'])),
     listKey: given(args.listKey, (value) => nameIn('--list-key', value)),
-    listItems: given(args.listItems, (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes'),
+    listItems: given(
+      args.listItems,
+      (value) => oneOf('--list-items', value, ['yes', 'no']) === 'yes',
+    ),
     listedState: given(args.listedState, (value) => nameIn('--listed-state', value)),
   } satisfies Flagged;
 }
@@ -112,9 +129,13 @@ async function faultsIn({ text, path }: { text: string; path: string }): Promise
   return loadFaults(text, path);
 }
 
-function tlsIn({ tlsCert, tlsKey }: SandboxArgs, contents: (file: string) => string): SandboxOptions['tls'] {
+function tlsIn(
+  { tlsCert, tlsKey }: SandboxArgs,
+  contents: (file: string) => string,
+): SandboxOptions['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert !== undefined && tlsKey !== undefined) return { cert: contents(tlsCert), key: contents(tlsKey) };
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return { cert: contents(tlsCert), key: contents(tlsKey) };
   throw new PoSyncError('flag-invalid', 'Only one of --tls-cert and --tls-key is set.', {
     remedy: 'Set both, or use --tls for a self-signed certificate.',
   });
@@ -148,8 +169,17 @@ function publicUrlOf(value: string): string {
 function originOf(value: string): string {
   if (value === '*' || value === 'null') return value;
   const url = URL.parse(value);
-  if (url !== null && url.origin !== 'null' && value.replace(/\/$/, '').toLowerCase() === url.origin) return url.origin;
-  throw badFlag('--cors', value, 'an origin such as https://swagger.example.com, or no value for every origin');
+  if (
+    url !== null &&
+    url.origin !== 'null' &&
+    value.replace(/\/$/, '').toLowerCase() === url.origin
+  )
+    return url.origin;
+  throw badFlag(
+    '--cors',
+    value,
+    'an origin such as https://swagger.example.com, or no value for every origin',
+  );
 }
 
 function nameIn(flag: string, value: string): string {

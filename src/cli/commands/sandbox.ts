@@ -25,7 +25,8 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const options = await optionsOf(args, shell);
   const tls = options.tls ?? (args.tls ? await selfSignedFor(options, shell) : undefined);
   // The caller got a 500; the operator of the sandbox needs the cause.
-  const onCrash = (error: Error) => shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
+  const onCrash = (error: Error) =>
+    shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
   await using calls = openCallLog(shell.err);
   await using sandbox = await startSandbox({ ...options, tls, onCrash, onCall: calls.add });
   const { environment, baseUrl, authUrl } = sandbox;
@@ -34,17 +35,25 @@ export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<n
   const stopped = shell.signal.aborted || once(shell.signal, 'abort');
   const broken = await Promise.race([sandbox.ended, stopped]);
   if (!(broken instanceof Error)) return 0;
-  throw new PoSyncError('sandbox-ended', `The sandbox can no longer store orders: ${broken.message}`, {
-    remedy: 'Start it again. Every order that it answered is stored.',
-    cause: broken,
-  });
+  throw new PoSyncError(
+    'sandbox-ended',
+    `The sandbox can no longer store orders: ${broken.message}`,
+    {
+      remedy: 'Start it again. Every order that it answered is stored.',
+      cause: broken,
+    },
+  );
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
   const environment = args.environment || shell.env[ENVIRONMENT] || DEFAULT_ENVIRONMENT;
   checkEnvironmentName(environment);
   const flagged = await optionsIn(args, shell.cwd);
-  const credentials = await credentialsOf(environment, args.memory ? undefined : flagged.data, shell);
+  const credentials = await credentialsOf(
+    environment,
+    args.memory ? undefined : flagged.data,
+    shell,
+  );
   return { environment, ...credentials, ...flagged };
 }
 
@@ -53,7 +62,8 @@ async function selfSignedFor(options: SandboxOptions, shell: Shell): Promise<Cer
   const publicHost = options.publicUrl === undefined ? [] : [new URL(options.publicUrl).hostname];
   const hosts = [...publicHost, ...(options.host === undefined ? [] : [options.host])];
   const made = selfSigned(options.memory ? undefined : options.data, options.environment, hosts);
-  if (made.file === undefined) shell.err(`Self-signed certificate of this run, for clients to trust:\n${made.cert}`);
+  if (made.file === undefined)
+    shell.err(`Self-signed certificate of this run, for clients to trust:\n${made.cert}`);
   else shell.err(`Self-signed certificate: ${made.file}. Let clients trust this file.\n`);
   return made;
 }
@@ -64,9 +74,18 @@ type Credentials = { clientId: string; clientSecret: string };
  * The credentials of the variables, or generated ones that are stored in `folder` and shown on a terminal.
  * Throws PoSyncError `secret-missing` if only one is set, or if nobody could read generated ones.
  */
-async function credentialsOf(environment: string, folder: string | undefined, shell: Shell): Promise<Credentials> {
-  const [idName, secretName] = ['CLIENT_ID', 'CLIENT_SECRET'].map((what) => `${variablePrefix(environment)}_${what}`);
-  const [clientId, clientSecret] = [await secretIn(idName ?? '', shell), await secretIn(secretName ?? '', shell)];
+async function credentialsOf(
+  environment: string,
+  folder: string | undefined,
+  shell: Shell,
+): Promise<Credentials> {
+  const [idName, secretName] = ['CLIENT_ID', 'CLIENT_SECRET'].map(
+    (what) => `${variablePrefix(environment)}_${what}`,
+  );
+  const [clientId, clientSecret] = [
+    await secretIn(idName ?? '', shell),
+    await secretIn(secretName ?? '', shell),
+  ];
   if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   const missing = (clientId === undefined ? idName : secretName) ?? '';
   const isPartly = clientId !== undefined || clientSecret !== undefined;
@@ -118,10 +137,14 @@ function isWritten(file: string, text: string, isNew: boolean): boolean {
 }
 
 function secretMissing(environment: string, name: string): PoSyncError {
-  return new PoSyncError('secret-missing', `The sandbox has no credentials for ${environment}: ${name} is not set.`, {
-    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
-    facts: { variable: name },
-  });
+  return new PoSyncError(
+    'secret-missing',
+    `The sandbox has no credentials for ${environment}: ${name} is not set.`,
+    {
+      remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
+      facts: { variable: name },
+    },
+  );
 }
 
 /** Pause between two writes, in milliseconds: a write for each call would cost the sandbox more than the call. */
@@ -130,7 +153,9 @@ const PAUSE = 100;
 const LONGEST = 300;
 
 /** Writes one line per call: time, method, path, status, duration and, for a failed call, the reason. */
-function openCallLog(write: (text: string) => void): AsyncDisposable & { add(call: AnsweredCall): void } {
+function openCallLog(
+  write: (text: string) => void,
+): AsyncDisposable & { add(call: AnsweredCall): void } {
   let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 

@@ -3,7 +3,12 @@ import type { Config } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
 import { passwordsIn } from '../../config/problem.ts';
 import { Secret } from '../../config/secret.ts';
-import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import {
+  loadAdminTokens,
+  loadIntakeSecrets,
+  loadSecrets,
+  type Secrets,
+} from '../../config/secrets.ts';
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
@@ -70,8 +75,20 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
-  const self = { pid: shell.pid, version, configuration: configurationOf(config), ...(role && { role }) };
-  const tracingDeps = { config, env: shell.env, clock: systemClock, log, self, hide: redaction.hideSecret };
+  const self = {
+    pid: shell.pid,
+    version,
+    configuration: configurationOf(config),
+    ...(role && { role }),
+  };
+  const tracingDeps = {
+    config,
+    env: shell.env,
+    clock: systemClock,
+    log,
+    self,
+    hide: redaction.hideSecret,
+  };
   await using tracing = await openTracing(tracingDeps);
   const input = {
     config,
@@ -82,14 +99,19 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     self,
     signal: shell.signal,
     hide: redaction.hideToken,
-    notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line), ...(hints && { hints }) },
+    notices: {
+      env: shell.env,
+      redactLine: (line: string) => redaction.redactLine(line),
+      ...(hints && { hints }),
+    },
     adminTokens,
   };
   try {
     return await (args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live));
   } catch (error) {
     if (codeOf(error) !== 'interrupted') {
-      if (args.json || !shell.isTTY) daemonFailed(log, { environment: config.environment, ...errorFacts(error) });
+      if (args.json || !shell.isTTY)
+        daemonFailed(log, { environment: config.environment, ...errorFacts(error) });
       throw error;
     }
     daemonStopped(log, { environment: config.environment });
@@ -99,7 +121,9 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
 
 function redisPasswords({ redis }: Config, { redis: login }: Secrets): Secret[] {
   const inAddress = passwordsIn(redis.url ?? '').map((password) => new Secret(password));
-  return [...inAddress, login?.password, login?.sentinelPassword].filter((one) => one !== undefined);
+  return [...inAddress, login?.password, login?.sentinelPassword].filter(
+    (one) => one !== undefined,
+  );
 }
 
 /** What the log must never show. An intake daemon has no client secret. */
@@ -112,9 +136,13 @@ function valuesOf(config: Config, secrets: Secrets): Secret[] {
 function roleOf({ role, once }: StartArgs): Role | undefined {
   if (role === undefined || role === 'all') return undefined;
   if (!once) return role;
-  throw new PoSyncError('usage', `--once does everything and cannot be combined with --role ${role}.`, {
-    remedy: 'Leave out --once or --role.',
-  });
+  throw new PoSyncError(
+    'usage',
+    `--once does everything and cannot be combined with --role ${role}.`,
+    {
+      remedy: 'Leave out --once or --role.',
+    },
+  );
 }
 
 function interruptedBy(signal: AbortSignal): number {
@@ -123,7 +151,9 @@ function interruptedBy(signal: AbortSignal): number {
 
 /** A person who watches `--once` sees progress and results; only errors come between. */
 function quietLevel({ log: { level } }: Config): Config['log']['level'] {
-  return level === 'debug' || level === 'trace' || level === 'fatal' || level === 'silent' ? level : 'error';
+  return level === 'debug' || level === 'trace' || level === 'fatal' || level === 'silent'
+    ? level
+    : 'error';
 }
 
 async function runDaemon(
@@ -134,13 +164,19 @@ async function runDaemon(
   const { environment } = input.config;
   const manager = createServiceManager(shell.env);
   {
-    await using daemon = await openDaemon({ ...input, admin: true, ...(live ? { onSettled: live.settled } : {}) });
+    await using daemon = await openDaemon({
+      ...input,
+      admin: true,
+      ...(live ? { onSettled: live.settled } : {}),
+    });
     await using _ = live?.follow(daemon);
     await daemon.watch();
     daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
     shell.ready();
     manager.ready();
-    using _watchdog = manager.watch(daemon.stuck, (loop) => daemonStuck(input.log, { environment, loop }));
+    using _watchdog = manager.watch(daemon.stuck, (loop) =>
+      daemonStuck(input.log, { environment, loop }),
+    );
     const end = AbortSignal.any([shell.signal, daemon.outdated]);
     if (!end.aborted) await eventOnce(end, 'abort');
     daemonStopping(input.log, { environment, reason: toError(end.reason).message });
@@ -187,16 +223,24 @@ async function startOnce(
     if (ended.end === 'waited' || ended.end === 'held')
       stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
     const byPerson = pause?.code === OPERATOR ? pausedByPerson(pause) : undefined;
-    reason = ended.end === 'held' ? (byPerson ?? (await daemon.waitsForPerson())) : pause && causeText(pause);
+    reason =
+      ended.end === 'held'
+        ? (byPerson ?? (await daemon.waitsForPerson()))
+        : pause && causeText(pause);
   }
   batches.push(...settledElsewhere(others, batches));
   const { end } = ended;
   const notTaken =
-    end === 'waited' ? [...ended.notTaken, ...(await notBegun(input.config.sources, ended.notTaken))] : ended.notTaken;
+    end === 'waited'
+      ? [...ended.notTaken, ...(await notBegun(input.config.sources, ended.notTaken))]
+      : ended.notTaken;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
-  const more = notTaken.length > NAMED ? `Not taken: ${counted(notTaken.length - NAMED, 'more file')}.\n` : '';
-  const named = notTaken.slice(0, NAMED).map((one) => `Not taken: ${printable(notTakenText(one))}\n`);
+  const more =
+    notTaken.length > NAMED ? `Not taken: ${counted(notTaken.length - NAMED, 'more file')}.\n` : '';
+  const named = notTaken
+    .slice(0, NAMED)
+    .map((one) => `Not taken: ${printable(notTakenText(one))}\n`);
   const left = named.join('') + more;
   const reports = input.config.reports.path;
   const text =
@@ -207,14 +251,21 @@ async function startOnce(
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
   // A run without a file needs no API; that none can be reached must not look like success.
-  else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined)) shell.err(text);
-  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
+  else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined))
+    shell.err(text);
+  if (json)
+    printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
 }
 
 /** Batches that this run took and another daemon settled. One that reads a file that is unreadable settles it. */
-function settledElsewhere(taken: readonly (Batch | undefined)[], here: readonly SettledBatch[]): SettledBatch[] {
-  const others = taken.filter((batch) => batch?.state === 'done' && here.every((one) => one.batch !== batch.batch));
+function settledElsewhere(
+  taken: readonly (Batch | undefined)[],
+  here: readonly SettledBatch[],
+): SettledBatch[] {
+  const others = taken.filter(
+    (batch) => batch?.state === 'done' && here.every((one) => one.batch !== batch.batch),
+  );
   return others.flatMap((batch) => (batch ? summaryOf(batch, batch.open, 0) : []));
 }
 
@@ -237,10 +288,21 @@ function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {
 
 function summaryOf(batch: Batch, needPerson: number, nameless: number): SettledBatch {
   const { batch: name, source, name: file, total: orders = 0, counts } = batch;
-  return { batch: name, source, file, orders, counts, ...(nameless > 0 && { nameless }), needPerson };
+  return {
+    batch: name,
+    source,
+    file,
+    orders,
+    counts,
+    ...(nameless > 0 && { nameless }),
+    needPerson,
+  };
 }
 
-function mapTexts(facts: Record<string, unknown>, change: (text: string) => string): Record<string, unknown> {
+function mapTexts(
+  facts: Record<string, unknown>,
+  change: (text: string) => string,
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, it]) => [name, typeof it === 'string' ? change(it) : it]),
   );

@@ -38,7 +38,15 @@ import {
   noticeFacts,
   waitLines,
 } from '../terminal/pause-view.ts';
-import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
+import {
+  type Format,
+  formatOf,
+  hanging,
+  type Paint,
+  printable,
+  printJson,
+  wrapped,
+} from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import {
   batchTable,
@@ -90,7 +98,17 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
  * daemon while none of its role runs.
  */
 export function needsPerson(status: Status): boolean {
-  const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources, notTaken = [] } = status;
+  const {
+    deadLetters,
+    createdTwice,
+    unreadable,
+    batches,
+    pauses,
+    daemons,
+    queue,
+    sources,
+    notTaken = [],
+  } = status;
   const taken = batches.map(({ batch }) => batch);
   const areFilesWaiting = queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
   const areOrdersWaiting = queue.unsettledOrders + queue.unreadOrders > 0;
@@ -107,10 +125,14 @@ export function needsPerson(status: Status): boolean {
 }
 
 function watchWith(option: string): PoSyncError {
-  return new PoSyncError('usage-conflicting-option', `Options --watch and ${option} cannot be combined.`, {
-    remedy: `Run po-sync status ${option} once for each reading.`,
-    facts: { option: '--watch' },
-  });
+  return new PoSyncError(
+    'usage-conflicting-option',
+    `Options --watch and ${option} cannot be combined.`,
+    {
+      remedy: `Run po-sync status ${option} once for each reading.`,
+      facts: { option: '--watch' },
+    },
+  );
 }
 
 /** The status for people. `start`: the command that starts a daemon. */
@@ -135,7 +157,11 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
   return [
     heading,
     ...lines,
-    section('Orders that wait', waitLines(status, inset(format)) + heldLines(batches, inset(format)), paint),
+    section(
+      'Orders that wait',
+      waitLines(status, inset(format)) + heldLines(batches, inset(format)),
+      paint,
+    ),
     section('Sources', sourceLines(status, inset(format)), paint),
     section('In the inbox', inboxLines(status, inset(format)), paint),
     section('Not taken', hungLines(notTakenTexts(status).map(printable), inset(format)), paint),
@@ -171,7 +197,10 @@ function inset({ columns, ...format }: Format): Format {
 
 function queueText({ queue }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs, unreadOrders } = queue;
-  const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
+  const doubt =
+    ordersInDoubt > 0
+      ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`)
+      : '';
   const more =
     unreadOrders > 0
       ? `, ${count(unreadOrders)} more not read yet: ${count(unsettledOrders + unreadOrders)} wait in all`
@@ -183,7 +212,10 @@ function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): 
   if (deadLetters === 0) return 'none';
   const left = deadLetters - sentAgain;
   // Some may be rows without an order number, which belong to fewer orders.
-  const need = left === 0 ? [] : [`${paint('bad', count(left))} ${left === 1 ? 'needs' : 'need'} a person (each once)`];
+  const need =
+    left === 0
+      ? []
+      : [`${paint('bad', count(left))} ${left === 1 ? 'needs' : 'need'} a person (each once)`];
   const again = sentAgain === 0 ? [] : [`${count(sentAgain)} sent again, without an outcome yet`];
   return [...need, ...again, 'run po-sync dead-letters list'].join('; ');
 }
@@ -192,8 +224,13 @@ function inboxLines(status: Status, format: Format): string {
   const text = inboxText(status);
   if (text === undefined) return '';
   const inboxes = status.sources.filter(({ type }) => type === 'inbox');
-  const files = inboxes.flatMap((source) => otherWaitingTexts(source).map((file) => `${source.name}: ${file}`));
-  const lines = [...wrapped(text, format), ...files.map((file) => hanging(printable(file), 2, format))];
+  const files = inboxes.flatMap((source) =>
+    otherWaitingTexts(source).map((file) => `${source.name}: ${file}`),
+  );
+  const lines = [
+    ...wrapped(text, format),
+    ...files.map((file) => hanging(printable(file), 2, format)),
+  ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -211,7 +248,10 @@ function sourceLines({ sources, now }: Status, format: Format): string {
   const troubles = sources.flatMap((source) => {
     const trouble = inboxTrouble(source);
     const files = source.type === 'export' ? otherWaitingTexts(source) : [];
-    const texts = [...(trouble ? [`${source.state}; ${trouble}`] : files), silenceText(source, now) ?? ''];
+    const texts = [
+      ...(trouble ? [`${source.state}; ${trouble}`] : files),
+      silenceText(source, now) ?? '',
+    ];
     return texts.flatMap((text) => (text === '' ? [] : [printable(`${source.name}: ${text}`)]));
   });
   return table(sources, sourceColumns(now), format) + hungLines(troubles, format);
@@ -225,7 +265,9 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
       title: 'state',
       of: sourceStateText,
       tone: ({ state }) =>
-        ['missing', 'no marker', 'other environment', 'unreachable'].includes(state) ? 'bad' : 'plain',
+        ['missing', 'no marker', 'other environment', 'unreachable'].includes(state)
+          ? 'bad'
+          : 'plain',
     },
     { title: 'path', of: ({ path }) => path, cut: 'start', wish: 16, leaves: 2 },
     {

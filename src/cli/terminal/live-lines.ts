@@ -1,6 +1,15 @@
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { count, counted, cutText, duration, orders, outcomeWord, textWidth, withoutStop } from '../../core/format.ts';
+import {
+  count,
+  counted,
+  cutText,
+  duration,
+  orders,
+  outcomeWord,
+  textWidth,
+  withoutStop,
+} from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
@@ -37,14 +46,18 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
   const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 4));
   const lines = inColumns(
-    shown.map((one) => lineOf(one, { name, isPaused: pause !== undefined, hasPace: format.columns >= WIDE_ENOUGH })),
+    shown.map((one) =>
+      lineOf(one, { name, isPaused: pause !== undefined, hasPace: format.columns >= WIDE_ENOUGH }),
+    ),
     format.columns,
   );
   const more = batches.length - shown.length;
   return [
     ...(pause === undefined ? [] : pauseParts(pause, now, format.columns)),
     ...lines,
-    ...(more === 0 ? [] : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
+    ...(more === 0
+      ? []
+      : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
   ].map((parts) => fitted(parts, format));
 }
 
@@ -54,28 +67,43 @@ const REASON_LINES = 3;
 /** The pause and, on the same line if it fits and else below, its complete reason. */
 function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
   const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
-  const reason = printable(pause.code === OPERATOR ? byWhom(pause.reason) : withoutStop(pause.reason));
+  const reason = printable(
+    pause.code === OPERATOR ? byWhom(pause.reason) : withoutStop(pause.reason),
+  );
   const head: Part = { tone: 'bad', text: 'paused' };
   const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
   if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];
   const lines = wrapped(reason, columns - 3).slice(0, REASON_LINES);
-  return [[head, { tone: 'plain', text }], ...lines.map((line): Part[] => [{ tone: 'plain', text: `  ${line}` }])];
+  return [
+    [head, { tone: 'plain', text }],
+    ...lines.map((line): Part[] => [{ tone: 'plain', text: `  ${line}` }]),
+  ];
 }
 
 type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };
 
 type Room = { name: number; isPaused: boolean; hasPace: boolean };
 
-function lineOf({ batch, pace }: LiveState['batches'][number], { name, isPaused, hasPace }: Room): Line {
+function lineOf(
+  { batch, pace }: LiveState['batches'][number],
+  { name, isPaused, hasPace }: Room,
+): Line {
   const title = cutText(printable(batch.name), name, 'end');
   const needed = neededPerson(batch);
   const facts: Part[] = [
     ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
-    ...(batch.held ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }] : []),
+    ...(batch.held
+      ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }]
+      : []),
     ...(batch.held || isPaused ? [] : speed(batch, pace, hasPace)),
     ...(needed === 0
       ? []
-      : [{ tone: 'bad' as const, text: `${count(needed)} need${needed === 1 ? 's' : ''} a person` }]),
+      : [
+          {
+            tone: 'bad' as const,
+            text: `${count(needed)} need${needed === 1 ? 's' : ''} a person`,
+          },
+        ]),
   ];
   const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
   return { batch, head, progress: { tone: 'plain', text: progress(batch) }, facts };
@@ -86,7 +114,11 @@ function inColumns(lines: readonly Line[], columns: number): Part[][] {
   const counted = lines.filter(({ batch }) => totalOrders(batch) !== undefined);
   const widest = Math.max(0, ...counted.map(({ progress: { text } }) => text.length));
   const free = counted.map(({ head, facts }) => {
-    return columns - 1 - [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2);
+    return (
+      columns -
+      1 -
+      [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2)
+    );
   });
   const bar = Math.min(BAR.most, ...free);
   return lines.map(({ batch, head, progress: { tone, text }, facts }) => {
@@ -101,7 +133,8 @@ function progress(batch: Batch): string {
   const settled = settledIn(batch);
   const total = totalOrders(batch);
   if (total === undefined) {
-    const most = batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
+    const most =
+      batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
     return settled === 0 ? 'reading' : `reading, ${count(settled)}${most} done`;
   }
   const percent = `${Math.floor(share(settled, total) * 100)}%`.padStart(4);
@@ -131,7 +164,10 @@ function roughly(ms: number): string {
 
 function barOf(batch: Batch, total: number, width: number): Part {
   const filled = Math.floor(share(settledIn(batch), total) * width);
-  return { tone: batch.held ? 'bad' : 'good', text: '█'.repeat(filled) + '░'.repeat(width - filled) };
+  return {
+    tone: batch.held ? 'bad' : 'good',
+    text: '█'.repeat(filled) + '░'.repeat(width - filled),
+  };
 }
 
 function share(settled: number, total: number): number {
@@ -155,13 +191,21 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
 type FinalFacts = { page: string; nameless?: number };
 
 /** What remains for a finished batch: its outcomes and its report, on a separate line where both do not fit. */
-export function finalLine(batch: Batch, { page, nameless = 0 }: FinalFacts, format: Format): string {
+export function finalLine(
+  batch: Batch,
+  { page, nameless = 0 }: FinalFacts,
+  format: Format,
+): string {
   const { paint } = format;
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));
   if (total === undefined || batch.unreadable) {
     const sent = total === undefined ? 'nothing was sent' : `${orders(total)} admitted before`;
-    return withPage(`${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}`, page, format);
+    return withPage(
+      `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}`,
+      page,
+      format,
+    );
   }
   const needed = neededPerson(batch);
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
@@ -171,8 +215,15 @@ export function finalLine(batch: Batch, { page, nameless = 0 }: FinalFacts, form
     `${openText(total, Math.min(nameless, total))} in ${duration(lastAt - startedAt)}`,
     ...(total === 0 ? [] : [outcomes.join(', ')]),
   ].join(': ');
-  const call = needed === 0 ? '' : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
-  return withPage(`${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}`, page, format);
+  const call =
+    needed === 0
+      ? ''
+      : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
+  return withPage(
+    `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}`,
+    page,
+    format,
+  );
 }
 
 function withPage(line: string, page: string, { columns }: Format): string {
@@ -216,14 +267,17 @@ export function endText(
 
 /** Batches that are not finished, and why or how far each is. */
 export function stalledText(left: readonly Batch[]): string {
-  const more = left.length > MOST_SHOWN ? `and ${counted(left.length - MOST_SHOWN, 'more file')}.\n` : '';
+  const more =
+    left.length > MOST_SHOWN ? `and ${counted(left.length - MOST_SHOWN, 'more file')}.\n` : '';
   return left.slice(0, MOST_SHOWN).map(stallOf).join('') + more;
 }
 
 function stallOf(batch: Batch): string {
   const { name, unsettled, waitsForList } = batch;
   if (unsettled !== undefined) {
-    const why = unsettled.reason.startsWith(name) ? unsettled.reason : `${name}: ${unsettled.reason}`;
+    const why = unsettled.reason.startsWith(name)
+      ? unsettled.reason
+      : `${name}: ${unsettled.reason}`;
     return `Not finished: ${printable(withoutStop(why))}.\n`;
   }
   const [total, done] = [totalOrders(batch), count(settledIn(batch))];
@@ -239,12 +293,16 @@ const NAMED = 3;
 export function personText(batches: readonly SettledBatch[], reports: string): string {
   const open = batches.filter(({ needPerson }) => needPerson > 0);
   if (open.length === 0) return '';
-  const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson, nameless = 0 }) => {
-    const what = all === 0 ? 'unreadable' : openText(needPerson, Math.min(nameless, needPerson));
-    return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
-  });
+  const named = open
+    .slice(0, NAMED)
+    .map(({ file, batch, orders: all, needPerson, nameless = 0 }) => {
+      const what = all === 0 ? 'unreadable' : openText(needPerson, Math.min(nameless, needPerson));
+      return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
+    });
   const more = open.length > NAMED ? [`${open.length - NAMED} more`] : [];
   const which = [...named, ...more].join('; ');
-  const report = open[1] ? 'the reports' : printable(join(reports, open[0]?.batch ?? '', 'report.html'));
+  const report = open[1]
+    ? 'the reports'
+    : printable(join(reports, open[0]?.batch ?? '', 'report.html'));
   return `${counted(open.length, 'file needs', 'files need')} a person (${which}): open ${report}, or run po-sync batches list --open.\n`;
 }

@@ -35,7 +35,15 @@ export function canShowLive({ isTTY, env }: Shell, { json }: { json: boolean }):
 }
 
 /** Creates the view; it shows nothing before `follow`. `reports` is the folder of all reports. */
-export function createLiveView({ shell, clock, reports }: { shell: Shell; clock: Clock; reports: string }): LiveView {
+export function createLiveView({
+  shell,
+  clock,
+  reports,
+}: {
+  shell: Shell;
+  clock: Clock;
+  reports: string;
+}): LiveView {
   const paint = createPaint(shell);
   const columns = () => (shell.columns > 0 ? shell.columns : 80);
   const screen = createLiveScreen(shell.streams.out, columns);
@@ -67,7 +75,12 @@ export function createLiveView({ shell, clock, reports }: { shell: Shell; clock:
 
   function show(daemon: Watched): void {
     const batches = under.filter(({ batch }) => !finished.has(batch.batch));
-    screen.show(liveLines({ now: clock.now(), pause: daemon.pause(), batches }, { paint, columns: columns() }));
+    screen.show(
+      liveLines(
+        { now: clock.now(), pause: daemon.pause(), batches },
+        { paint, columns: columns() },
+      ),
+    );
   }
 
   function follow(daemon: Watched): AsyncDisposable {

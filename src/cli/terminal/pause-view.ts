@@ -53,7 +53,10 @@ export function pauseEndText(pause: EndingPause, now: number): string {
     }
     case 'automatic': {
       if (pause.waitsForOrder)
-        return clauses(advice ?? '', 'no order waits to be sent; the next order is sent as a trial');
+        return clauses(
+          advice ?? '',
+          'no order waits to be sent; the next order is sent as a trial',
+        );
       const wait = (pause.nextTryAt ?? 0) - now;
       return `${first}ends automatically${wait >= 1_000 ? `, next try in ${duration(wait)}` : ''}`;
     }
@@ -64,32 +67,44 @@ export function pauseEndText(pause: EndingPause, now: number): string {
 export function pauseStepsText(pause: EndingPause, now: number): string {
   const isDue = (pause.nextTryAt ?? 0) - now < 1_000;
   // New credentials are read at a start only.
-  const needsNoResume = endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
+  const needsNoResume =
+    endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
   return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
 }
 
 /** Whether delivery runs, or why it is paused and what ends that, or that the running daemons do not deliver. */
-export function deliveryText({ pauses, daemons, now }: Status, start: string, paint: Paint): string {
+export function deliveryText(
+  { pauses, daemons, now }: Status,
+  start: string,
+  paint: Paint,
+): string {
   const why = daemons.some(isBeating) ? noDelivery(daemons) : undefined;
   const step = daemons.some(delivers)
     ? 'it may have ended'
     : `start one with ${start} --role delivery, or with your service manager if it runs po-sync`;
   const missing = why === undefined ? [] : [`${paint('bad', why)}; ${step}`];
-  if (pauses.length + missing.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
+  if (pauses.length + missing.length === 0)
+    return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
   const paused = pauses.map(
-    (pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`,
+    (pause) =>
+      `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`,
   );
   return [...missing, ...paused].join('\n');
 }
 
 /** A table without the reasons, which can be long, and below it those that the status does not say elsewhere. */
-export function waitLines({ waits, pauses, batches, listFailure, now }: Status, format: Format): string {
+export function waitLines(
+  { waits, pauses, batches, listFailure, now }: Status,
+  format: Format,
+): string {
   const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
   const columns: Column<Wait>[] = [
     // Of files that are not read yet, the text has the number.
     { title: 'orders', of: (wait) => (wait.orders === 0 ? '–' : count(wait.orders)), right: true },
     { title: 'wait for', of: waitInShort, cut: 'end', wish: 30 },
-    ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
+    ...(hasEnds
+      ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }]
+      : []),
     {
       title: 'oldest',
       of: ({ oldest }) => (oldest ? `${nameOf(oldest)}, ${ago(oldest.since, now)}` : '–'),
@@ -98,12 +113,20 @@ export function waitLines({ waits, pauses, batches, listFailure, now }: Status, 
       leaves: 1,
     },
   ];
-  const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [held?.reason, unsettled?.reason]);
+  const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [
+    held?.reason,
+    unsettled?.reason,
+  ]);
   const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);
   const isOfList = (wait: Wait) => wait.for === 'list' || wait.for === 'file-list';
-  const isSaid = (wait: Wait) => known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
-  const texts = waits.map((wait) => (isSaid(wait) || waitText(wait) === waitInShort(wait) ? '' : waitText(wait)));
-  const reasons = texts.filter((text) => text !== '').map((text) => hanging(`For ${printable(text)}.`, 2, format));
+  const isSaid = (wait: Wait) =>
+    known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
+  const texts = waits.map((wait) =>
+    isSaid(wait) || waitText(wait) === waitInShort(wait) ? '' : waitText(wait),
+  );
+  const reasons = texts
+    .filter((text) => text !== '')
+    .map((text) => hanging(`For ${printable(text)}.`, 2, format));
   return table(waits, columns, format) + reasons.map((text) => `${text}\n`).join('');
 }
 
@@ -135,14 +158,22 @@ export function endedPauseFacts({ endedPauses = [], now }: Status): [string, str
   const lines = [
     ...[...alike].map(([text, [last, ...before]]) => {
       const first = before.at(-1);
-      const times = first && `${before.length + 1} times since ${moment(iso(first.from)).slice(0, -4)}, last `;
+      const times =
+        first && `${before.length + 1} times since ${moment(iso(first.from)).slice(0, -4)}, last `;
       return `${times ?? ''}${last ? spanOf(last) : ''} ${text}`;
     }),
-    ...(older === undefined ? [] : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
+    ...(older === undefined
+      ? []
+      : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
   ];
   return lines.length === 0
     ? []
-    : [[lines.length + recent.length - alike.size === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
+    : [
+        [
+          lines.length + recent.length - alike.size === 1 ? 'last pause' : 'last pauses',
+          lines.join('\n'),
+        ],
+      ];
 }
 
 /** The last failure of a long pause may be one of its end only. */
@@ -151,7 +182,10 @@ function beganWith({ firstReason }: EndedPause): string {
 }
 
 /** That the API's list cannot be read, and what waits for it. */
-export function listFacts({ listFailure, queue, batches, now }: Status, paint: Paint): [string, string][] {
+export function listFacts(
+  { listFailure, queue, batches, now }: Status,
+  paint: Paint,
+): [string, string][] {
   if (listFailure === undefined) return [];
   const { since, reason } = listFailure;
   const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
@@ -172,7 +206,8 @@ export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
   const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5%: ${shortTime(createP95Ms)})`;
   // Rounded up: a single failure is not 0 %.
   const share = Math.min(100, Math.ceil((100 * failedAttempts) / Math.max(1, attempts)));
-  const failed = failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;
+  const failed =
+    failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;
   return [['API answers', `median ${latest}${minute}${failed}`]];
 }
 
@@ -188,10 +223,14 @@ function anyEstimate({ batches, pauses, daemons, lastMinute }: Status): Status['
   const perMinute = lastMinute?.settledPerMinute ?? 0;
   if (perMinute === 0 || pauses.length > 0 || !daemons.some(isBeating)) return undefined;
   const left = batches.map(({ batch, standing }) =>
-    standing === 'held' || batch.unsettled ? 0 : (totalOrders(batch) ?? 0) - countSettled(batch.counts),
+    standing === 'held' || batch.unsettled
+      ? 0
+      : (totalOrders(batch) ?? 0) - countSettled(batch.counts),
   );
   const orders = left.reduce((sum, one) => sum + Math.max(0, one), 0);
-  return orders === 0 ? undefined : { orders, perMinute, ms: Math.round((orders / perMinute) * MINUTE) };
+  return orders === 0
+    ? undefined
+    : { orders, perMinute, ms: Math.round((orders / perMinute) * MINUTE) };
 }
 
 /** `; 2,000 orders of the files in progress to go, about 6 min at 330 a minute`. */
@@ -199,7 +238,8 @@ export function estimateText(status: Status): string {
   const estimate = anyEstimate(status);
   if (estimate === undefined) return '';
   const { orders: left, perMinute, ms } = estimate;
-  const time = ms < MINUTE ? 'less than a minute' : `about ${duration(Math.ceil(ms / MINUTE) * MINUTE)}`;
+  const time =
+    ms < MINUTE ? 'less than a minute' : `about ${duration(Math.ceil(ms / MINUTE) * MINUTE)}`;
   return `; ${orders(left)} of the files in progress to go, ${time} at ${count(perMinute)} a minute`;
 }
 
@@ -216,12 +256,19 @@ export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, st
 }
 
 /** The daemons that run, or how to start one: `start`, the command. */
-export function daemonsText({ daemons, batches, now }: Status, start: string, paint: Paint): string {
+export function daemonsText(
+  { daemons, batches, now }: Status,
+  start: string,
+  paint: Paint,
+): string {
   if (daemons.length === 0)
     return `${paint('bad', 'none running')}; start one with ${start}, or with your service manager if it runs po-sync`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => {
-    const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
-    const old = daemon.isOutdated ? `, ${paint('bad', 'started with another configuration: restart it')}` : '';
+    const silence =
+      silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
+    const old = daemon.isOutdated
+      ? `, ${paint('bad', 'started with another configuration: restart it')}`
+      : '';
     const loss = isOftenLost(daemon) ? `, ${paint('bad', lossText(daemon))}` : '';
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}${old}`;
   });
@@ -235,7 +282,10 @@ export function daemonsText({ daemons, batches, now }: Status, start: string, pa
 }
 
 /** Folders of running daemons that vanished; none if all are there. */
-export function folderFacts({ daemons }: Pick<Status, 'daemons'>, paint: Paint): [string, string][] {
+export function folderFacts(
+  { daemons }: Pick<Status, 'daemons'>,
+  paint: Paint,
+): [string, string][] {
   const gone = daemons.flatMap(({ foldersGone = [] }) => foldersGone.map(goneText));
   const texts = [...new Set(gone)].map((text) => paint('bad', printable(text)));
   return texts.length === 0 ? [] : [['folders', [...texts, GONE_REMEDY].join('\n')]];
@@ -244,5 +294,10 @@ export function folderFacts({ daemons }: Pick<Status, 'daemons'>, paint: Paint):
 /** Orders that the API's list shows more than once; none if there are none. */
 export function createdTwiceFacts({ createdTwice }: Status, paint: Paint): [string, string][] {
   if (createdTwice === 0) return [];
-  return [['created twice', `${paint('bad', counted(createdTwice, 'order'))}; run po-sync reconcile to see them`]];
+  return [
+    [
+      'created twice',
+      `${paint('bad', counted(createdTwice, 'order'))}; run po-sync reconcile to see them`,
+    ],
+  ];
 }

@@ -20,7 +20,12 @@ export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
 }
 
 /** An error in JSON output. `internal` is an error that po-sync did not expect: a bug. */
-export type ErrorDocument = { code: string; message: string; remedy: string | null; facts: ErrorFacts };
+export type ErrorDocument = {
+  code: string;
+  message: string;
+  remedy: string | null;
+  facts: ErrorFacts;
+};
 
 const BUG = 'This is a defect of po-sync. Report it with this message and the command.';
 
@@ -43,7 +48,8 @@ export function errorFacts(thrown: unknown): { code: string; reason: string; rem
  */
 export function errorText(thrown: unknown, columns?: number): string {
   const error = explained(thrown);
-  if (!(error instanceof PoSyncError)) return `${PROGRAM}${lines(error.stack ?? error.message, 0)}\n`;
+  if (!(error instanceof PoSyncError))
+    return `${PROGRAM}${lines(error.stack ?? error.message, 0)}\n`;
   const remedy = error.remedy === undefined ? '' : `  ${lines(error.remedy, 2, columns)}\n`;
   return `${PROGRAM}${lines(error.message, 0, columns)}\n${remedy}`;
 }
@@ -53,7 +59,9 @@ const PROGRAM = 'po-sync: ';
 function lines(text: string, indent: number, columns?: number): string {
   return text
     .split('\n')
-    .map((line, i) => hanging(printable(line), indent === 0 && i === 0 ? PROGRAM.length : indent, columns))
+    .map((line, i) =>
+      hanging(printable(line), indent === 0 && i === 0 ? PROGRAM.length : indent, columns),
+    )
     .join(`\n${' '.repeat(indent)}`);
 }
 
@@ -66,17 +74,28 @@ export type Paint = (tone: Tone, text: string) => string;
 export type Format = { paint: Paint; columns: number | undefined; hints?: Shell['hints'] };
 type Width = number | undefined | Pick<Format, 'columns' | 'hints'>;
 
-const STYLES = { strong: 'bold', quiet: 'dim', good: 'green', doubtful: 'yellow', bad: 'red' } as const;
+const STYLES = {
+  strong: 'bold',
+  quiet: 'dim',
+  good: 'green',
+  doubtful: 'yellow',
+  bad: 'red',
+} as const;
 
 /** Colors text on a terminal, unless `NO_COLOR` is set. */
 export function createPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint {
   if (!isTTY || env['NO_COLOR'] !== undefined) return (_, text) => text;
-  return (tone, text) => (tone === 'plain' ? text : styleText(STYLES[tone], text, { validateStream: false }));
+  return (tone, text) =>
+    tone === 'plain' ? text : styleText(STYLES[tone], text, { validateStream: false });
 }
 
 export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns' | 'hints'>): Format {
   const { isTTY, columns, hints } = shell;
-  return { paint: createPaint(shell), columns: isTTY ? columns : undefined, ...(hints && { hints }) };
+  return {
+    paint: createPaint(shell),
+    columns: isTTY ? columns : undefined,
+    ...(hints && { hints }),
+  };
 }
 
 /**
@@ -90,7 +109,9 @@ export async function confirmation(
 ): Promise<boolean> {
   if (yes) return true;
   const question = printable(asked);
-  const answer = json ? undefined : await shell.ask(`${hanging(`${question} [y/N]`, 0, shell.columns - 2)} `);
+  const answer = json
+    ? undefined
+    : await shell.ask(`${hanging(`${question} [y/N]`, 0, shell.columns - 2)} `);
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (answer !== undefined && !isYes) shell.err('Nothing was changed.\n');
   if (answer !== undefined) return isYes;
@@ -109,7 +130,8 @@ export function wrapped(given: string, width: Width, indent = 0): string[] {
   const lines = [start + first];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
-    if (textWidth(stripVTControlCharacters(longer)) <= columns - indent) lines[lines.length - 1] = longer;
+    if (textWidth(stripVTControlCharacters(longer)) <= columns - indent)
+      lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;

@@ -27,7 +27,11 @@ const LEAST = 6;
  * Rows below their titles, fitted into `columns` characters: columns are shortened, optional ones omitted, the others cut. If
  * `columns` is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
-export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
+export function table<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  format: Format,
+): string {
   if (rows.length === 0) return '';
   const columns = chosen(rows, all, format.columns);
   const cells = cellsOf(rows, columns);
@@ -51,16 +55,26 @@ function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
 }
 
 /** Shortens columns, then omits optional ones, until those that may be cut get their preferred width. */
-function chosen<Row>(rows: readonly Row[], columns: Columns<Row>, places = Number.POSITIVE_INFINITY): Columns<Row> {
+function chosen<Row>(
+  rows: readonly Row[],
+  columns: Columns<Row>,
+  places = Number.POSITIVE_INFINITY,
+): Columns<Row> {
   const natural = widthsOf(columns, cellsOf(rows, columns));
   const needed = columns.reduce((sum, { cut, wish = LEAST }, at) => {
-    return sum + GAP + Math.min(natural[at] ?? 0, cut === undefined ? Number.POSITIVE_INFINITY : wish);
+    return (
+      sum + GAP + Math.min(natural[at] ?? 0, cut === undefined ? Number.POSITIVE_INFINITY : wish)
+    );
   }, -GAP);
   const long = columns.findLast(({ short }) => short !== undefined);
-  const [first] = columns.flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves])).sort((a, b) => a - b);
+  const [first] = columns
+    .flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves]))
+    .sort((a, b) => a - b);
   if (needed <= places || (long ?? first) === undefined) return columns;
   const shorter = long
-    ? columns.map((column) => (column === long ? { ...column, ...column.short, short: undefined } : column))
+    ? columns.map((column) =>
+        column === long ? { ...column, ...column.short, short: undefined } : column,
+      )
     : columns.filter(({ leaves }) => leaves !== first);
   return chosen(rows, shorter, places);
 }
@@ -75,7 +89,11 @@ function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[]
  * Narrows the widest column that may be cut until all fit or all have the smallest width. No column gets narrower than
  * its preferred width while another is still wider than its own.
  */
-function fitted<Row>(columns: Columns<Row>, natural: readonly number[], places: number | undefined): number[] {
+function fitted<Row>(
+  columns: Columns<Row>,
+  natural: readonly number[],
+  places: number | undefined,
+): number[] {
   const widths = [...natural];
   if (places === undefined) return widths;
   let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1) - places;
@@ -99,7 +117,8 @@ function widestToCut<Row>(
   let widest = -1;
   for (const [at, column] of columns.entries()) {
     const width = widths[at] ?? 0;
-    if (column.cut !== undefined && width > least(column) && width > (widths[widest] ?? 0)) widest = at;
+    if (column.cut !== undefined && width > least(column) && width > (widths[widest] ?? 0))
+      widest = at;
   }
   return widest;
 }

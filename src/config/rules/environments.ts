@@ -32,7 +32,10 @@ function sharedVariables(names: readonly string[]): Finding[] {
   }));
 }
 
-function sharedAddresses(environments: Readable['environments'], key: 'baseUrl' | 'authUrl'): Finding[] {
+function sharedAddresses(
+  environments: Readable['environments'],
+  key: 'baseUrl' | 'authUrl',
+): Finding[] {
   const given = environments.flatMap(([name, { [key]: address }]) =>
     address === undefined ? [] : [{ name, address }],
   );
@@ -46,15 +49,25 @@ function sharedAddresses(environments: Readable['environments'], key: 'baseUrl' 
 /** An address that is http to another machine without `plainHttp`, or although the environment is protected. */
 function plainAddresses(name: string, environment: EnvironmentParts): Finding[] {
   const hint = 'for the sandbox on another host, set plainHttp: true';
-  const found = (['baseUrl', 'authUrl'] as const).filter((key) => isPlainHttp(environment[key] ?? 'https://none'));
+  const found = (['baseUrl', 'authUrl'] as const).filter((key) =>
+    isPlainHttp(environment[key] ?? 'https://none'),
+  );
   if (environment.plainHttp && environment.protected) {
-    return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint: 'it is protected' }));
+    return found.map((key) => ({
+      path: ['environments', name, key],
+      message: HTTPS_ONLY,
+      hint: 'it is protected',
+    }));
   }
   if (environment.plainHttp) return [];
   return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint }));
 }
 
-function doubtsOf(name: string, { baseUrl, protected: isProtected }: EnvironmentParts, env: Variables): Ruling {
+function doubtsOf(
+  name: string,
+  { baseUrl, protected: isProtected }: EnvironmentParts,
+  env: Variables,
+): Ruling {
   const path = ['environments', name];
   const ruling: Ruling = { problems: [], warnings: [] };
   if (baseUrl === undefined) return ruling;
@@ -79,7 +92,8 @@ export function hasApiPrefix(baseUrl: string): boolean {
   return baseUrl.endsWith('/api/v1');
 }
 
-export const NO_API_PREFIX = 'does not end with /api/v1, the prefix of every API address (API part 9)';
+export const NO_API_PREFIX =
+  'does not end with /api/v1, the prefix of every API address (API part 9)';
 
 /** Below this, an API elsewhere can still be processing a call that has timed out here. Milliseconds. */
 const SHORT_SETTLE = 10_000;
@@ -118,7 +132,9 @@ function takenPort(admin: Readable['admin'], environments: Readable['environment
   const taken = environments.flatMap(([name, environment]) =>
     (['baseUrl', 'authUrl'] as const).flatMap((key) => {
       const { hostname, port } = new URL(environment[key] ?? 'https://none');
-      return here.includes(hostname) && port === String(admin?.port) ? [`environments.${name}.${key}`] : [];
+      return here.includes(hostname) && port === String(admin?.port)
+        ? [`environments.${name}.${key}`]
+        : [];
     }),
   );
   if (taken[0] === undefined) return [];
@@ -131,22 +147,28 @@ function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
   const names = Object.values(ADMIN_TOKENS).flatMap((name) => [name, `${name}_FILE`]);
   if (names.some((name) => variable(env, name) !== undefined)) return [];
   const message = `${admin.host} can be reached from other machines and needs a token`;
-  return [{ path: ['admin', 'host'], message, hint: `set ${ADMIN_TOKENS.operate}, or use 127.0.0.1` }];
+  return [
+    { path: ['admin', 'host'], message, hint: `set ${ADMIN_TOKENS.operate}, or use 127.0.0.1` },
+  ];
 }
 
 function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
   const given = variable(env, REDIS_URL);
-  if (given !== undefined) return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
+  if (given !== undefined)
+    return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
   if (redis?.url === undefined) return redis === undefined ? [] : openNodes(redis);
   const path = ['redis', 'url'];
   const hint = `set ${REDIS_URL} instead`;
-  const open: Finding[] = new URL(redis.url).password === '' ? [] : [{ path, message: 'contains a password', hint }];
+  const open: Finding[] =
+    new URL(redis.url).password === '' ? [] : [{ path, message: 'contains a password', hint }];
   return [...open, ...unencrypted(redis.url, path)];
 }
 
 /** Sentinels and nodes of a cluster are on other machines in every real setup. */
 function openNodes({ sentinels, cluster }: NonNullable<Readable['redis']>): Finding[] {
-  const [key, nodes] = sentinels ? (['sentinels', sentinels] as const) : (['cluster', cluster ?? []] as const);
+  const [key, nodes] = sentinels
+    ? (['sentinels', sentinels] as const)
+    : (['cluster', cluster ?? []] as const);
   const message = 'is not encrypted: orders and password cross the network in clear text';
   return nodes.every((node) => isLoopback(new URL(`redis://${node}`).hostname))
     ? []

@@ -45,7 +45,10 @@ export function readableParts(value: unknown): Readable {
   };
 }
 
-function named<Parts extends z.ZodObject>(schema: Parts, value: unknown): [string, z.output<Parts>][] {
+function named<Parts extends z.ZodObject>(
+  schema: Parts,
+  value: unknown,
+): [string, z.output<Parts>][] {
   return Object.entries(entries(value)).map(([name, part]) => [name, rightKeys(schema, part)]);
 }
 
@@ -58,7 +61,10 @@ function rightKeys<Parts extends z.ZodObject>(schema: Parts, part: unknown): z.o
   return schema.parse(Object.fromEntries(keys));
 }
 
-function right<Schema extends z.ZodType>(schema: Schema, part: unknown): z.output<Schema> | undefined {
+function right<Schema extends z.ZodType>(
+  schema: Schema,
+  part: unknown,
+): z.output<Schema> | undefined {
   return schema.safeParse(part).data;
 }
 
@@ -88,7 +94,10 @@ export function together(rulings: readonly Ruling[]): Ruling {
 }
 
 /** Every item whose key an earlier item has, with that first item. */
-export function repeated<Item>(items: readonly Item[], keyOf: (item: Item) => string): [item: Item, first: Item][] {
+export function repeated<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): [item: Item, first: Item][] {
   const firsts = new Map<string, Item>();
   return items.flatMap((item): [Item, Item][] => {
     const key = keyOf(item);

@@ -13,11 +13,15 @@ export const sourceRule: Rule = (parts) => {
 
 /** Names are used in file names, which some file systems compare without case, and in names of variables. */
 function sharedNames({ sources }: Readable): Finding[] {
-  const given = sources.flatMap(([index, { name }]) => (name === undefined ? [] : [{ index, name }]));
-  return repeated(given, ({ name }) => name.toLowerCase().replaceAll('-', '_')).map(([{ index, name }, first]) => ({
-    path: ['sources', index, 'name'],
-    message: `${name} is already the name of sources[${first.index}]`,
-  }));
+  const given = sources.flatMap(([index, { name }]) =>
+    name === undefined ? [] : [{ index, name }],
+  );
+  return repeated(given, ({ name }) => name.toLowerCase().replaceAll('-', '_')).map(
+    ([{ index, name }, first]) => ({
+      path: ['sources', index, 'name'],
+      message: `${name} is already the name of sources[${first.index}]`,
+    }),
+  );
 }
 
 function unknownMappings({ sources, mappings }: Readable): Finding[] {
@@ -27,14 +31,18 @@ function unknownMappings({ sources, mappings }: Readable): Finding[] {
     const near = nearest(mapping, names);
     const known = names.length === 0 ? 'there are no mappings' : `known: ${names.join(', ')}`;
     const hint = near === undefined ? known : `did you mean ${near}?`;
-    return [{ path: ['sources', index, 'mapping'], message: `there is no mapping ${mapping}`, hint }];
+    return [
+      { path: ['sources', index, 'mapping'], message: `there is no mapping ${mapping}`, hint },
+    ];
   });
 }
 
 /** Of one file, there is no newest. The schema refuses the key for an inbox. */
 function newestOfOne({ sources }: Readable): Finding[] {
-  const isOne = ({ type, path: written = '*' }: SourceParts) => type === 'export' && !isPattern(written);
-  const message = 'only a pattern has a newest file: set one such as /mnt/erp/PO_*.csv as path, or remove newestOnly';
+  const isOne = ({ type, path: written = '*' }: SourceParts) =>
+    type === 'export' && !isPattern(written);
+  const message =
+    'only a pattern has a newest file: set one such as /mnt/erp/PO_*.csv as path, or remove newestOnly';
   const wrong = sources.flatMap(([index, one]) => (one.newestOnly && isOne(one) ? index : []));
   return wrong.map((index) => ({ path: ['sources', index, 'newestOnly'], message }));
 }
@@ -42,24 +50,33 @@ function newestOfOne({ sources }: Readable): Finding[] {
 function unusedMappings({ sources, mappings }: Readable): Finding[] {
   const used = new Set(sources.map(([, { mapping }]) => mapping));
   return mappings.flatMap(([name]): Finding[] =>
-    used.has(name) ? [] : [{ path: ['mappings', name], at: 'key', message: 'is not used by any source' }],
+    used.has(name)
+      ? []
+      : [{ path: ['mappings', name], at: 'key', message: 'is not used by any source' }],
   );
 }
 
 /** A column belongs to one field, so that a typing error cannot make an article code an order number. */
 export const mappingRule: Rule = (parts) => {
-  return { problems: parts.mappings.flatMap(([name, mapping]) => sharedColumns(name, mapping)), warnings: [] };
+  return {
+    problems: parts.mappings.flatMap(([name, mapping]) => sharedColumns(name, mapping)),
+    warnings: [],
+  };
 };
 
 function sharedColumns(name: string, { fields }: MappingParts): Finding[] {
-  const uses = Object.entries(fields ?? {}).flatMap(([field, columns]) => columns.map((column) => ({ field, column })));
-  return repeated(uses, ({ column }) => column.trim().toLowerCase()).map(([{ field, column }, first]) => ({
-    path: ['mappings', name, 'fields', field],
-    message:
-      field === first.field
-        ? `names the column ${JSON.stringify(column)} twice`
-        : `is mapped to the column ${JSON.stringify(column)}, which is already mapped to ${first.field}`,
-  }));
+  const uses = Object.entries(fields ?? {}).flatMap(([field, columns]) =>
+    columns.map((column) => ({ field, column })),
+  );
+  return repeated(uses, ({ column }) => column.trim().toLowerCase()).map(
+    ([{ field, column }, first]) => ({
+      path: ['mappings', name, 'fields', field],
+      message:
+        field === first.field
+          ? `names the column ${JSON.stringify(column)} twice`
+          : `is mapped to the column ${JSON.stringify(column)}, which is already mapped to ${first.field}`,
+    }),
+  );
 }
 
 type Folder = { path: KeyPath; called: string; folder: string };
@@ -77,7 +94,9 @@ export const folderRule: Rule = (parts, { folder: base }) => {
       ...pairsOf(inboxes).flatMap(([one, other]) => apart(one, other)),
       ...inboxes.flatMap((inbox) => [...reports, ...data].flatMap((own) => apart(inbox, own))),
       ...exports.flatMap((source) => inboxes.flatMap((inbox) => outside(source, inbox))),
-      ...answers.flatMap((own) => [...inboxes, ...reports, ...data].flatMap((other) => apart(own, other))),
+      ...answers.flatMap((own) =>
+        [...inboxes, ...reports, ...data].flatMap((other) => apart(own, other)),
+      ),
       ...answers.flatMap((own) => exports.flatMap((source) => unread(own, source))),
       ...data.flatMap((own) => reports.flatMap((cleaned) => outside(own, cleaned))),
     ],
@@ -101,11 +120,20 @@ function answersFolder(index: number, { name, answers }: SourceParts, base: stri
 /** An answer in the folder of an export's pattern would be read as an export. */
 function unread(answers: Folder, source: Folder & { written: string }): Finding[] {
   const isRead = isPattern(source.written) && isWithin(answers.folder, source.folder);
-  return isRead && (answers.folder === source.folder || source.written.includes('**')) ? outside(answers, source) : [];
+  return isRead && (answers.folder === source.folder || source.written.includes('**'))
+    ? outside(answers, source)
+    : [];
 }
 
-function given(written: string | undefined, path_: KeyPath, called: string, base: string): Folder[] {
-  return written === undefined ? [] : [{ path: path_, called, folder: path.resolve(base, written) }];
+function given(
+  written: string | undefined,
+  path_: KeyPath,
+  called: string,
+  base: string,
+): Folder[] {
+  return written === undefined
+    ? []
+    : [{ path: path_, called, folder: path.resolve(base, written) }];
 }
 
 function apart(one: Folder, other: Folder): Finding[] {
@@ -125,5 +153,7 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 function pairsOf<Item>(items: readonly Item[]): [Item, Item][] {
-  return items.flatMap((one, index) => items.slice(index + 1).map((other): [Item, Item] => [one, other]));
+  return items.flatMap((one, index) =>
+    items.slice(index + 1).map((other): [Item, Item] => [one, other]),
+  );
 }

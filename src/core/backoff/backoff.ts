@@ -21,7 +21,10 @@ export function backoff(failures: number, curve: Backoff, random = Math.random):
  * Builds the rule of when a repeated event is reported: the first of a series at once, the next ones with growing gaps
  * (milliseconds). Another event begins a new series.
  */
-export function createNews(now: () => number, gaps: Parameters<typeof growingWait>[1]): (event: string) => boolean {
+export function createNews(
+  now: () => number,
+  gaps: Parameters<typeof growingWait>[1],
+): (event: string) => boolean {
   let series = '';
   let reports = 0;
   let silentUntil = 0;

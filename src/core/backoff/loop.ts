@@ -72,7 +72,10 @@ type LoopOptions = {
  * Starts a loop that runs `tick` at a fixed rate until disposed. All loops with the same pause wake up together, so an
  * idle process wakes up rarely and their Redis calls share a round trip.
  */
-export function startLoop(tick: () => Promise<void>, { pause, clock, onTrouble }: LoopOptions): Loop {
+export function startLoop(
+  tick: () => Promise<void>,
+  { pause, clock, onTrouble }: LoopOptions,
+): Loop {
   const loop = createLoop(clock, async () => {
     await tick().catch((error: unknown) => onTrouble(toError(error)));
     return untilBeat(pause, clock.monotonic());

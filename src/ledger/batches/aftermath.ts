@@ -48,7 +48,8 @@ export function createAftermath(redis: Redis, keys: Keys) {
   async function forget(batch: string): Promise<void> {
     const [source, sha256] = await redis.hmget(keys.batch(batch), 'source', 'begunWith');
     const content = contentField(source ?? '', sha256 ?? '');
-    if ((await redis.hget(keys.contents, content)) === batch) await redis.hdel(keys.contents, content);
+    if ((await redis.hget(keys.contents, content)) === batch)
+      await redis.hdel(keys.contents, content);
     await forgetDiscarded(batch);
     await redis
       .multi()
@@ -64,7 +65,8 @@ export function createAftermath(redis: Redis, keys: Keys) {
     for (const { by, number } of await closings(batch)) {
       if (by !== 'discarded' || number === '') continue;
       await redis.srem(keys.discardedIn(number), batch);
-      if ((await redis.exists(keys.discardedIn(number))) === 0) await redis.hdel(keys.discarded, number);
+      if ((await redis.exists(keys.discardedIn(number))) === 0)
+        await redis.hdel(keys.discarded, number);
     }
   }
 
@@ -90,7 +92,11 @@ function createContents(redis: Redis, keys: Keys) {
   }
 
   /** Returns and keeps which earlier batch of the source had the same content. Repeatable. */
-  async function contentRead(batch: string, source: string, sha256: string): Promise<SameContent | undefined> {
+  async function contentRead(
+    batch: string,
+    source: string,
+    sha256: string,
+  ): Promise<SameContent | undefined> {
     const field = contentField(source, sha256);
     if ((await redis.hsetnx(keys.contents, field, batch)) === 1) return undefined;
     const first = await withContent(source, sha256);
@@ -153,7 +159,11 @@ function createFileChecks(redis: Redis, keys: Keys) {
    * The settled file of a batch is not what was read, and its report is written again. Call it with the lease of the
    * batch. False when that was known already. `file`: as in `keys.unreadable`.
    */
-  async function settledFileChanged(batch: string, file: string, error: BatchError): Promise<boolean> {
+  async function settledFileChanged(
+    batch: string,
+    file: string,
+    error: BatchError,
+  ): Promise<boolean> {
     if ((await redis.hexists(keys.batch(batch), 'unreadable')) === 1) return false;
     await redis
       .multi()

@@ -6,7 +6,13 @@ import { readScript, runScript } from '../../redis/script.ts';
 import { differs, type LedgerIdentity } from '../identity.ts';
 
 /** What made the file of a batch unreadable. */
-export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
+export type BatchError = {
+  code: string;
+  message: string;
+  remedy?: string;
+  line?: number;
+  column?: number;
+};
 
 /** An unreadable file of which no order was admitted: its error, with the text of the line that it names, and what it is. */
 export type TurnedAway = { error: BatchError & { text?: string }; bytes: number; sha256: string };
@@ -22,8 +28,12 @@ export type ControlDeps = {
 export type Refused = { reason: string; alike: string };
 
 /** The last release by a person, and the refusals that were known at any of them. */
-function releasedFrom(text: string | null | undefined): { at: number; who: string; alike: string[] } | undefined {
-  return text == null ? undefined : (JSON.parse(text) as { at: number; who: string; alike: string[] });
+function releasedFrom(
+  text: string | null | undefined,
+): { at: number; who: string; alike: string[] } | undefined {
+  return text == null
+    ? undefined
+    : (JSON.parse(text) as { at: number; who: string; alike: string[] });
 }
 
 const PAGE = 1000;
@@ -99,7 +109,8 @@ export function createBatchControl(deps: ControlDeps) {
   async function notSettled(batch: string, reason: string, at: number): Promise<void> {
     const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
     if (state == null || state === 'done') return;
-    const known = text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
+    const known =
+      text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
     if (known?.reason === reason) return;
     await redis
       .multi()
@@ -134,14 +145,20 @@ function createHolds({ redis, keys }: ControlDeps) {
    * when a person released it although they were known, and when it is done: orders of such a batch are sent only because
    * a person asks for it, and no list would show the hold.
    */
-  async function hold(batch: string, { reason, alike }: Refused, since: number): Promise<'held' | 'before' | 'not'> {
+  async function hold(
+    batch: string,
+    { reason, alike }: Refused,
+    since: number,
+  ): Promise<'held' | 'before' | 'not'> {
     const key = keys.batch(batch);
     for (;;) {
       const [state, text] = await redis.hmget(key, 'state', 'released');
       const released = releasedFrom(text);
       if (state === 'done' || released?.alike.includes(alike)) return 'not';
       // Before the API's words, because a notice keeps only what is before them as it is.
-      const again = released ? `, after the release by ${released.who} at ${stamp(released.at)}` : '';
+      const again = released
+        ? `, after the release by ${released.who} at ${stamp(released.at)}`
+        : '';
       const held = JSON.stringify({ reason: reason.replace(/(?=: )|$/, () => again), since });
       const used = [key, keys.held, keys.changes];
       const done = await runScript(redis, holdScript, used, [batch, text ?? '', held, alike]);
@@ -186,7 +203,8 @@ function createReading({ redis, keys, identity }: ControlDeps) {
   }
 
   /** Whether Redis lost something that this daemon has not noticed yet. */
-  const isBehind = async (): Promise<boolean> => identity !== undefined && differs({ redis, keys }, identity.known());
+  const isBehind = async (): Promise<boolean> =>
+    identity !== undefined && differs({ redis, keys }, identity.known());
 
   /** Reading waits for delivery after this many orders; undefined: it waits for nothing. */
   async function readingWaits(batch: string, read: number | undefined): Promise<void> {
@@ -219,7 +237,12 @@ function createReading({ redis, keys, identity }: ControlDeps) {
    * something since the reader began in the epoch `since`: then the file is to be read again. `unreadable`: why the rest
    * of the file can no longer be read.
    */
-  async function admitted(batch: string, total: number, since: string, unreadable?: BatchError): Promise<boolean> {
+  async function admitted(
+    batch: string,
+    total: number,
+    since: string,
+    unreadable?: BatchError,
+  ): Promise<boolean> {
     const { daemon = '', made = '' } = identity?.own?.() ?? {};
     const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
     const args = [

@@ -7,7 +7,12 @@ import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, repliesOf, runScript, type Transaction } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath, type SameContent } from './aftermath.ts';
-import { type BatchError, type ControlDeps, createBatchControl, type TurnedAway } from './batch-control.ts';
+import {
+  type BatchError,
+  type ControlDeps,
+  createBatchControl,
+  type TurnedAway,
+} from './batch-control.ts';
 import { placeNow, type SourceFolders } from './place-now.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
@@ -93,7 +98,8 @@ export function createBatches(deps: BatchesDeps) {
   }
 
   /** Whether some daemon reads or settles it now. */
-  const isHeld = async (batch: string): Promise<boolean> => (await redis.exists(keys.lease(batch))) === 1;
+  const isHeld = async (batch: string): Promise<boolean> =>
+    (await redis.exists(keys.lease(batch))) === 1;
 
   const reads = createReads(deps);
   return {
@@ -118,7 +124,10 @@ function createReads({ redis, keys, config }: BatchesDeps) {
   }
 
   /** Results of these ordinals that were kept, in the order asked. */
-  async function results(batch: string, ordinals: readonly number[]): Promise<(StoredResult | undefined)[]> {
+  async function results(
+    batch: string,
+    ordinals: readonly number[],
+  ): Promise<(StoredResult | undefined)[]> {
     if (ordinals.length === 0) return [];
     const texts = await redis.hmget(keys.results(batch), ...ordinals.map(String));
     return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
@@ -131,13 +140,18 @@ function createReads({ redis, keys, config }: BatchesDeps) {
   const finished = (): Promise<string[]> => redis.smembers(keys.finished);
 
   /** Batches that are not done, oldest first, and the replies to what `ask` adds to the same transaction. */
-  async function underWayWith(ask: (step: Transaction) => Transaction): Promise<{ found: Batch[]; more: unknown[] }> {
+  async function underWayWith(
+    ask: (step: Transaction) => Transaction,
+  ): Promise<{ found: Batch[]; more: unknown[] }> {
     const active = await redis.smembers(keys.active);
     const step = active.reduce((all, batch) => all.hgetall(keys.batch(batch)), redis.multi());
     const replies = await repliesOf(ask(step));
     const fields = replies.slice(0, active.length) as Record<string, string>[];
     const found = (await Promise.all(fields.map(placed))).filter((batch) => batch !== undefined);
-    return { found: found.sort((a, b) => a.startedAt - b.startedAt), more: replies.slice(active.length) };
+    return {
+      found: found.sort((a, b) => a.startedAt - b.startedAt),
+      more: replies.slice(active.length),
+    };
   }
 
   const underWay = async (): Promise<Batch[]> => (await underWayWith((step) => step)).found;
@@ -155,15 +169,37 @@ function createReads({ redis, keys, config }: BatchesDeps) {
   return { find, counted, results, resultsKept, finished, underWay, underWayWith, names, nameOf };
 }
 
-function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {
+function createProgress(
+  redis: Redis,
+  keys: Keys,
+  find: (batch: string) => Promise<Batch | undefined>,
+) {
   const beginScript = readScript(new URL('./begin.lua', import.meta.url));
 
   /** Makes the batch known, or finds it again after a crash. `at` is the claim; `claimedIn` its epoch, where known. */
   async function begin(file: ClaimedFile, at: number, claimedIn: string = ''): Promise<Batch> {
     const { batch, source, kind, name, path, origin } = file;
     const from = origin === undefined ? {} : { origin };
-    const fields = { batch, source, kind, name, path, ...from, state: 'reading', startedAt: at, lastAt: at, claimedIn };
-    const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active, keys.changes];
+    const fields = {
+      batch,
+      source,
+      kind,
+      name,
+      path,
+      ...from,
+      state: 'reading',
+      startedAt: at,
+      lastAt: at,
+      claimedIn,
+    };
+    const used = [
+      keys.batch(batch),
+      keys.batchCounter,
+      keys.batchNames,
+      keys.batches,
+      keys.active,
+      keys.changes,
+    ];
     for (;;) {
       await runScript(redis, beginScript, used, [batch, at, ...Object.entries(fields).flat()]);
       const begun = await find(batch);
@@ -178,10 +214,17 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   }
 
   /** The first pass read the file to its end. */
-  async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
+  async function inspected(
+    batch: string,
+    inspection: NonNullable<Batch['inspection']>,
+  ): Promise<void> {
     const { isFixFile } = inspection;
     const fields = { inspection: JSON.stringify(inspection), ...(isFixFile && { isFixFile: '1' }) };
-    await redis.multi().hset(keys.batch(batch), fields).hdel(keys.batch(batch), 'unsettled', 'turnedAway').exec();
+    await redis
+      .multi()
+      .hset(keys.batch(batch), fields)
+      .hdel(keys.batch(batch), 'unsettled', 'turnedAway')
+      .exec();
   }
 
   /** The first order is about to be admitted, from content with this SHA-256. */
@@ -198,7 +241,10 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
 }
 
 /** How many orders a batch has, as admitted or, before that, as the first pass counted them; undefined while unknown. */
-export function totalOrders({ total, inspection }: Pick<Batch, 'total' | 'inspection'>): number | undefined {
+export function totalOrders({
+  total,
+  inspection,
+}: Pick<Batch, 'total' | 'inspection'>): number | undefined {
   return total ?? inspection?.orders;
 }
 
@@ -216,7 +262,8 @@ type Nested = Pick<
 function decode(fields: Record<string, string>): Batch {
   const counts = noOutcomes();
   const { by, form, state, waitsAfter, name = '' } = fields;
-  const json = (key: keyof Nested): Nested => (fields[key] === undefined ? {} : { [key]: JSON.parse(fields[key]) });
+  const json = (key: keyof Nested): Nested =>
+    fields[key] === undefined ? {} : { [key]: JSON.parse(fields[key]) };
   for (const outcome of OUTCOMES) counts[outcome] = Number(fields[`n:${outcome}`] ?? 0);
   return {
     batch: fields['batch'] ?? '',
@@ -229,7 +276,9 @@ function decode(fields: Record<string, string>): Batch {
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
     ...(by !== undefined && { by }),
-    ...((form ?? (by !== undefined && isNamedByForm(name) ? '1' : '0')) === '1' && { isForm: true }),
+    ...((form ?? (by !== undefined && isNamedByForm(name) ? '1' : '0')) === '1' && {
+      isForm: true,
+    }),
     ...json('inspection'),
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
     ...json('repeats'),

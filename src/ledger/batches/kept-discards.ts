@@ -15,7 +15,11 @@ type Place = { redis: Redis; keys: Keys };
 type By = Omit<KeptDiscard, 'was'>;
 
 /** Keeps what people discarded in a batch, so that it is not sent where Redis comes back from before that. Repeatable. */
-export async function keepDiscards(batch: string, kept: readonly KeptDiscard[], { redis, keys }: Place): Promise<void> {
+export async function keepDiscards(
+  batch: string,
+  kept: readonly KeptDiscard[],
+  { redis, keys }: Place,
+): Promise<void> {
   const fields = kept.map(({ was, ...by }) => [fieldOf(was), JSON.stringify(by)] as const);
   if (fields.length > 0) await redis.hset(keys.discards(batch), Object.fromEntries(fields));
 }
@@ -50,7 +54,9 @@ export async function discardsOf(
     if (!text) return [];
     const { at, who } = JSON.parse(text) as By;
     const since = (await operatorActions(number)).filter((action) => action.at > at);
-    return since.some(({ what }) => what !== 'discarded' && what !== 'cancelled') ? [] : [[number, who] as const];
+    return since.some(({ what }) => what !== 'discarded' && what !== 'cancelled')
+      ? []
+      : [[number, who] as const];
   });
   return new Map((await Promise.all(found)).flat());
 }
@@ -62,7 +68,11 @@ export function keptDiscardIn(text: string): KeptDiscard[] {
     const { number, content } = was as { number: unknown; content: unknown };
     const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime());
     const isNote = [number, content, who].every((one) => typeof one === 'string') && isTime;
-    const note = { was: { number: String(number), content: String(content) }, at: Number(at), who: String(who) };
+    const note = {
+      was: { number: String(number), content: String(content) },
+      at: Number(at),
+      who: String(who),
+    };
     return isNote ? [{ ...note, ...(typeof line === 'number' && { line }) }] : [];
   } catch {
     return [];

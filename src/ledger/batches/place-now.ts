@@ -24,11 +24,15 @@ const STEPS = { inbox: 3, export: 4, 'handed-in': 4 };
  * same folder below the path that the source has in the configuration, and so has `data`. Otherwise the file is where it was
  * recorded. A claimed file that is nowhere belongs to the folder that is configured now.
  */
-export async function placeNow<One extends Placed>(batch: One, folders: SourceFolders | undefined): Promise<One> {
+export async function placeNow<One extends Placed>(
+  batch: One,
+  folders: SourceFolders | undefined,
+): Promise<One> {
   if (folders === undefined) return batch;
   const { kind, path: claimed, settledPath: settled } = batch;
   const here = belowConfigured(claimed, STEPS[kind], batch, folders);
-  const isHere = here === claimed || (await isFileOf(batch, here)) || (await sizeOf(claimed)) === undefined;
+  const isHere =
+    here === claimed || (await isFileOf(batch, here)) || (await sizeOf(claimed)) === undefined;
   const placed = { ...batch, path: isHere ? here : claimed };
   if (settled === undefined) return placed;
   const settledHere = belowConfigured(settled, STEPS.inbox, batch, folders);
@@ -36,16 +40,26 @@ export async function placeNow<One extends Placed>(batch: One, folders: SourceFo
   return { ...placed, settledPath: isMoved ? settledHere : settled };
 }
 
-function belowConfigured(recorded: string, steps: number, { source, kind }: Placed, { sources, data }: SourceFolders) {
+function belowConfigured(
+  recorded: string,
+  steps: number,
+  { source, kind }: Placed,
+  { sources, data }: SourceFolders,
+) {
   const inbox = sources.find(({ name, type }) => name === source && type === 'inbox')?.path;
   const folder = kind === 'inbox' ? inbox : data;
-  return folder === undefined || recorded === '' ? recorded : join(folder, ...recorded.split(sep).slice(-steps));
+  return folder === undefined || recorded === ''
+    ? recorded
+    : join(folder, ...recorded.split(sep).slice(-steps));
 }
 
 /** Inboxes that changed places can have files of the same name; whoever reads a file checks its content. */
 async function isFileOf({ inspection, unreadable }: Placed, file: string): Promise<boolean> {
   const size = await sizeOf(file);
-  return size !== undefined && (inspection === undefined || unreadable !== undefined || size === inspection.bytes);
+  return (
+    size !== undefined &&
+    (inspection === undefined || unreadable !== undefined || size === inspection.bytes)
+  );
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

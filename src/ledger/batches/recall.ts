@@ -12,7 +12,12 @@ import { renumberedAs, takenRows } from '../number-claims.ts';
  * A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. `last`: the number that its rows
  * have now, where a later fix file gave it to them.
  */
-export type RecalledLetter = { letter: DeadLetter; ordinal: number; closing?: Closing; last?: string | undefined };
+export type RecalledLetter = {
+  letter: DeadLetter;
+  ordinal: number;
+  closing?: Closing;
+  last?: string | undefined;
+};
 
 /**
  * A settled batch that the ledger does not have. `fields`: as its hash keeps it. `content`: the field of its content,
@@ -44,7 +49,10 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Keeps dead letters of a batch. Call it for all of them before `enter`. */
   async function keep(batch: string, page: readonly RecalledLetter[]): Promise<void> {
     const used = [keys.waiting, keys.results(batch), keys.closed(batch), keys.corrected(batch)];
-    await runScript(redis, letterScript, used, [batch, ...page.flatMap((one) => keptOf(batch, one))]);
+    await runScript(redis, letterScript, used, [
+      batch,
+      ...page.flatMap((one) => keptOf(batch, one)),
+    ]);
     for (const { letter, last } of page) {
       const { owner, former } = takenRows(batch, letter, last);
       if (former) await redis.hsetnx(keys.renumbered, ...renumberedAs(owner, former, batch));
@@ -54,13 +62,29 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   /** Makes a batch known; false when it is known already. */
-  async function enter({ batch, startedAt, open, content = '', unreadable = '', isHeard, fields }: RecalledBatch) {
+  async function enter({
+    batch,
+    startedAt,
+    open,
+    content = '',
+    unreadable = '',
+    isHeard,
+    fields,
+  }: RecalledBatch) {
     const source = String(fields['source']);
     const isLater = isHeard && Number((await redis.hget(keys.heard, source)) ?? 0) < startedAt;
     // The silence of the source would be counted from its last file before the backup.
     if (isLater) await redis.hset(keys.heard, source, startedAt);
     const { batchCounter, batchNames, batches, contents, changes } = keys;
-    const used = [keys.batch(batch), batchCounter, batchNames, batches, contents, keys.unreadable, changes];
+    const used = [
+      keys.batch(batch),
+      batchCounter,
+      batchNames,
+      batches,
+      contents,
+      keys.unreadable,
+      changes,
+    ];
     const args = [batch, startedAt, open, content, unreadable, ...Object.entries(fields).flat()];
     return (await runScript(redis, batchScript, used, args)) === 1;
   }
@@ -104,7 +128,12 @@ export function doubtOf(
   // A report of ours contains it as it was sent.
   const order = payload as Order;
   const { line, pointer } = location;
-  const answer = { code, message, ...(httpStatus && { httpStatus }), ...(response && { response }) };
+  const answer = {
+    code,
+    message,
+    ...(httpStatus && { httpStatus }),
+    ...(response && { response }),
+  };
   return {
     ...where,
     version: versionAfter(0, at),

@@ -1,5 +1,13 @@
 import type { Answer, Entry, PastAttempt } from '../entry.ts';
-import { deadStep, IGNORE, isSendable, type LedgerEvent, type Policy, type Step, SWEEP_AFTER } from './step.ts';
+import {
+  deadStep,
+  IGNORE,
+  isSendable,
+  type LedgerEvent,
+  type Policy,
+  type Step,
+  SWEEP_AFTER,
+} from './step.ts';
 
 type Answered = Extract<LedgerEvent, { kind: 'answered' }>;
 
@@ -62,7 +70,10 @@ export function answered(entry: Entry, { verdict, at, attempt }: Answered, polic
 export function lapsed(entry: Entry, at: number, policy: Policy): Step {
   const { state, deadline = 0, used } = entry;
   if (state !== 'sending' || at < deadline) return IGNORE;
-  const answer = { code: 'lost-track', message: 'the process that sent the order ended before the answer' };
+  const answer = {
+    code: 'lost-track',
+    message: 'the process that sent the order ended before the answer',
+  };
   const ended = { ...entry, used: used + 1, history: remembering(entry, at, answer) };
   return unknown(ended, { sentAt: deadline, at }, answer, policy);
 }
@@ -80,7 +91,12 @@ function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy)
   const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
   if (turnedAway >= TURNED_AWAY) return refused(entry, at, answer, policy);
   const { deadline: _, ...rest } = entry;
-  const waiting: Entry = { ...rest, state: 'retry', answer, ...(turnedAway > 0 ? { turnedAway } : {}) };
+  const waiting: Entry = {
+    ...rest,
+    state: 'retry',
+    answer,
+    ...(turnedAway > 0 ? { turnedAway } : {}),
+  };
   return { kind: 'move', entry: waiting, due: until };
 }
 
@@ -96,7 +112,12 @@ function misnamed(entry: Entry, at: number, answer: Answer): Step {
 }
 
 /** `sentAt`: when an attempt may have reached the API last. */
-function unknown(entry: Entry, { sentAt, at }: { sentAt: number; at: number }, answer: Answer, policy: Policy): Step {
+function unknown(
+  entry: Entry,
+  { sentAt, at }: { sentAt: number; at: number },
+  answer: Answer,
+  policy: Policy,
+): Step {
   const { deadline: _, absentAt: __, askedSince: ___, ...rest } = entry;
   const maybe: Entry = { ...rest, state: 'unknown', maybeSentAt: sentAt, absences: 0, answer };
   if (policy.onDoubt === 'hold') return deadStep(maybe, 'inDoubt', at, answer);
@@ -104,7 +125,11 @@ function unknown(entry: Entry, { sentAt, at }: { sentAt: number; at: number }, a
 }
 
 /** The latest attempts, including the one that just ended. */
-function remembering({ attempt, history = [] }: Entry, at: number, answer: Answer): readonly PastAttempt[] {
+function remembering(
+  { attempt, history = [] }: Entry,
+  at: number,
+  answer: Answer,
+): readonly PastAttempt[] {
   const { code, httpStatus } = answer;
   const message = answer.message.slice(0, 200);
   const past = { attempt, at, code, message, ...(httpStatus === undefined ? {} : { httpStatus }) };

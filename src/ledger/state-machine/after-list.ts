@@ -9,7 +9,10 @@ const PATIENCE = 10;
 /** And not before this many inconclusive lists in a row: a daemon that was stopped has read none. */
 const LEAST_LISTS = 3;
 
-const OTHER_CONTENT = { code: 'other-content', message: 'the API already has this number with different items' };
+const OTHER_CONTENT = {
+  code: 'other-content',
+  message: 'the API already has this number with different items',
+};
 
 /** What a read of the API's list makes of an order. */
 export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
@@ -26,7 +29,10 @@ export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
 }
 
 /** The same content settles an order in any state; other content is a conflict, and the entry remembers it. */
-function found(entry: Entry, { at, listed: shown, times = 1, isIntact = false }: Event<'found'>): Step {
+function found(
+  entry: Entry,
+  { at, listed: shown, times = 1, isIntact = false }: Event<'found'>,
+): Step {
   if (isSameContent(shown.digest, entry.digest)) {
     const isEarlier = isIntact && entry.attempt === 0;
     return {
@@ -81,7 +87,8 @@ function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy
   const { at, listedFrom, inARow, answer, isAway = false } = event;
   const { askedSince } = entry;
   // While the API is away for all, the wait begins again: an outage must not leave orders to a person.
-  const beginsAgain = isAway && askedSince !== undefined && listedFrom - askedSince >= policy.settle;
+  const beginsAgain =
+    isAway && askedSince !== undefined && listedFrom - askedSince >= policy.settle;
   if (askedSince === undefined || beginsAgain)
     return { kind: 'move', entry: { ...entry, askedSince: listedFrom }, doubt: at };
   const isOver = listedFrom - askedSince >= PATIENCE * policy.settle && inARow >= LEAST_LISTS;

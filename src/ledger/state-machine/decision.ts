@@ -1,5 +1,13 @@
 import { type Entry, OTHER } from '../entry.ts';
-import { type Decision, type Follower, IGNORE, isSendable, type Policy, type Step, SWEEP_AFTER } from './step.ts';
+import {
+  type Decision,
+  type Follower,
+  IGNORE,
+  isSendable,
+  type Policy,
+  type Step,
+  SWEEP_AFTER,
+} from './step.ts';
 
 /**
  * What a person's decision makes of an order. An order that may be at the API is sent again only by `resend`; every
@@ -8,11 +16,15 @@ import { type Decision, type Follower, IGNORE, isSendable, type Policy, type Ste
 export function decided(entry: Entry, decision: Decision, policy: Policy): Step {
   switch (decision.kind) {
     case 'retry':
-      return entry.state === 'refused' || entry.state === 'failed' ? queued(entry, decision) : IGNORE;
+      return entry.state === 'refused' || entry.state === 'failed'
+        ? queued(entry, decision)
+        : IGNORE;
     case 'ask':
       return entry.state === 'inDoubt' ? asked(entry, decision.at, policy.settle) : IGNORE;
     case 'confirm':
-      return mayBeThere(entry) ? { kind: 'accept', attempts: entry.attempt, at: decision.at } : IGNORE;
+      return mayBeThere(entry)
+        ? { kind: 'accept', attempts: entry.attempt, at: decision.at }
+        : IGNORE;
     case 'resend':
       return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision) : IGNORE;
     case 'cancel':
@@ -25,7 +37,9 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
 
 /** Whether the order waits, and an attempt of it may have reached the API. */
 export function mayBeThere({ state, maybeSentAt }: Entry): boolean {
-  return state === 'inDoubt' || state === 'unknown' || (state === 'retry' && maybeSentAt !== undefined);
+  return (
+    state === 'inDoubt' || state === 'unknown' || (state === 'retry' && maybeSentAt !== undefined)
+  );
 }
 
 type Again = { at: number; job: string; who?: string; delay?: number };
@@ -34,7 +48,14 @@ type Again = { at: number; job: string; who?: string; delay?: number };
 function queued(entry: Entry, { at, job, who, delay = 0 }: Again): Step {
   const { refusal: _, absentAt: __, askedSince: ___, turnedAway: ____, ...rest } = entry;
   const state = delay > 0 ? 'retry' : 'queued';
-  const again: Entry = { ...rest, state, job, used: 0, absences: 0, ...(who === undefined ? {} : { sentBy: who }) };
+  const again: Entry = {
+    ...rest,
+    state,
+    job,
+    used: 0,
+    absences: 0,
+    ...(who === undefined ? {} : { sentBy: who }),
+  };
   return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
 }
 
@@ -52,12 +73,30 @@ function asked(entry: Entry, at: number, settle: number): Step {
 
 function cancelled(entry: Entry, { at, heir }: Extract<Decision, { kind: 'cancel' }>): Step {
   if (heir === undefined) return { kind: 'cancel', at };
-  return { kind: 'cancel', at, heir: { entry: inherited(entry, heir.follower, heir.job), due: at + SWEEP_AFTER } };
+  return {
+    kind: 'cancel',
+    at,
+    heir: { entry: inherited(entry, heir.follower, heir.job), due: at + SWEEP_AFTER },
+  };
 }
 
 /** The same order, now of the follower. */
-function inherited({ order, digest, attempt, version }: Entry, follower: Follower, job: string): Entry {
-  return { version, state: 'queued', order, digest, ...follower, job, attempt, used: 0, absences: 0 };
+function inherited(
+  { order, digest, attempt, version }: Entry,
+  follower: Follower,
+  job: string,
+): Entry {
+  return {
+    version,
+    state: 'queued',
+    order,
+    digest,
+    ...follower,
+    job,
+    attempt,
+    used: 0,
+    absences: 0,
+  };
 }
 
 /** A dead letter can be discarded if its order is idle and its outcome is certain. */

@@ -17,7 +17,9 @@ export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'dead':
       return { ...step, entry: { ...step.entry, version } };
     case 'cancel':
-      return step.heir ? { ...step, heir: { ...step.heir, entry: { ...step.heir.entry, version } } } : step;
+      return step.heir
+        ? { ...step, heir: { ...step.heir, entry: { ...step.heir.entry, version } } }
+        : step;
     case 'accept':
     case 'drop':
     case 'ignore':
@@ -53,13 +55,24 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
 }
 
 /** Where an order comes from, and the job that carries it. */
-export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
+export type Arrival = Pick<
+  Entry,
+  'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'
+>;
 
 /** The entry of an order. It keeps the attempt number of a dead letter; the list decides about one that it shows `respelled`. */
-export function entered(arrival: Arrival, before: Entry | undefined, at: number, respelled?: string): Entry {
+export function entered(
+  arrival: Arrival,
+  before: Entry | undefined,
+  at: number,
+  respelled?: string,
+): Entry {
   const entry = queuedEntry(arrival, before, at);
   if (respelled === undefined || before !== undefined) return entry;
-  const answer = { code: 'other-number', message: `the list shows this number as "${respelled}" only` };
+  const answer = {
+    code: 'other-number',
+    message: `the list shows this number as "${respelled}" only`,
+  };
   return { ...entry, state: 'unknown', job: '', maybeSentAt: at, answer };
 }
 

@@ -39,7 +39,14 @@ export type ListEvent =
    */
   | { kind: 'absent'; at: number; listedFrom: number; needed: number; isWatched?: boolean }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
-  | { kind: 'inconclusive'; at: number; listedFrom: number; inARow: number; answer: Answer; isAway?: boolean }
+  | {
+      kind: 'inconclusive';
+      at: number;
+      listedFrom: number;
+      inARow: number;
+      answer: Answer;
+      isAway?: boolean;
+    }
   /** The API does not offer a list. */
   | { kind: 'unlistable'; at: number; answer: Answer };
 
@@ -97,7 +104,16 @@ export function isSendable({ state }: Entry): boolean {
 }
 
 /** The step that leaves an order to a person from `at` on. */
-export function deadStep(entry: Entry, state: DeadEntry['state'], at: number, answer: Answer | undefined): Step {
+export function deadStep(
+  entry: Entry,
+  state: DeadEntry['state'],
+  at: number,
+  answer: Answer | undefined,
+): Step {
   const { deadline: _, ...rest } = entry;
-  return { kind: 'dead', at, entry: { ...rest, ...(answer === undefined ? {} : { answer }), state, lastAt: at } };
+  return {
+    kind: 'dead',
+    at,
+    entry: { ...rest, ...(answer === undefined ? {} : { answer }), state, lastAt: at },
+  };
 }

@@ -27,7 +27,13 @@ export function batchUnreadable(
   log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
 
-type Finished = { orders: number; accepted: number; needPerson: number; durationMs: number; report: string };
+type Finished = {
+  orders: number;
+  accepted: number;
+  needPerson: number;
+  durationMs: number;
+  report: string;
+};
 
 /** The last order of the batch has its outcome and the report is written. `leftOut`: sent orders that `skipWhere` left out. */
 export function batchFinished(
@@ -38,7 +44,8 @@ export function batchFinished(
   log.meter?.file(facts.source, 'finished');
   log.tracer?.finished(facts);
   const line = { event: 'batch-finished', ...facts };
-  if (isUnreadable) log.warn(line, 'batch finished; its file is unreadable, correct it and drop it again');
+  if (isUnreadable)
+    log.warn(line, 'batch finished; its file is unreadable, correct it and drop it again');
   else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
   else log.info(line, 'batch finished');
 }
@@ -46,13 +53,23 @@ export function batchFinished(
 /** The file was changed after its last order was admitted; what changed is not sent. */
 export function fileChanged(log: Log, facts: Named & { reason: string }): void {
   log.meter?.file(facts.source, 'unreadable');
-  log.warn({ event: 'file-changed-after-read', ...facts }, 'file was changed after it was read; drop it again');
+  log.warn(
+    { event: 'file-changed-after-read', ...facts },
+    'file was changed after it was read; drop it again',
+  );
 }
 
 /** An order of the file needs a person: it failed a check, or its number is known with other content. */
 export function orderNotAdmitted(
   log: Log,
-  facts: { batch: string; order: string; line: number; outcome: string; code: string; reason: string },
+  facts: {
+    batch: string;
+    order: string;
+    line: number;
+    outcome: string;
+    code: string;
+    reason: string;
+  },
 ): void {
   log.tracer?.notAdmitted(facts);
   log.info({ event: 'order-not-admitted', ...facts }, 'order needs a person');
@@ -60,7 +77,10 @@ export function orderNotAdmitted(
 
 /** The API refused too many orders of the batch in the same way; the rest waits for an operator. */
 export function batchHeld(log: Log, facts: { batch: string; reason: string }): void {
-  log.warn({ event: 'batch-held', ...facts }, 'batch held; run po-sync batches release or po-sync batches cancel');
+  log.warn(
+    { event: 'batch-held', ...facts },
+    'batch held; run po-sync batches release or po-sync batches cancel',
+  );
 }
 
 /** Takes over an unfinished batch whose daemon has ended. */

@@ -1,7 +1,10 @@
 import type { Log } from '../log.ts';
 
 /** The daemon starts; nothing is open yet. */
-export function daemonStarting(log: Log, facts: { environment: string; version: string; config: string }): void {
+export function daemonStarting(
+  log: Log,
+  facts: { environment: string; version: string; config: string },
+): void {
   log.info({ event: 'daemon-starting', ...facts }, 'po-sync starts');
 }
 
@@ -39,7 +42,10 @@ export function configWarning(log: Log, warning: string): void {
 }
 
 /** A private Redis was started and accepts commands. */
-export function privateRedisStarted(log: Log, facts: { port: number; serverPid: number; durationMs: number }): void {
+export function privateRedisStarted(
+  log: Log,
+  facts: { port: number; serverPid: number; durationMs: number },
+): void {
   log.info({ event: 'private-redis-started', ...facts }, 'private Redis started');
 }
 
@@ -62,8 +68,14 @@ export function privateRedisLost(log: Log, facts: { port: number }): void {
 }
 
 /** Attempt number `attempt` to start the server again failed. */
-export function privateRedisNotRevived(log: Log, facts: { code: string; error: string; attempt: number }): void {
-  log.error({ event: 'private-redis-not-revived', ...facts }, 'private Redis could not be started, will retry');
+export function privateRedisNotRevived(
+  log: Log,
+  facts: { code: string; error: string; attempt: number },
+): void {
+  log.error(
+    { event: 'private-redis-not-revived', ...facts },
+    'private Redis could not be started, will retry',
+  );
 }
 
 /** The last user stopped the server. */
@@ -73,7 +85,10 @@ export function privateRedisStopped(log: Log, facts: { port: number; durationMs:
 
 /** The server keeps running for its other clients. */
 export function privateRedisLeft(log: Log, facts: { port: number; clients: number }): void {
-  log.info({ event: 'private-redis-left', ...facts }, 'private Redis keeps running for its other clients');
+  log.info(
+    { event: 'private-redis-left', ...facts },
+    'private Redis keeps running for its other clients',
+  );
 }
 
 /** The server did not answer when it should have stopped; the next start adopts it. */
@@ -82,12 +97,18 @@ export function privateRedisNotStopped(log: Log, facts: { port: number; error: s
 }
 
 /** `data` or `reports` vanished while the daemon runs. Logged at once, then with growing gaps. */
-export function folderLost(log: Log, facts: { folder: string; path: string; remedy: string }): void {
+export function folderLost(
+  log: Log,
+  facts: { folder: string; path: string; remedy: string },
+): void {
   log.error({ event: 'folder-lost', ...facts }, 'a folder of po-sync is gone');
 }
 
 /** It is there again, and everything continues. */
-export function folderBack(log: Log, facts: { folder: string; path: string; durationMs: number }): void {
+export function folderBack(
+  log: Log,
+  facts: { folder: string; path: string; durationMs: number },
+): void {
   log.info({ event: 'folder-back', ...facts }, 'a folder of po-sync is there again');
 }
 
@@ -102,7 +123,10 @@ export function readModelTrouble(log: Log, facts: { reason: string }): void {
 }
 
 /** A person acted at the admin port. */
-export function operatorActed(log: Log, facts: { who: string; what: string; on: string; result: string }): void {
+export function operatorActed(
+  log: Log,
+  facts: { who: string; what: string; on: string; result: string },
+): void {
   log.info({ event: 'operator-acted', ...facts }, 'operator action');
 }
 
@@ -118,5 +142,8 @@ export function tracingTrouble(log: Log, facts: { reason: string }): void {
 
 /** At the end of the process: spans that never reached the collector. */
 export function spansLost(log: Log, facts: { failed: number; dropped: number }): void {
-  log.warn({ event: 'spans-lost', ...facts }, 'some spans of this process did not reach the collector');
+  log.warn(
+    { event: 'spans-lost', ...facts },
+    'some spans of this process did not reach the collector',
+  );
 }

@@ -21,7 +21,11 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
-export function attemptEnded(log: Log, facts: Attempt, traced: { trace?: AttemptTrace | undefined }): void {
+export function attemptEnded(
+  log: Log,
+  facts: Attempt,
+  traced: { trace?: AttemptTrace | undefined },
+): void {
   log.meter?.attempt(facts.outcome);
   traced.trace?.ended(facts);
   const line = { event: 'attempt-ended', ...facts };
@@ -32,7 +36,10 @@ export function attemptEnded(log: Log, facts: Attempt, traced: { trace?: Attempt
 }
 
 /** An order became a dead letter: at admission, after an attempt, or because of the API's list. */
-export function orderDead(log: Log, facts: { batch: string; order: string; outcome: string; reason: string }): void {
+export function orderDead(
+  log: Log,
+  facts: { batch: string; order: string; outcome: string; reason: string },
+): void {
   log.warn({ event: 'order-dead', ...facts }, 'order needs a person');
 }
 
@@ -48,7 +55,10 @@ export function doubtSettled(
   if (facts.outcome === 'retry') log.tracer?.doubtEnded(doubt.of, doubt.at);
   const line = { event: 'doubt-settled', ...facts };
   if (facts.outcome === 'retry')
-    log.info(line, "the API's list does not show the order; it is sent again, unless its file was cancelled");
+    log.info(
+      line,
+      "the API's list does not show the order; it is sent again, unless its file was cancelled",
+    );
   else log.info(line, "order in doubt settled by the API's list");
 }
 
@@ -75,7 +85,10 @@ export function orderWithdrawn(
 }
 
 /** The API's list shows an order more than once. */
-export function orderCreatedTwice(log: Log, facts: { batch?: string; order: string; times: number }): void {
+export function orderCreatedTwice(
+  log: Log,
+  facts: { batch?: string; order: string; times: number },
+): void {
   log.warn(
     { event: 'order-created-twice', ...facts },
     "the API's list shows the order more than once: it was created twice",
@@ -107,12 +120,16 @@ export function fileListRead(
 ): void {
   const line = { event: 'file-list-read', ...facts };
   if (!isNews) log.debug(line, "API's list asked for new files");
-  else if (facts.outcome === 'complete') log.info(line, "API's list read before the orders of new files");
+  else if (facts.outcome === 'complete')
+    log.info(line, "API's list read before the orders of new files");
   else log.warn(line, "API's list could not be read; the orders of new files wait for it");
 }
 
 /** Delivery to the environment pauses. Logged once a pause. */
-export function deliveryPaused(log: Log, facts: { environment: string; code: string; reason: string }): void {
+export function deliveryPaused(
+  log: Log,
+  facts: { environment: string; code: string; reason: string },
+): void {
   log.meter?.pause(facts.code);
   log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
 }
@@ -120,9 +137,18 @@ export function deliveryPaused(log: Log, facts: { environment: string; code: str
 /** Delivery stays paused, now for another reason. */
 export function pauseChanged(
   log: Log,
-  facts: { environment: string; code: string; reason: string; formerCode: string; formerReason: string },
+  facts: {
+    environment: string;
+    code: string;
+    reason: string;
+    formerCode: string;
+    formerReason: string;
+  },
 ): void {
-  log.warn({ event: 'delivery-pause-changed', ...facts }, 'delivery stays paused for another reason');
+  log.warn(
+    { event: 'delivery-pause-changed', ...facts },
+    'delivery stays paused for another reason',
+  );
 }
 
 /** The pause ended. `code` and `reason` are the latest of the pause. */
@@ -190,5 +216,8 @@ export function ledgerRolledBack(log: Log, facts: { environment: string; reason:
 
 /** Settled orders that no source has shown for longer than `ledger.keep` were removed from the ledger. */
 export function ordersForgotten(log: Log, facts: { orders: number }): void {
-  log.info({ event: 'orders-forgotten', ...facts }, 'orders older than ledger.keep removed from the ledger');
+  log.info(
+    { event: 'orders-forgotten', ...facts },
+    'orders older than ledger.keep removed from the ledger',
+  );
 }

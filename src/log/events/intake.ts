@@ -54,7 +54,10 @@ export function fileRenamed(log: Log, facts: File & { was: string }): void {
 
 /** A file whose name is not UTF-8 cannot be renamed. Logged once; the file stays where it is. */
 export function fileNameTrouble(log: Log, facts: File & { reason: string }): void {
-  log.error({ event: 'file-name-trouble', ...facts }, 'file name is not UTF-8 and cannot be changed, file ignored');
+  log.error(
+    { event: 'file-name-trouble', ...facts },
+    'file name is not UTF-8 and cannot be changed, file ignored',
+  );
 }
 
 /** A file that looks incomplete is taken after ten times `stable`. */
@@ -79,7 +82,10 @@ export function sourceLost(log: Log, facts: Source & { path: string; reason: str
 
 /** An inbox that was used before had no marker at the start: it may be another folder. It is marked again and used. */
 export function inboxMarkedAgain(log: Log, facts: Source & { path: string }): void {
-  log.warn({ event: 'inbox-marked-again', ...facts }, 'inbox had lost its marker; it may be another folder');
+  log.warn(
+    { event: 'inbox-marked-again', ...facts },
+    'inbox had lost its marker; it may be another folder',
+  );
 }
 
 /** The source can be read again. */
@@ -89,5 +95,8 @@ export function sourceBack(log: Log, facts: Source & { path: string; durationMs:
 
 /** The operating system sends no change notifications; polling finds new files later. */
 export function watcherFailed(log: Log, facts: Source & { reason: string }): void {
-  log.warn({ event: 'watcher-failed', ...facts }, 'no change notifications for this source, polling only');
+  log.warn(
+    { event: 'watcher-failed', ...facts },
+    'no change notifications for this source, polling only',
+  );
 }

@@ -12,8 +12,18 @@ type FileTracer = Pick<Tracer, 'claimed' | 'inspected' | 'admitted' | 'unreadabl
 type FileSpansDeps = { recorder: Recorder; clock: Clock; batches: BatchTimes; environment: string };
 
 /** Records the trace of a file, to which the traces of its orders link. */
-export function createFileSpans({ recorder, clock, batches, environment }: FileSpansDeps): FileTracer {
-  function step(batch: string, name: string, [from, to]: [number, number], attributes: EndedSpan['attributes'] = {}) {
+export function createFileSpans({
+  recorder,
+  clock,
+  batches,
+  environment,
+}: FileSpansDeps): FileTracer {
+  function step(
+    batch: string,
+    name: string,
+    [from, to]: [number, number],
+    attributes: EndedSpan['attributes'] = {},
+  ) {
     const parent = deriveIds(environment, batch);
     if (recorder.isSampled(parent.traceId)) recorder.record({ name, parent, from, to, attributes });
   }
@@ -42,11 +52,20 @@ export function createFileSpans({ recorder, clock, batches, environment }: FileS
       if (times.admitted !== undefined) step(batch, 'deliver orders', [times.admitted, settled]);
       step(batch, 'write report', [settled, to]);
       const ids = deriveIds(environment, batch);
-      const counts = { 'po_sync.orders': orders, 'po_sync.accepted': accepted, 'po_sync.need_person': needPerson };
-      const about = { 'po_sync.batch': batch, 'po_sync.source': source, 'po_sync.file': escapeHidden(file) };
+      const counts = {
+        'po_sync.orders': orders,
+        'po_sync.accepted': accepted,
+        'po_sync.need_person': needPerson,
+      };
+      const about = {
+        'po_sync.batch': batch,
+        'po_sync.source': source,
+        'po_sync.file': escapeHidden(file),
+      };
       const { claimed: from, error } = times;
       const attributes = { ...about, ...counts };
-      if (recorder.isSampled(ids.traceId)) recorder.record({ name: 'file', ids, from, to, attributes, error });
+      if (recorder.isSampled(ids.traceId))
+        recorder.record({ name: 'file', ids, from, to, attributes, error });
       batches.forget(batch);
     },
   };
@@ -56,7 +75,10 @@ export type BatchTimes = ReturnType<typeof createBatchTimes>;
 
 /** Times of the files that this process handles, in milliseconds since 1970. */
 export function createBatchTimes(clock: Clock) {
-  const known = new Map<string, { claimed: number; inspected?: number; admitted?: number; error?: string }>();
+  const known = new Map<
+    string,
+    { claimed: number; inspected?: number; admitted?: number; error?: string }
+  >();
 
   function of(batch: string) {
     const times = known.get(batch) ?? { claimed: claimTimeOf(batch) ?? clock.now() };

@@ -40,7 +40,10 @@ export async function openTracing(deps: TracingDeps): Promise<Tracing | undefine
   const { transformer } = packages;
   const queue = new SpanQueue({
     settings,
-    serializer: settings.format === 'json' ? transformer.JsonTraceSerializer : transformer.ProtobufTraceSerializer,
+    serializer:
+      settings.format === 'json'
+        ? transformer.JsonTraceSerializer
+        : transformer.ProtobufTraceSerializer,
     clock,
     userAgent: `po-sync/${self.version}`,
     onTrouble: (reason) => tracingTrouble(log, { reason }),
@@ -98,10 +101,15 @@ async function loadPackages() {
   } catch (error) {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     const names = PACKAGES.map((name) => `@opentelemetry/${name}`).join(', ');
-    throw new PoSyncError('tracing-packages-missing', `Tracing is on, and its packages are not installed: ${names}.`, {
-      remedy: 'Install all packages of po-sync (npm ci in a checkout), or set tracing.enabled to false.',
-      cause: error,
-    });
+    throw new PoSyncError(
+      'tracing-packages-missing',
+      `Tracing is on, and its packages are not installed: ${names}.`,
+      {
+        remedy:
+          'Install all packages of po-sync (npm ci in a checkout), or set tracing.enabled to false.',
+        cause: error,
+      },
+    );
   }
 }
 
@@ -134,7 +142,17 @@ function createRecorder(
   const contextOf = (ids: SpanIds) => ({ ...ids, traceFlags: api.TraceFlags.SAMPLED });
   const under = (parent: SpanIds) => api.trace.setSpanContext(api.ROOT_CONTEXT, contextOf(parent));
 
-  function record({ name, isRequest, from, to, ids, parent, attributes, error, link }: EndedSpan): SpanIds {
+  function record({
+    name,
+    isRequest,
+    from,
+    to,
+    ids,
+    parent,
+    attributes,
+    error,
+    link,
+  }: EndedSpan): SpanIds {
     next = ids ?? {};
     const span = tracer.startSpan(
       name,
@@ -164,7 +182,11 @@ function createRecorder(
 }
 
 /** What the operator sets takes precedence. */
-function resourceOf({ environment }: Config, { pid, version }: TracingDeps['self'], { resource }: TracingSettings) {
+function resourceOf(
+  { environment }: Config,
+  { pid, version }: TracingDeps['self'],
+  { resource }: TracingSettings,
+) {
   return {
     'service.name': 'po-sync',
     'service.version': version,

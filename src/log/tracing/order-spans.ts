@@ -3,7 +3,15 @@ import { needsPerson, type Outcome } from '../../order/outcome.ts';
 import { escapeHidden } from '../../order/text.ts';
 import type { AttemptTrace, TracedOrder, Tracer } from '../tracer.ts';
 import { type BatchTimes, createBatchTimes, createFileSpans } from './file-spans.ts';
-import { deriveIds, type EndedSpan, type Recorder, requestSpan, type SpanIds, traceparentOf, wordOf } from './span.ts';
+import {
+  deriveIds,
+  type EndedSpan,
+  type Recorder,
+  requestSpan,
+  type SpanIds,
+  traceparentOf,
+  wordOf,
+} from './span.ts';
 
 type OrderSpansDeps = {
   recorder: Recorder;
@@ -55,7 +63,8 @@ export function createOrderSpans(deps: OrderSpansDeps): Tracer {
     },
     notAdmitted({ batch, order, line, outcome, code }) {
       const identified = { batch, order: { purchaseOrderNumber: order }, place: { line } };
-      if (isSampled(recording, identified)) recordOrder(recording, identified, { outcome, code, attempts: 0 });
+      if (isSampled(recording, identified))
+        recordOrder(recording, identified, { outcome, code, attempts: 0 });
     },
     request(operation, method, url, status, ms) {
       if (operation === 'create') return;
@@ -101,7 +110,11 @@ function recordOrder(
   });
 }
 
-function beginAttempt(recording: Recording, order: TracedOrder, now: number): AttemptTrace | undefined {
+function beginAttempt(
+  recording: Recording,
+  order: TracedOrder,
+  now: number,
+): AttemptTrace | undefined {
   const { recorder, clock, traceparent, url } = recording;
   const root = rootOf(recording, order);
   const isWanted = recorder.isSampled(root.traceId);
@@ -133,7 +146,11 @@ function beginAttempt(recording: Recording, order: TracedOrder, now: number): At
 }
 
 /** The time before an attempt: from admission, or since the last attempt. `ahead`: of this machine's clock over ledger time. */
-function recordWait(recording: Recording, order: TracedOrder, { ahead, to }: { ahead: number; to: number }): void {
+function recordWait(
+  recording: Recording,
+  order: TracedOrder,
+  { ahead, to }: { ahead: number; to: number },
+): void {
   const { recorder, batches, environment } = recording;
   const parent = rootOf(recording, order);
   const last = order.history?.at(-1);

@@ -28,8 +28,13 @@ const LOCAL = 'http://localhost:4318';
  * The settings of tracing from `tracing` of the configuration and the standard variables of OpenTelemetry, which take
  * precedence; undefined when tracing is off. Throws PoSyncError `tracing-unsupported`, `tracing-invalid`, `tls-file-…`.
  */
-export function tracingSettings({ tracing }: Pick<Config, 'tracing'>, env: Variables): TracingSettings | undefined {
-  const exporters = (variable(env, 'OTEL_TRACES_EXPORTER') ?? 'otlp').split(',').map((name) => name.trim());
+export function tracingSettings(
+  { tracing }: Pick<Config, 'tracing'>,
+  env: Variables,
+): TracingSettings | undefined {
+  const exporters = (variable(env, 'OTEL_TRACES_EXPORTER') ?? 'otlp')
+    .split(',')
+    .map((name) => name.trim());
   const isDisabled = variable(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   if (!tracing.enabled || isDisabled || exporters.includes('none')) return undefined;
   if (!exporters.includes('otlp')) throw unsupported('OTEL_TRACES_EXPORTER', 'otlp or none');
@@ -40,7 +45,10 @@ export function tracingSettings({ tracing }: Pick<Config, 'tracing'>, env: Varia
   const tls = tlsOf(env);
   return {
     url: urlOf(env, tracing.endpoint),
-    headers: { ...pairsOf(env, `${PREFIX}_HEADERS`, warnings), ...pairsOf(env, `${PREFIX}_TRACES_HEADERS`, warnings) },
+    headers: {
+      ...pairsOf(env, `${PREFIX}_HEADERS`, warnings),
+      ...pairsOf(env, `${PREFIX}_TRACES_HEADERS`, warnings),
+    },
     format: formatOf(env),
     gzip: isGzipped(env),
     timeout: Math.min(
@@ -70,10 +78,12 @@ function urlOf(env: Variables, endpoint: string | undefined): URL {
   const name = specific(env, 'ENDPOINT');
   const given = variable(env, name);
   const text = given ?? endpoint ?? LOCAL;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw invalid(name, 'an address such as http://otel:4318');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw invalid(name, 'an address such as http://otel:4318');
   const url = new URL(text);
   // The request would send them in clear text with every batch; a header can be kept out of logs.
-  if (url.username !== '' || url.password !== '') throw invalid(name, 'an address without credentials');
+  if (url.username !== '' || url.password !== '')
+    throw invalid(name, 'an address without credentials');
   const isComplete = given !== undefined && name === `${PREFIX}_TRACES_ENDPOINT`;
   if (!isComplete) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
   return url;
@@ -87,7 +97,10 @@ function formatOf(env: Variables): 'protobuf' | 'json' {
     case 'http/json':
       return 'json';
     default:
-      throw unsupported(name, 'http/protobuf or http/json, with the port of OTLP over HTTP, usually 4318');
+      throw unsupported(
+        name,
+        'http/protobuf or http/json, with the port of OTLP over HTTP, usually 4318',
+      );
   }
 }
 
@@ -138,11 +151,14 @@ function pairsOf(env: Variables, name: string, warnings: string[]): Record<strin
   const read = pairs.flatMap((pair): [string, string][] => {
     const [key = '', ...rest] = pair.split('=');
     const value = decoded(rest.join('=').trim());
-    return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key.trim()) && value !== undefined && /^[\t\x20-\x7e]*$/.test(value)
+    return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key.trim()) &&
+      value !== undefined &&
+      /^[\t\x20-\x7e]*$/.test(value)
       ? [[key.trim(), value]]
       : [];
   });
-  if (read.length < pairs.length) warnings.push(`${name} must be name=value pairs with commas; others are left out`);
+  if (read.length < pairs.length)
+    warnings.push(`${name} must be name=value pairs with commas; others are left out`);
   return Object.fromEntries(read);
 }
 
@@ -156,7 +172,11 @@ function decoded(text: string): string | undefined {
 
 type NumberVariable = { name: string; least: number; most: number; otherwise: number };
 
-function readNumber(env: Variables, { name, least, most, otherwise }: NumberVariable, warnings: string[]): number {
+function readNumber(
+  env: Variables,
+  { name, least, most, otherwise }: NumberVariable,
+  warnings: string[],
+): number {
   const text = variable(env, name);
   if (text === undefined) return otherwise;
   const value = Number(text);
@@ -166,10 +186,14 @@ function readNumber(env: Variables, { name, least, most, otherwise }: NumberVari
 }
 
 function unsupported(name: string, known: string): PoSyncError {
-  return new PoSyncError('tracing-unsupported', `Tracing is on, and ${name} names something that po-sync lacks.`, {
-    remedy: `Set ${name} to ${known}, or set tracing.enabled to false.`,
-    facts: { variable: name },
-  });
+  return new PoSyncError(
+    'tracing-unsupported',
+    `Tracing is on, and ${name} names something that po-sync lacks.`,
+    {
+      remedy: `Set ${name} to ${known}, or set tracing.enabled to false.`,
+      facts: { variable: name },
+    },
+  );
 }
 
 function invalid(name: string, wanted: string): PoSyncError {

@@ -1,4 +1,9 @@
-import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as requestPlain,
+} from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -31,7 +36,9 @@ const LAST = 2_000;
 const LARGEST_ANSWER = 65_536;
 
 /** What the collector made of a request. `after`: milliseconds until it may be sent again. */
-type Sent = { kind: 'taken'; rejected: number } | { kind: 'failed'; reason: string; after?: number; again: boolean };
+type Sent =
+  | { kind: 'taken'; rejected: number }
+  | { kind: 'failed'; reason: string; after?: number; again: boolean };
 
 /**
  * Sends spans in batches, one request at a time. The SDK's own processor and exporter are not used: they keep a process
@@ -139,8 +146,15 @@ function createSender({ settings, serializer, userAgent }: SpanQueueDeps) {
   };
 
   function begin(length: number, signal: AbortSignal): ClientRequest {
-    const options = { method: 'POST', agent, signal, headers: { ...head, 'content-length': length } };
-    return isSecure ? requestTls(url, { ...options, ...settings.tls?.options() }) : requestPlain(url, options);
+    const options = {
+      method: 'POST',
+      agent,
+      signal,
+      headers: { ...head, 'content-length': length },
+    };
+    return isSecure
+      ? requestTls(url, { ...options, ...settings.tls?.options() })
+      : requestPlain(url, options);
   }
 
   async function call(body: Uint8Array, signal: AbortSignal): Promise<Sent> {
@@ -158,8 +172,14 @@ function createSender({ settings, serializer, userAgent }: SpanQueueDeps) {
     try {
       return await call(body, AbortSignal.any([stop, late]));
     } catch (error) {
-      const reason = late.aborted ? `no answer within ${timeout} ms` : (codeOf(error) ?? toError(error).name);
-      return { kind: 'failed', reason: `the collector was not reached: ${reason}`, again: !stop.aborted };
+      const reason = late.aborted
+        ? `no answer within ${timeout} ms`
+        : (codeOf(error) ?? toError(error).name);
+      return {
+        kind: 'failed',
+        reason: `the collector was not reached: ${reason}`,
+        again: !stop.aborted,
+      };
     }
   };
 }
@@ -179,18 +199,30 @@ async function read(answer: IncomingMessage): Promise<Buffer> {
 /** Statuses after which OTLP sends the same request again. */
 const AGAIN = [429, 502, 503, 504];
 
-function judge({ statusCode = 0, headers }: IncomingMessage, content: Buffer, serializer: Serializer): Sent {
-  if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', rejected: rejectedIn(content, serializer) };
+function judge(
+  { statusCode = 0, headers }: IncomingMessage,
+  content: Buffer,
+  serializer: Serializer,
+): Sent {
+  if (statusCode >= 200 && statusCode < 300)
+    return { kind: 'taken', rejected: rejectedIn(content, serializer) };
   const seconds = Number(headers['retry-after']);
   const after = Number.isFinite(seconds) ? { after: seconds * 1_000 } : {};
   const again = AGAIN.includes(statusCode);
-  return { kind: 'failed', reason: `the collector answered with status ${statusCode}`, again, ...after };
+  return {
+    kind: 'failed',
+    reason: `the collector answered with status ${statusCode}`,
+    again,
+    ...after,
+  };
 }
 
 function rejectedIn(content: Buffer, serializer: Serializer): number {
   if (content.length === 0) return 0;
   try {
-    const rejected = Number(serializer.deserializeResponse(content).partialSuccess?.rejectedSpans ?? 0);
+    const rejected = Number(
+      serializer.deserializeResponse(content).partialSuccess?.rejectedSpans ?? 0,
+    );
     return rejected > 0 ? rejected : 0;
   } catch {
     return 0;

@@ -72,6 +72,8 @@ export function traceparentOf({ traceId, spanId }: SpanIds, isSampled: boolean):
 
 /** A code as an attribute. The API chooses some of them, so any other text becomes one word. */
 export function wordOf(code: string): string {
-  const isKnown = /^\d+$/.test(code) ? STATUS_CODES[code] !== undefined : /^[\w.-]{1,64}$/.test(code);
+  const isKnown = /^\d+$/.test(code)
+    ? STATUS_CODES[code] !== undefined
+    : /^[\w.-]{1,64}$/.test(code);
   return isKnown ? code : 'other';
 }

@@ -16,7 +16,12 @@ import { withClosing } from '../orders/appearances.ts';
  * A finished batch whose orders are listed. `hasLetters`: some of them needed a person; `kept`: its accepted orders as the
  * ledger has them, where its report is lost.
  */
-export type ListedBatch = { batch: string; file: string; hasLetters: boolean; kept?: readonly OrderResult[] };
+export type ListedBatch = {
+  batch: string;
+  file: string;
+  hasLetters: boolean;
+  kept?: readonly OrderResult[];
+};
 
 /** `accepted`: how many of its orders the API took at first. */
 export type Counted = ListedBatch & { accepted: number };
@@ -54,13 +59,16 @@ export async function* resultsOf(
   }
 }
 
-async function nextOf(letters: AsyncGenerator<DeadLetter> | undefined): Promise<DeadLetter | undefined> {
+async function nextOf(
+  letters: AsyncGenerator<DeadLetter> | undefined,
+): Promise<DeadLetter | undefined> {
   const next = await letters?.next();
   return next?.done ? undefined : next?.value;
 }
 
 function isOf({ purchaseOrderNumber, location }: DeadLetter, result: OrderResult): boolean {
-  const isSame = location.line === result.line && purchaseOrderNumber === result.purchaseOrderNumber;
+  const isSame =
+    location.line === result.line && purchaseOrderNumber === result.purchaseOrderNumber;
   return isSame && needsPerson(result.outcome);
 }
 
@@ -76,14 +84,24 @@ export async function keptInLedger(lost: readonly Counted[], { batches, store }:
     for await (const [purchaseOrderNumber, { batchNo, at, attempts }] of settledOrders(store)) {
       const more = orders.get(batchNo);
       if (more === undefined) continue;
-      more.push({ line: 0, purchaseOrderNumber, outcome: 'accepted', attempts, at: iso(at), code: '', message: LOST });
+      more.push({
+        line: 0,
+        purchaseOrderNumber,
+        outcome: 'accepted',
+        attempts,
+        at: iso(at),
+        code: '',
+        message: LOST,
+      });
       taken += 1;
       if (taken > MOST_FOUND) throw tooMany(MOST_FOUND);
     }
   }
   return lost.flatMap((one, i): Counted[] => {
     const kept = orders.get(numbers[i])?.sort((a, b) => (a.at < b.at ? -1 : 1)) ?? [];
-    return numbers[i] === undefined || kept.length < one.accepted ? [] : [{ ...one, hasLetters: false, kept }];
+    return numbers[i] === undefined || kept.length < one.accepted
+      ? []
+      : [{ ...one, hasLetters: false, kept }];
   });
 }
 
@@ -94,7 +112,10 @@ const LOST = 'its report is lost; the ledger has it';
 const ACCEPTED = ['accepted', 'confirmed', 'rebuilt'];
 
 /** When the order that this batch brought was accepted, also when it was sent again later; undefined if it was not. */
-function acceptedAt({ batch }: Pick<ListedBatch, 'batch'>, { result: { outcome, at }, closed }: Listed) {
+function acceptedAt(
+  { batch }: Pick<ListedBatch, 'batch'>,
+  { result: { outcome, at }, closed }: Listed,
+) {
   if (outcome === 'accepted') return at;
   const end = closed && endOf(closed);
   return end && ACCEPTED.includes(end.by) && (end.batch ?? batch) === batch ? end.at : undefined;
@@ -141,7 +162,10 @@ export async function foundOrders(
       if (acceptedAt(one, order) !== undefined) {
         wanted.delete(number);
         found.delete(number);
-      } else if (mayBeFound(order.result) && (!found.has(number) || (wrong.has(number) && isDuplicate(order.result)))) {
+      } else if (
+        mayBeFound(order.result) &&
+        (!found.has(number) || (wrong.has(number) && isDuplicate(order.result)))
+      ) {
         found.set(number, one.batch);
         if (isDuplicate(order.result)) wrong.delete(number);
         else wrong.add(number);
@@ -175,7 +199,9 @@ export function acceptedAs(one: ListedBatch, order: Listed, found: FoundOrders) 
   const { result } = order;
   const isListed = mayBeFound(result) && found.get(result.purchaseOrderNumber) === one.batch;
   // A file may have the same order twice.
-  return isListed && found.delete(result.purchaseOrderNumber) ? { at: result.at, sender: 'unknown' } : undefined;
+  return isListed && found.delete(result.purchaseOrderNumber)
+    ? { at: result.at, sender: 'unknown' }
+    : undefined;
 }
 
 /** The API had it already, or a person has to correct it: after a restore, the correction of before may be at the API. */
@@ -188,13 +214,19 @@ function isDuplicate({ outcome, message }: OrderResult): boolean {
 }
 
 /** A batch whose report expired says the same of orders that po-sync sent: the ledger knows them. */
-async function wantedIn(listed: readonly Kept[], context: FoundContext, most: number): Promise<Set<string>> {
+async function wantedIn(
+  listed: readonly Kept[],
+  context: FoundContext,
+  most: number,
+): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const one of listed) {
     if (one.duplicates === 0 && !one.hasLetters) continue;
     for await (const page of pages(mayBeFoundIn(one, context), LOOKUP)) {
       const isNew = page.filter(({ purchaseOrderNumber }) => !wanted.has(purchaseOrderNumber));
-      const known = await context.ledger.lookup(isNew.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+      const known = await context.ledger.lookup(
+        isNew.map(({ purchaseOrderNumber }) => purchaseOrderNumber),
+      );
       for (const [i, result] of isNew.entries()) {
         if (isAtApi(result, known[i])) wanted.add(result.purchaseOrderNumber);
       }

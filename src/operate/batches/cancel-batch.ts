@@ -19,7 +19,13 @@ import { type BatchView, CORRECT_FILE } from './list-batches.ts';
  * they continue. `reading`: the rest of the file is canceled as it is read. `unread`: how many orders that is, or how many were
  * not read because the file is gone; absent where there are none, or their number is not known.
  */
-type Cancelled = { cancelled: number; accepted: number; underWay: number; reading: boolean; unread?: number };
+type Cancelled = {
+  cancelled: number;
+  accepted: number;
+  underWay: number;
+  reading: boolean;
+  unread?: number;
+};
 
 /** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
 const LOOK_AGAIN = 300;
@@ -31,7 +37,10 @@ const GIVEN_BACK = 1_200;
  * Cancels every order of a batch that the API does not have, and the part of its file that is not admitted yet. Orders that may
  * have been sent get their outcome first: the daemon withdraws those that the API's list does not show. A held batch is released.
  */
-export async function cancelBatch({ batch: name, no, counts }: Batch, context: OperatorContext): Promise<Cancelled> {
+export async function cancelBatch(
+  { batch: name, no, counts }: Batch,
+  context: OperatorContext,
+): Promise<Cancelled> {
   const { batches, clock, store, ledger, operator } = context;
   const before = await batches.find(name);
   const by = { at: store.time.now(), who: operator.who };
@@ -47,7 +56,8 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
     cancelled += found;
     // The daemon does not continue reading the file of a held batch.
     await batches.release(name);
-    const isAdmitting = (await batches.find(name))?.state === 'reading' && (await batches.isHeld(name));
+    const isAdmitting =
+      (await batches.find(name))?.state === 'reading' && (await batches.isHeld(name));
     if (found === 0 && !isAdmitting) break;
     if (isAdmitting) await clock.sleep(LOOK_AGAIN);
   }
@@ -62,7 +72,13 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   const { accepted } = (after ?? before)?.counts ?? counts;
   const reading = after?.state === 'reading' && after.unsettled === undefined;
   const unread = before?.state === 'reading' && after ? unreadIn(after, underWay) : 0;
-  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading, ...(unread > 0 && { unread }) };
+  return {
+    cancelled: Math.max(cancelled, atBatch),
+    accepted,
+    underWay,
+    reading,
+    ...(unread > 0 && { unread }),
+  };
 }
 
 /** How many orders of a file, as far as it was counted, are not read yet. */
@@ -75,7 +91,13 @@ function unreadIn({ inspection, counts }: Batch, underWay: number): number {
 }
 
 /** Whether a cancellation stopped no order, and can stop none any more. */
-export function isInVain({ cancelled, accepted, underWay, reading, unread = 0 }: Cancelled): boolean {
+export function isInVain({
+  cancelled,
+  accepted,
+  underWay,
+  reading,
+  unread = 0,
+}: Cancelled): boolean {
   return cancelled === 0 && !reading && unread === 0 && underWay === 0 && accepted > 0;
 }
 
@@ -84,7 +106,11 @@ const LISTED = 'results.csv of its report lists them';
 export const LISTED_ON_PAGE = 'when the file is finished, its page has them as a spreadsheet';
 
 /** What a cancellation did, in words. */
-export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, listed = LISTED): string {
+export function cancelledText(
+  { batch }: Pick<Batch, 'batch'>,
+  end: Cancelled,
+  listed = LISTED,
+): string {
   const { cancelled, accepted, underWay, reading, unread = 0 } = end;
   const kept = [
     accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (${listed})` : '',
@@ -110,14 +136,23 @@ function underWayText(orders: number): string {
 }
 
 /** By whom and when a batch was cancelled; undefined if it was not. */
-export function cancelledBy({ state, counts, cancelled, cancelledBy: by }: Batch): string | undefined {
+export function cancelledBy({
+  state,
+  counts,
+  cancelled,
+  cancelledBy: by,
+}: Batch): string | undefined {
   if (!cancelled) return undefined;
   if (state === 'done' && isTooLate(counts))
     return `too late: no order was left to withdraw${by ? ` when ${by.who} cancelled at ${stamp(by.at)}` : ''}`;
   return `orders that were not sent are cancelled${by ? `, by ${by.who} at ${stamp(by.at)}` : ''}`;
 }
 
-async function cancelUnsent(batch: string, by: { at: number; who: string }, context: OperatorContext): Promise<number> {
+async function cancelUnsent(
+  batch: string,
+  by: { at: number; who: string },
+  context: OperatorContext,
+): Promise<number> {
   let cancelled = 0;
   // What waits may be at the API: the daemon withdraws it after the list was read.
   if ((await createRebuildRequest(context.store).pending()) !== undefined) return 0;
@@ -129,7 +164,9 @@ async function cancelUnsent(batch: string, by: { at: number; who: string }, cont
     const isCounted = await context.batches.counted(batch);
     const uncounted = entries.filter(({ ordinal }) => !isCounted(ordinal));
     const parts = { ...context, policy: policyOf(context.config), at: context.store.time.now() };
-    const done = await Promise.all(uncounted.map((entry) => withdraw(entry, { ...by, what: 'cancelled' }, parts)));
+    const done = await Promise.all(
+      uncounted.map((entry) => withdraw(entry, { ...by, what: 'cancelled' }, parts)),
+    );
     cancelled += done.filter(Boolean).length;
   }
   return cancelled;
@@ -138,7 +175,8 @@ async function cancelUnsent(batch: string, by: { at: number; who: string }, cont
 async function countUnderWay(batch: string, { ledger, store }: OperatorContext): Promise<number> {
   const { redis, keys } = store;
   let count = 0;
-  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) count += entries.length;
+  for await (const entries of ordersUnderWay([batch], { ledger, redis, keys }))
+    count += entries.length;
   const verifying = await ledger.lookup(await redis.zrange(keys.doubt, 0, '-1'));
   return count + verifying.filter((one) => one.kind === 'open' && one.entry.batch === batch).length;
 }
@@ -164,7 +202,10 @@ export function releasedText({ batch }: Pick<Batch, 'batch'>): string {
 }
 
 /** A batch that is not held cannot be released. */
-export async function notHeld({ batch, state }: Batch, { store }: OperatorContext): Promise<PoSyncError> {
+export async function notHeld(
+  { batch, state }: Batch,
+  { store }: OperatorContext,
+): Promise<PoSyncError> {
   const [pause] = state === 'done' ? [] : allPauses(await store.redis.hgetall(store.keys.breaker));
   const sending = pause
     ? `its orders wait because delivery is paused ${causeText(pause)}`
@@ -180,7 +221,11 @@ export async function notHeld({ batch, state }: Batch, { store }: OperatorContex
 }
 
 /** A batch that is finished cannot be canceled. An unreadable file may have no dead letters to close. */
-export function isFinished({ batch: { batch, name, open, settledPath }, standing, error }: BatchView): PoSyncError {
+export function isFinished({
+  batch: { batch, name, open, settledPath },
+  standing,
+  error,
+}: BatchView): PoSyncError {
   if (standing === 'unreadable' && open === 0) {
     const dismiss = settledPath === undefined ? '' : ` To dismiss it, remove ${settledPath}.`;
     return new PoSyncError(
@@ -192,20 +237,26 @@ export function isFinished({ batch: { batch, name, open, settledPath }, standing
       },
     );
   }
-  return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
-    remedy:
-      open > 0
-        ? `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`
-        : 'No action needed: none of its orders waits.',
-    facts: { batch },
-  });
+  return new PoSyncError(
+    'batch-finished',
+    `Batch ${batch} is finished: each of its orders has an outcome.`,
+    {
+      remedy:
+        open > 0
+          ? `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`
+          : 'No action needed: none of its orders waits.',
+      facts: { batch },
+    },
+  );
 }
 
 /** How a person dismisses each of the unreadable files of `views`. */
 export function dismissTexts(views: readonly BatchView[]): string[] {
   const unreadable = views.filter(({ standing }) => standing === 'unreadable');
   const lost = unreadable.filter((view) => view.lost);
-  const each = lost.map(({ batch }) => `${batch.name} is ${away(batch)}. ${DISMISS_LOST}${batch.batch}`);
+  const each = lost.map(
+    ({ batch }) => `${batch.name} is ${away(batch)}. ${DISMISS_LOST}${batch.batch}`,
+  );
   return lost.length < unreadable.length ? [...each, DISMISS] : each;
 }
 
@@ -232,7 +283,10 @@ export async function dismissLost(view: BatchView, { batches, store, operator }:
 const NEWEST = 500;
 
 /** The newest canceled batches: the ledger forgets an order that was canceled, and never had one that was not read. */
-export async function cancelledBatches({ names, find }: OperatorContext['batches']): Promise<string[]> {
+export async function cancelledBatches({
+  names,
+  find,
+}: OperatorContext['batches']): Promise<string[]> {
   const newest = await Promise.all((await names(0, NEWEST)).map(find));
   return newest.flatMap((batch) => (batch?.cancelled ? [batch.batch] : []));
 }

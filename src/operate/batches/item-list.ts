@@ -7,7 +7,12 @@ import type { OperatorContext } from '../operator-context.ts';
 import { createTurns, type ReadItems } from '../orders/file-search.ts';
 import type { ItemReading, Unread, WantedItems } from '../orders/items-in-file.ts';
 import { fileOf } from '../orders/order-content.ts';
-import { type AcceptedOrder, acceptedIn, type FoundOrders, type ListedBatch } from './accepted-orders.ts';
+import {
+  type AcceptedOrder,
+  acceptedIn,
+  type FoundOrders,
+  type ListedBatch,
+} from './accepted-orders.ts';
 
 /** Milliseconds in which the files of a list are read, and that a list waits for another one before. */
 const LIST_TAKES = 60_000;
@@ -15,7 +20,9 @@ const LIST_TAKES = 60_000;
 type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
 
 const COLUMNS =
-  'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender itemLine conflict'.split(' ');
+  'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender itemLine conflict'.split(
+    ' ',
+  );
 
 /** Orders that are looked up together. */
 const LOOKUP = 5_000;
@@ -52,9 +59,10 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
     },
     /** A workbook for people, with times of this zone. */
     workbook(of: AcceptedList, timeZone: string): AsyncGenerator<Buffer> {
-      const titles = `Order number,Article,Quantity,Accepted (${timeZone}),Note,Line,File,Batch,Sender,Conflict`.split(
-        ',',
-      );
+      const titles =
+        `Order number,Article,Quantity,Accepted (${timeZone}),Note,Line,File,Batch,Sender,Conflict`.split(
+          ',',
+        );
       return workbookOf('Accepted items', titles, workbookRows(lines(of), timeZone, of.conflicts));
     },
   };
@@ -63,7 +71,10 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
 /** An item of an order, or why it has none. `row`: the line of the item, where it has a row to itself. */
 type Line = { one: ListedBatch; order: Wanted; item?: Item; row?: number; note?: Note };
 
-async function* csvLines(lines: AsyncIterable<Line>, conflicts?: AcceptedList['conflicts']): AsyncGenerator<string> {
+async function* csvLines(
+  lines: AsyncIterable<Line>,
+  conflicts?: AcceptedList['conflicts'],
+): AsyncGenerator<string> {
   for await (const { one, order, item, row = '', note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const place = [one.file, one.batch, String(order.line), order.number];
@@ -80,7 +91,11 @@ async function* csvLines(lines: AsyncIterable<Line>, conflicts?: AcceptedList['c
   }
 }
 
-async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string, conflicts?: AcceptedList['conflicts']) {
+async function* workbookRows(
+  lines: AsyncIterable<Line>,
+  timeZone: string,
+  conflicts?: AcceptedList['conflicts'],
+) {
   const time = listTime(timeZone);
   for await (const { one, order, item, row = order.line, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
@@ -102,7 +117,11 @@ async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string, confl
 
 type ReadInTurn = (wanted: WantedItems) => ItemReading;
 
-async function* linesOf({ listed, found }: AcceptedList, context: ItemContext, read: ReadInTurn): AsyncGenerator<Line> {
+async function* linesOf(
+  { listed, found }: AcceptedList,
+  context: ItemContext,
+  read: ReadInTurn,
+): AsyncGenerator<Line> {
   for (const one of listed) {
     const wanted = new Map<string, Wanted>();
     const digests = new Map<string, string>();
@@ -123,7 +142,8 @@ async function* linesOf({ listed, found }: AcceptedList, context: ItemContext, r
         // In JSON, one record can have several items.
         const rows = lines.length === items.length ? lines : [];
         if (order !== undefined)
-          for (const [i, item] of items.entries()) yield { one, order, item, ...(rows[i] && { row: rows[i] }) };
+          for (const [i, item] of items.entries())
+            yield { one, order, item, ...(rows[i] && { row: rows[i] }) };
       }
     }
     for (const order of wanted.values()) yield { one, order, note: order.note ?? next.value };

@@ -3,7 +3,12 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
 import { allNames, batchesOfFile } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
-import { cancelledWord, countNeedingPerson, countSettled, type OutcomeCounts } from '../../order/outcome.ts';
+import {
+  cancelledWord,
+  countNeedingPerson,
+  countSettled,
+  type OutcomeCounts,
+} from '../../order/outcome.ts';
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { withCurrentWarnings } from '../../report/read-corrections.ts';
@@ -22,13 +27,15 @@ export async function findBatch(
   const exact = await batches.find(text);
   if (exact) return exact;
   const found: string[] = [];
-  for await (const name of allNames(batches)) if (text !== '' && name.endsWith(text)) found.push(name);
+  for await (const name of allNames(batches))
+    if (text !== '' && name.endsWith(text)) found.push(name);
   if (found.length > 1) throw ambiguous(text, found);
   const batch = found[0] === undefined ? undefined : await batches.find(found[0]);
   if (batch) return batch;
   const ofFile = await batchesOfFile(text, batches);
   if (ofFile.length === 0) throw unknownBatch(text);
-  const [only, ...others] = byFile === 'unfinished' ? ofFile.filter(({ state }) => state !== 'done') : ofFile;
+  const [only, ...others] =
+    byFile === 'unfinished' ? ofFile.filter(({ state }) => state !== 'done') : ofFile;
   if (byFile && only !== undefined && others.length === 0) return only;
   throw namesFile(text, ofFile);
 }
@@ -36,7 +43,8 @@ export async function findBatch(
 /** No batch has this name or a name that ends with this text. */
 export function unknownBatch(text: string): PoSyncError {
   return new PoSyncError('batch-unknown', `Batch ${text} not found.`, {
-    remedy: 'Run po-sync batches list to see all batches. The last eight characters of a name are enough.',
+    remedy:
+      'Run po-sync batches list to see all batches. The last eight characters of a name are enough.',
     facts: { batch: text },
   });
 }
@@ -99,7 +107,10 @@ export type StandingFacts = {
 type ReportContext = Pick<OperatorContext, 'batches' | 'config'>;
 
 /** The newest batches that match the filter. */
-export async function listBatches(filter: BatchFilter, context: ReportContext): Promise<BatchView[]> {
+export async function listBatches(
+  filter: BatchFilter,
+  context: ReportContext,
+): Promise<BatchView[]> {
   const found: BatchView[] = [];
   const readLater = new Set<string>();
   for await (const name of allNames(context.batches)) {
@@ -113,7 +124,10 @@ export async function listBatches(filter: BatchFilter, context: ReportContext): 
 }
 
 /** As `unreadableBatches`, with what their reports say. */
-export async function unreadableFiles(newest: readonly Batch[], context: ReportContext): Promise<BatchView[]> {
+export async function unreadableFiles(
+  newest: readonly Batch[],
+  context: ReportContext,
+): Promise<BatchView[]> {
   return Promise.all((await unreadableBatches(newest)).map((batch) => viewOf(batch, context)));
 }
 
@@ -143,7 +157,8 @@ async function isOpen(batch: Batch, readLater: Set<string>): Promise<boolean> {
  */
 async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boolean> {
   const file = JSON.stringify([batch.source, batch.name]);
-  if (standingOf(batch) === 'unreadable') return !readLater.has(file) && !(await isDismissed(batch));
+  if (standingOf(batch) === 'unreadable')
+    return !readLater.has(file) && !(await isDismissed(batch));
   readLater.add(file);
   return false;
 }
@@ -152,7 +167,10 @@ async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boole
 export const CORRECT_FILE = 'Correct the file and drop the complete file again.';
 
 /** Adds what the report of an unreadable file says about it. */
-export async function viewOf(found: Batch, context: Pick<OperatorContext, 'config' | 'batches'>): Promise<BatchView> {
+export async function viewOf(
+  found: Batch,
+  context: Pick<OperatorContext, 'config' | 'batches'>,
+): Promise<BatchView> {
   const batch = await withCurrentWarnings(found, context.batches);
   const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
@@ -168,7 +186,14 @@ export async function viewOf(found: Batch, context: Pick<OperatorContext, 'confi
   const isRemoved = await isDismissed(batch);
   const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
   const lost = !isRemoved && (await isLost(batch, context.config.sources));
-  return { batch, standing, report, ...(error && { error }), ...(over && { over }), ...(lost && { lost }) };
+  return {
+    batch,
+    standing,
+    report,
+    ...(error && { error }),
+    ...(over && { over }),
+    ...(lost && { lost }),
+  };
 }
 
 /** What a report would call the state of a batch. */
@@ -181,15 +206,18 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 
 /** The standing for people: a batch whose orders all have their outcome waits only for its report. */
 export function standingText({ batch, standing, endedWith }: BatchView): string {
-  if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
+  if (batch.unsettled !== undefined)
+    return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
   if (endedWith) return `${batch.cancelled ? cancelledWord(endedWith) : 'finished'}, counted again`;
-  if (batch.cancelled && (standing === 'reading' || standing === 'sending')) return 'being cancelled';
+  if (batch.cancelled && (standing === 'reading' || standing === 'sending'))
+    return 'being cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 
 /** Why a batch that ended is counted again. */
-export const ENDED_BEFORE = 'It ended before Redis lost data. po-sync counts it again within about a minute.';
+export const ENDED_BEFORE =
+  'It ended before Redis lost data. po-sync counts it again within about a minute.';
 
 /** What it means that a batch is unsettled, and what to do. */
 export const unsettledText = (batch: Batch): string =>
@@ -199,7 +227,10 @@ const FOR_LIST =
   "The orders are sent after the API's list has been read (delivery.readList: eachFile). Orders that failed a check are listed already. If this takes long, po-sync status and the page Overview say why.";
 
 /** How far a file is read that waits for delivery, or that it waits for the API's list; undefined for any other. */
-export function readingText({ waitsAfter, waitsForList, held, ...batch }: Batch, before = ''): string | undefined {
+export function readingText(
+  { waitsAfter, waitsForList, held, ...batch }: Batch,
+  before = '',
+): string | undefined {
   if (held !== undefined || batch.unsettled !== undefined) return undefined;
   if (waitsForList) return `${before}${FOR_LIST}`;
   if (waitsAfter === undefined) return undefined;
@@ -231,7 +262,11 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     sha256: inspection?.sha256,
     bytes: inspection?.bytes,
     format: inspection?.shape.format,
-    counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? null, ...batch.counts },
+    counts: {
+      records: inspection?.records ?? 0,
+      orders: totalOrders(batch) ?? null,
+      ...batch.counts,
+    },
     open: batch.open,
     settled: settledSince(batch),
     error,

@@ -18,7 +18,10 @@ const PAGE = 500;
 
 /** The dead letters that wait for a person, also of batches that only their reports still know. */
 export async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
-  return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
+  return withForgotten(
+    await storedDeadLetters(context.store, context.batches),
+    await forgottenBatches(context),
+  );
 }
 
 /** Open dead letters of a batch whose report is gone: only how many there are is known. `report`: its folder. */
@@ -27,13 +30,19 @@ export type LettersWithoutReport = { batch: string; file: string; orders: number
 /** Those of the finished batches that match, the newest first. `batch`: the end of a name; `orders`: has one of them. */
 export async function lettersWithoutReport(
   { batch: end = '', orders: numbers }: { batch?: string; orders?: ReadonlySet<string> },
-  { batches, config, store: { redis, keys } }: Pick<OperatorContext, 'batches' | 'config' | 'store'>,
+  {
+    batches,
+    config,
+    store: { redis, keys },
+  }: Pick<OperatorContext, 'batches' | 'config' | 'store'>,
 ): Promise<LettersWithoutReport[]> {
   const found: LettersWithoutReport[] = [];
   const waiting = numbers === undefined ? undefined : await redis.hmget(keys.waiting, ...numbers);
   const having = waiting?.flatMap((marks) => readOpenDeadLetters(marks ?? ''));
   for await (const page of pages(allNames(batches), PAGE)) {
-    const names = page.filter((name) => name.endsWith(end) && (having?.some(({ batch }) => batch === name) ?? true));
+    const names = page.filter(
+      (name) => name.endsWith(end) && (having?.some(({ batch }) => batch === name) ?? true),
+    );
     const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));
     for (const [i, name] of names.entries()) {
       const report = join(config.reports.path, name);
@@ -47,7 +56,12 @@ export async function lettersWithoutReport(
 }
 
 /** What is known of them, and what helps. */
-export function withoutReportText({ batch, file, orders: count, report }: LettersWithoutReport): string {
+export function withoutReportText({
+  batch,
+  file,
+  orders: count,
+  report,
+}: LettersWithoutReport): string {
   const [need, their] = count === 1 ? ['needs', 'its'] : ['need', 'their'];
   return `${orders(count)} of ${file} (batch ${batch}) ${need} a person, but ${their} report in ${report} is gone: restore the report from a backup, or drop the file again. Orders that the API has are not sent again.`;
 }
@@ -59,7 +73,8 @@ export async function repeatedLetters(letters: number, { redis, keys }: Store): 
   let cursor = '';
   while (cursor !== '0') {
     const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', PAGE);
-    for (const [i, text] of flat.entries()) if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
+    for (const [i, text] of flat.entries())
+      if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
     cursor = next;
   }
   return repeated;
@@ -70,13 +85,20 @@ async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Prom
   let oldest: string | undefined;
   for (let from = 0; ; from += PAGE) {
     const names = await batches.names(from, PAGE);
-    const counts = (await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')))).map(Number);
+    const counts = (
+      await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')))
+    ).map(Number);
     orders += counts.reduce((sum, open) => sum + open, 0);
     // The newest batch comes first.
     oldest = names.findLast((_, i) => (counts[i] ?? 0) > 0) ?? oldest;
     if (names.length >= PAGE) continue;
     const since = oldest && claimTimeOf(oldest);
-    return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
+    return {
+      for: 'person',
+      reason: '',
+      orders,
+      ...(oldest && since ? { oldest: { batch: oldest, since } } : {}),
+    };
   }
 }
 
@@ -86,14 +108,20 @@ function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): Wait
   if (last === undefined) return stored;
   const orders = forgotten.reduce((sum, { batch }) => sum + batch.open, stored.orders);
   const isOlder = stored.oldest === undefined || last.startedAt < stored.oldest.since;
-  return { ...stored, orders, ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }) };
+  return {
+    ...stored,
+    orders,
+    ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }),
+  };
 }
 
 /**
  * The batches whose dead letters wait for a person according to their reports, but that Redis does not have, the newest
  * first. A daemon that settles files enters them when it starts.
  */
-export async function forgottenBatches(context: Pick<OperatorContext, 'batches' | 'config'>): Promise<BatchView[]> {
+export async function forgottenBatches(
+  context: Pick<OperatorContext, 'batches' | 'config'>,
+): Promise<BatchView[]> {
   const found: BatchView[] = [];
   for await (const { report, folder } of lostReports(context)) {
     if (report.open > 0) found.unshift(viewOfReport(report, folder));
@@ -102,7 +130,9 @@ export async function forgottenBatches(context: Pick<OperatorContext, 'batches' 
 }
 
 function viewOfReport({ counts, ...report }: Report, folder: string): BatchView {
-  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counts[outcome]])) as typeof counts;
+  const outcomes = Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, counts[outcome]]),
+  ) as typeof counts;
   const batch = {
     batch: report.batch,
     no: 0,

@@ -6,7 +6,13 @@ import type { Closed } from '../../order/dead-letter.ts';
 import { inPieces, listLine } from '../../report/lines.ts';
 import { readReport } from '../../report/report.ts';
 import { RESULT_COLUMNS, readResults, resultCells } from '../../report/results.ts';
-import type { Counted, FoundOrders, LedgerContext, ListContext, ListedBatch } from './accepted-orders.ts';
+import type {
+  Counted,
+  FoundOrders,
+  LedgerContext,
+  ListContext,
+  ListedBatch,
+} from './accepted-orders.ts';
 import { acceptedAs, keptInLedger, resultsOf } from './accepted-orders.ts';
 
 const COLUMNS = ['file', 'batch', ...RESULT_COLUMNS, 'settled', 'settledAt', 'settledIn'];
@@ -25,14 +31,19 @@ export async function requireComplete<Row extends Counted>(
   const lacking = await withoutRows(rest, context, accepted);
   const kept = accepted ? await keptInLedger([...missing, ...lacking], context) : [];
   const found = new Map(kept.map((one) => [one.batch, one]));
-  const [gone, short] = [missing, lacking].map((lost) => lost.filter(({ batch }) => !found.has(batch)));
+  const [gone, short] = [missing, lacking].map((lost) =>
+    lost.filter(({ batch }) => !found.has(batch)),
+  );
   if (gone?.length) throw incomplete(gone, accepted);
   if (short?.length) throw lacksOrders(short, accepted);
   return listed.map((one) => ({ ...one, ...found.get(one.batch) }));
 }
 
 /** Those of the batches whose reports are gone. */
-async function withoutReport(listed: readonly Counted[], { config }: ListContext): Promise<Counted[]> {
+async function withoutReport(
+  listed: readonly Counted[],
+  { config }: ListContext,
+): Promise<Counted[]> {
   const missing: Counted[] = [];
   for (const one of listed) {
     const names = one.hasLetters ? ['results.csv', 'dead-letters.json'] : ['results.csv'];
@@ -55,7 +66,8 @@ async function withoutRows(listed: readonly Counted[], { config }: ListContext, 
     for await (const { outcome } of readResults(join(folder, 'results.csv'))) {
       if (!accepted || outcome === 'accepted') rows += 1;
     }
-    if (counts === undefined || rows < (accepted ? counts.accepted : counts.orders)) lacking.push(one);
+    if (counts === undefined || rows < (accepted ? counts.accepted : counts.orders))
+      lacking.push(one);
   }
   return lacking;
 }
@@ -88,7 +100,9 @@ export async function* orderList(
 function settledCells(closed: Closed | undefined): string[] {
   if (closed === undefined) return ['', '', ''];
   const end = endOf(closed);
-  return end === undefined ? ['waits', '', closed.waitsIn ?? ''] : [end.by, end.at, end.batch ?? ''];
+  return end === undefined
+    ? ['waits', '', closed.waitsIn ?? '']
+    : [end.by, end.at, end.batch ?? ''];
 }
 
 type Named = Pick<ListedBatch, 'file' | 'batch'>;
@@ -98,7 +112,9 @@ function incomplete(missing: readonly Named[], accepted: boolean): PoSyncError {
   return new PoSyncError(
     'order-list-incomplete',
     `The list would lack orders, because ${missing.length === 1 ? 'a report is' : `${missing.length} reports are`} missing: ${namesOf(missing)}.`,
-    { remedy: `${others}, so that these files are not among them, or restore the reports from a backup.` },
+    {
+      remedy: `${others}, so that these files are not among them, or restore the reports from a backup.`,
+    },
   );
 }
 

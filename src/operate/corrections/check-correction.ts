@@ -50,9 +50,12 @@ export async function checkCorrection(
       {
         inspected({ reading, mapping }, unknownBatch) {
           const facts = { again: true, isAsRead: mapping.otherReadings === 'allow' };
-          compare = createComparison({ ledger, batches }, new Map())(facts, ({ number, verdict, problems = [] }) => {
-            found.push({ number, verdict, held: problems });
-          });
+          compare = createComparison({ ledger, batches }, new Map())(
+            facts,
+            ({ number, verdict, problems = [] }) => {
+              found.push({ number, verdict, held: problems });
+            },
+          );
           unknown = unknownBatch;
           corrects = 'originals' in reading ? reading.originals : undefined;
         },
@@ -71,7 +74,8 @@ export async function checkCorrection(
   const rowOf = rowsIn(orders);
   const checked = await Promise.all(
     found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
-      if (verdict === 'conflict') return { number, verdict, problems: [], ...(await whoHas(number, context)) };
+      if (verdict === 'conflict')
+        return { number, verdict, problems: [], ...(await whoHas(number, context)) };
       const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
       const problems = order?.valid === false ? order.problems : held;
       return {
@@ -86,11 +90,17 @@ export async function checkCorrection(
 }
 
 /** The order as admission would hold it, if one of its rows is already another order. */
-async function guarded(order: CheckedOrder | undefined, corrects: Corrects | undefined, context: CheckContext) {
+async function guarded(
+  order: CheckedOrder | undefined,
+  corrects: Corrects | undefined,
+  context: CheckContext,
+) {
   if (!order?.valid) return order;
   const { ledger, batches, store } = context;
   const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
-  const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(order);
+  const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(
+    order,
+  );
   return rows !== undefined && 'valid' in rows ? rows : order;
 }
 
@@ -103,20 +113,31 @@ async function whoHas(
   if (known.kind === 'nothing') return { known: 'Another order of these rows has this number.' };
   const compact = known.kind === 'accepted' ? known.compact : undefined;
   const isAtApi = known.kind === 'open' && known.entry.state === 'conflict';
-  const content = await createKnownContent({ batch: '' }, { batches, config })([{ number, ordinal: -1, known }]);
+  const content = await createKnownContent(
+    { batch: '' },
+    { batches, config },
+  )([{ number, ordinal: -1, known }]);
   const found = isAtApi ? known.entry.known?.items : content.get(number)?.items;
   const items = found === undefined ? 'its items are not known here' : firstItems(found);
-  if (isAtApi || compact?.batchNo === 0) return { known: `The API has this number already: ${items}.` };
+  if (isAtApi || compact?.batchNo === 0)
+    return { known: `The API has this number already: ${items}.` };
   const no = known.kind === 'open' ? known.entry.batchNo : known.compact.batchNo;
   const batch = (await batches.nameOf(no)) ?? '';
   const from = batchTitle(batch, (await batches.find(batch))?.name);
   const more = isInProgress(known) ? { inProgress: true as const } : {};
-  if (compact === undefined) return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
+  if (compact === undefined)
+    return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
   const time = new Date(compact.at).toISOString().slice(0, 19).replace('T', ' ');
-  return { known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.` };
+  return {
+    known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.`,
+  };
 }
 
-function inRows(problems: readonly Problem[], rowOf: RowOf, legends: readonly string[]): CellProblem[] {
+function inRows(
+  problems: readonly Problem[],
+  rowOf: RowOf,
+  legends: readonly string[],
+): CellProblem[] {
   return problems.map(({ line, pointer, field, code, message }) => ({
     row: rowOf(line, pointer) ?? 0,
     field: pointer === undefined ? field : pointer.replace(/^\/\d+\/?/, ''),

@@ -39,17 +39,31 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     const batch = await batches.find(letter.batch);
     const shape = batch?.inspection?.shape;
     if (shape === undefined) throw batchForgotten();
-    const rows = await readFixRows(letter, shape, config.reports.path).catch(unlessInProgress(letter, batch));
+    const rows = await readFixRows(letter, shape, config.reports.path).catch(
+      unlessInProgress(letter, batch),
+    );
     const corrections = await chain.read(letter);
     const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
-    return { rows, corrections, version: createHash('sha256').update(text).digest('hex').slice(0, 16) };
+    return {
+      rows,
+      corrections,
+      version: createHash('sha256').update(text).digest('hex').slice(0, 16),
+    };
   }
 
   /** What the daemon would make of corrected rows. Changes nothing. */
-  async function check(letter: FoundDeadLetter, { rows }: Correctable, corrected: readonly CorrectedRow[]) {
+  async function check(
+    letter: FoundDeadLetter,
+    { rows }: Correctable,
+    corrected: readonly CorrectedRow[],
+  ) {
     refuseOtherRows(rows, corrected);
     await using file = await openPrivateFile(nameOf(letter, rows), config, rows.write(corrected));
-    return await checkRows({ path: file.path, source: letter.source }, { rows, corrected }, context);
+    return await checkRows(
+      { path: file.path, source: letter.source },
+      { rows, corrected },
+      context,
+    );
   }
 
   /**
@@ -63,17 +77,31 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   ): Promise<CorrectionResult> {
     const found = await open(letter);
     const last = found.corrections.at(-1);
-    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way') throw underWay(last);
+    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way')
+      throw underWay(last);
     if (found.version !== version) throw changed();
     refuseOtherRows(found.rows, corrected);
     const source = sourceOf(letter, config.sources);
-    await using file = await openPrivateFile(nameOf(letter, found.rows), config, found.rows.write(corrected));
-    const checked = await checkRows({ path: file.path, source: letter.source }, { ...found, corrected }, context);
+    await using file = await openPrivateFile(
+      nameOf(letter, found.rows),
+      config,
+      found.rows.write(corrected),
+    );
+    const checked = await checkRows(
+      { path: file.path, source: letter.source },
+      { ...found, corrected },
+      context,
+    );
     if (!checked.isReady) return { checked };
     const at = time.now();
     const sent = { batch: '', who: operator.who, at };
     const what = isUnchanged(found.rows, corrected) ? 'sent again unchanged' : 'corrected';
-    const claimed = await handIn({ name: file.name, from: file.path }, source, { config, at: new Date(at) }, announce);
+    const claimed = await handIn(
+      { name: file.name, from: file.path },
+      source,
+      { config, at: new Date(at) },
+      announce,
+    );
     await take(claimed);
     return { checked, sent };
 
@@ -81,8 +109,12 @@ export function createCorrections(context: CorrectionContext, take: Take) {
       sent.batch = batch;
       if (!(await chain.add(letter, last, sent))) throw changed();
       await batches.handedIn(batch, operator.who, { form: true });
-      const numbers = new Set([letter.purchaseOrderNumber, ...checked.orders.map(({ number }) => number)]);
-      for (const number of numbers) if (number !== '') await ledger.note(number, operator.did(what));
+      const numbers = new Set([
+        letter.purchaseOrderNumber,
+        ...checked.orders.map(({ number }) => number),
+      ]);
+      for (const number of numbers)
+        if (number !== '') await ledger.note(number, operator.did(what));
     }
   }
 
@@ -102,7 +134,9 @@ function sourceOf({ source }: FoundDeadLetter, sources: readonly Source[]): Sour
 
 /** `orders.line-7.fix.csv` */
 function nameOf({ file, location }: FoundDeadLetter, { ending }: FixRows): string {
-  const stem = file.replace(/(?:\.[A-Za-z0-9]{1,8}){1,2}$/, '').replace(/\.(?:line|at)-[\w-]+(?:\.fix.*)?$/, '');
+  const stem = file
+    .replace(/(?:\.[A-Za-z0-9]{1,8}){1,2}$/, '')
+    .replace(/\.(?:line|at)-[\w-]+(?:\.fix.*)?$/, '');
   const place = placeText(location).replace(/[^A-Za-z0-9]+/g, '-');
   const at = place.startsWith('-') ? `at${place}` : place;
   return cleanName(`${stem.slice(0, 60)}.${at.slice(0, 30)}${ending}`);
@@ -144,7 +178,10 @@ async function checkRows(
   const kept = [...corrected.keys()].filter((row) => !corrected[row]?.leave);
   const orders = checked.orders.map((order) => ({
     ...order,
-    problems: order.problems.map((problem) => ({ ...problem, row: kept[problem.row] ?? problem.row })),
+    problems: order.problems.map((problem) => ({
+      ...problem,
+      row: kept[problem.row] ?? problem.row,
+    })),
   }));
   return { ...checked, orders };
 }
@@ -156,24 +193,37 @@ const BEGINS_WITHIN = 60_000;
 export type CorrectionState = 'under-way' | 'done' | 'lost';
 
 /** `batch`: that of the correction, if it is known. `now`: Redis time. */
-export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefined, now: number): CorrectionState {
+export function stateOf(
+  { at }: Correction,
+  batch: Pick<Batch, 'state'> | undefined,
+  now: number,
+): CorrectionState {
   if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
   return batch.state === 'done' ? 'done' : 'under-way';
 }
 
 /** The fix file is written shortly before the batch is done. */
-function unlessInProgress(letter: FoundDeadLetter, batch: Batch | undefined): (error: unknown) => never {
+function unlessInProgress(
+  letter: FoundDeadLetter,
+  batch: Batch | undefined,
+): (error: unknown) => never {
   return (error) => {
     throw batch?.state === 'done' ? error : inProgress(letter, batch?.held !== undefined);
   };
 }
 
 function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {
-  const why = isHeld ? 'it is held until a person releases or cancels it' : 'other orders of it are in progress';
-  return new PoSyncError('batch-in-progress', `The form is here when ${file} is finished: ${why}.`, {
-    remedy: `${isHeld ? 'Ask your operator to do so. ' : ''}If that takes too long, drop the complete corrected order as a new file: it is sent, but what was changed is not recorded.`,
-    facts: { batch },
-  });
+  const why = isHeld
+    ? 'it is held until a person releases or cancels it'
+    : 'other orders of it are in progress';
+  return new PoSyncError(
+    'batch-in-progress',
+    `The form is here when ${file} is finished: ${why}.`,
+    {
+      remedy: `${isHeld ? 'Ask your operator to do so. ' : ''}If that takes too long, drop the complete corrected order as a new file: it is sent, but what was changed is not recorded.`,
+      facts: { batch },
+    },
+  );
 }
 
 function underWay({ who, batch }: Correction): PoSyncError {
@@ -184,9 +234,13 @@ function underWay({ who, batch }: Correction): PoSyncError {
 }
 
 function changed(): PoSyncError {
-  return new PoSyncError('dead-letter-changed', 'This order was changed since its rows were read.', {
-    remedy: 'Read it again and compare your correction with the current values.',
-  });
+  return new PoSyncError(
+    'dead-letter-changed',
+    'This order was changed since its rows were read.',
+    {
+      remedy: 'Read it again and compare your correction with the current values.',
+    },
+  );
 }
 
 function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): PoSyncError {
@@ -199,7 +253,8 @@ function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): 
       remedy: 'Continue with that batch. The history of the order shows what became of it.',
     });
   return new PoSyncError('dead-letter-closed', `${name} is settled already: ${what}.`, {
-    remedy: 'Compare your values with what was sent. To order something else, use a new order number.',
+    remedy:
+      'Compare your values with what was sent. To order something else, use a new order number.',
   });
 }
 
@@ -217,14 +272,21 @@ function createChain({ redis, keys }: CorrectionContext['store']) {
   async function read(letter: Pick<FoundDeadLetter, 'batch' | 'location'>): Promise<Correction[]> {
     const found: Correction[] = [];
     while (found.length < MOST) {
-      const text = await redis.hget(keys.corrected(letter.batch), fieldOf(letter, found.at(-1)?.batch ?? ''));
+      const text = await redis.hget(
+        keys.corrected(letter.batch),
+        fieldOf(letter, found.at(-1)?.batch ?? ''),
+      );
       if (text === null) break;
       found.push(JSON.parse(text) as Correction);
     }
     return found;
   }
 
-  async function add(letter: FoundDeadLetter, previous: Correction | undefined, next: Correction): Promise<boolean> {
+  async function add(
+    letter: FoundDeadLetter,
+    previous: Correction | undefined,
+    next: Correction,
+  ): Promise<boolean> {
     const field = fieldOf(letter, previous?.batch ?? '');
     return (await redis.hsetnx(keys.corrected(letter.batch), field, JSON.stringify(next))) === 1;
   }

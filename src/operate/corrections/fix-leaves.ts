@@ -13,7 +13,9 @@ const ITEM_KEYS = ['articleCode', 'quantity'];
 export function leavesOf(text: string): Leaf[] {
   const value = parseExactly(text);
   if (!isObject(value)) return [];
-  const own = Object.fromEntries(Object.entries(value).filter(([key]) => errorColumnOf(key) === undefined));
+  const own = Object.fromEntries(
+    Object.entries(value).filter(([key]) => errorColumnOf(key) === undefined),
+  );
   return [...walk(own, '', 0), ...absentIn(own)];
 }
 
@@ -24,7 +26,8 @@ function* walk(value: unknown, pointer: string, depth: number): Generator<Leaf> 
   const isParent = Array.isArray(value) || isObject(value);
   if (!isParent) yield { pointer, text: textOf(value), value };
   else if (depth < DEEPEST) {
-    for (const [key, inner] of Object.entries(value)) yield* walk(inner, pointer + pointerStep(key), depth + 1);
+    for (const [key, inner] of Object.entries(value))
+      yield* walk(inner, pointer + pointerStep(key), depth + 1);
   }
 }
 
@@ -42,13 +45,23 @@ function absentIn(value: Record<string, unknown>): Leaf[] {
   return items.flatMap((item, index) => {
     const lacks = isObject(item) ? ITEM_KEYS.filter((key) => !(key in item)) : [];
     return lacks.map((key): Leaf => {
-      return { pointer: `/items/${index}${pointerStep(key)}`, text: '', value: undefined, isAbsent: true };
+      return {
+        pointer: `/items/${index}${pointerStep(key)}`,
+        text: '',
+        value: undefined,
+        isAbsent: true,
+      };
     });
   });
 }
 
 /** The text of the object with other values, in the order of its leaves, and further keys. */
-export function withLeaves(text: string, leaves: readonly Leaf[], values: readonly string[], more: object): string {
+export function withLeaves(
+  text: string,
+  leaves: readonly Leaf[],
+  values: readonly string[],
+  more: object,
+): string {
   const root = { value: parseExactly(text) };
   for (const [i, leaf] of leaves.entries()) {
     const now = values[i] ?? leaf.text;
@@ -73,5 +86,10 @@ function setAt(root: { value: unknown }, pointer: string, next: unknown): void {
     key = step.replaceAll('~1', '/').replaceAll('~0', '~');
   }
   // Defines it, because an assignment to the key __proto__ would set the prototype.
-  Object.defineProperty(parent, key, { value: next, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(parent, key, {
+    value: next,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }

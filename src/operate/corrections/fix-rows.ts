@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
-import { CONFIRMED, ERROR_COLUMNS, errorColumnOf, placeText, readFixNote } from '../../order/fixing.ts';
+import {
+  CONFIRMED,
+  ERROR_COLUMNS,
+  errorColumnOf,
+  placeText,
+  readFixNote,
+} from '../../order/fixing.ts';
 import type { CheckedOrder } from '../../order/order.ts';
 import type { FileShape, Problem } from '../../order/record.ts';
 import { escapeFormula, restore } from '../../order/spreadsheet.ts';
@@ -36,7 +42,9 @@ export type FixRows = {
 
 /** The legends of the rows that are in the file, in their order. */
 export function legendsOf({ rows }: FixRows, corrected: readonly CorrectedRow[]): string[] {
-  return corrected.flatMap(({ leave }, row) => (leave ? [] : (rows[row]?.place ?? 'the added row')));
+  return corrected.flatMap(({ leave }, row) =>
+    leave ? [] : (rows[row]?.place ?? 'the added row'),
+  );
 }
 
 /** Rows and cells that a page can show. */
@@ -49,7 +57,11 @@ type Letter = Pick<DeadLetter, 'location' | 'purchaseOrderNumber'> & { batch: st
  * Reads the rows of a dead letter from the fix file of its batch in the folder of reports. PoSyncError `rows-unknown` if
  * the fix file does not have them, `rows-too-many`.
  */
-export async function readFixRows(letter: Letter, shape: FileShape, reports: string): Promise<FixRows> {
+export async function readFixRows(
+  letter: Letter,
+  shape: FileShape,
+  reports: string,
+): Promise<FixRows> {
   const file = path.join(reports, letter.batch, fixFileName(shape.format));
   const isTable = shape.format.type === 'csv' || shape.format.type === 'xlsx';
   const lines = splitLines(readText(file, fixEncodingOf(shape.format).encoding), isTable);
@@ -58,25 +70,45 @@ export async function readFixRows(letter: Letter, shape: FileShape, reports: str
     : objectRows(lines, letter);
   const found = await reading.catch(() => undefined);
   if (found === undefined || found.rows.length === 0) throw rowsUnknown();
-  if (found.rows.length > MOST_ROWS || found.rows.reduce((sum, { cells }) => sum + cells.length, 0) > MOST_CELLS) {
-    throw new PoSyncError('rows-too-many', `The order has more than ${MOST_ROWS} rows or ${MOST_CELLS} cells.`, {
-      remedy: 'Correct it in the fix file of its batch.',
-    });
+  if (
+    found.rows.length > MOST_ROWS ||
+    found.rows.reduce((sum, { cells }) => sum + cells.length, 0) > MOST_CELLS
+  ) {
+    throw new PoSyncError(
+      'rows-too-many',
+      `The order has more than ${MOST_ROWS} rows or ${MOST_CELLS} cells.`,
+      {
+        remedy: 'Correct it in the fix file of its batch.',
+      },
+    );
   }
-  const version = createHash('sha256').update(JSON.stringify(found.rows)).digest('hex').slice(0, 16);
+  const version = createHash('sha256')
+    .update(JSON.stringify(found.rows))
+    .digest('hex')
+    .slice(0, 16);
   return { ...found, version };
 }
 
 function rowsUnknown(): PoSyncError {
-  return new PoSyncError('rows-unknown', 'The fix file of the batch does not have the rows of this order.', {
-    remedy: 'The order may have been settled. Drop the corrected order as a new file.',
-  });
+  return new PoSyncError(
+    'rows-unknown',
+    'The fix file of the batch does not have the rows of this order.',
+    {
+      remedy: 'The order may have been settled. Drop the corrected order as a new file.',
+    },
+  );
 }
 
 /** Whether an error message ends with the note of one of the rows of a dead letter. */
-function noteOf({ batch, location }: Pick<Letter, 'batch' | 'location'>): (message: string) => string | undefined {
+function noteOf({
+  batch,
+  location,
+}: Pick<Letter, 'batch' | 'location'>): (message: string) => string | undefined {
   const { line, lines = [], pointer } = location;
-  const places = new Set([placeText(location), ...(pointer === undefined ? [line, ...lines].map(lineText) : [])]);
+  const places = new Set([
+    placeText(location),
+    ...(pointer === undefined ? [line, ...lines].map(lineText) : []),
+  ]);
   return (message) => {
     const note = readFixNote(message.trim());
     return note?.batch === batch && places.has(note.place) ? note.place : undefined;
@@ -87,7 +119,11 @@ function lineText(line: number): string {
   return placeText({ line });
 }
 
-async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format, newline = '\r\n' }: FileShape) {
+async function tableRows(
+  lines: AsyncIterable<string>,
+  letter: Letter,
+  { format, newline = '\r\n' }: FileShape,
+) {
   const delimiter = fixDelimiterOf(format);
   const place = noteOf(letter);
   let header: string[] | undefined;
@@ -100,20 +136,25 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
   }
   const names = header ?? [];
   const isError = (column: number) => errorColumnOf(names[column] ?? '') !== undefined;
-  const own = (cells: readonly string[]) => cells.flatMap((_, column) => (isError(column) ? [] : [column]));
+  const own = (cells: readonly string[]) =>
+    cells.flatMap((_, column) => (isError(column) ? [] : [column]));
 
   const rows = found.map(({ cells, place: at }): FixRow => {
     return {
       place: at,
       code: cells[names.indexOf('_error_code')] ?? '',
       message: withoutNote(cells[names.indexOf('_error_message')] ?? ''),
-      cells: own(cells).map((column) => ({ name: names[column] ?? '', value: cells[column] ?? '' })),
+      cells: own(cells).map((column) => ({
+        name: names[column] ?? '',
+        value: cells[column] ?? '',
+      })),
     };
   });
 
   /** In UTF-8 with a byte order mark: a corrected value may have characters that the file's own encoding lacks. */
   function write(corrected: readonly CorrectedRow[]): string {
-    const lineOf = (cells: readonly string[]) => csvLine(cells.map(escapeFormula), { delimiter, newline });
+    const lineOf = (cells: readonly string[]) =>
+      csvLine(cells.map(escapeFormula), { delimiter, newline });
     const bodies = corrected.map(({ values, confirmed, leave }, row) => {
       if (leave) return '';
       // A row that was added has none of the columns that po-sync added.
@@ -131,15 +172,24 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
   }
 
   const number = letter.purchaseOrderNumber;
-  const prefilled = (column: number) => (found.every(({ cells }) => cells[column] === number) ? number : '');
-  const blank = own(names).map((column) => ({ name: names[column] ?? '', value: prefilled(column) }));
+  const prefilled = (column: number) =>
+    found.every(({ cells }) => cells[column] === number) ? number : '';
+  const blank = own(names).map((column) => ({
+    name: names[column] ?? '',
+    value: prefilled(column),
+  }));
   const added: FixRow = { place: 'added row', code: '', message: '', cells: blank };
   return { rows, added, ending: '.fix.csv' as const, write };
 }
 
 async function objectRows(lines: AsyncIterable<string>, letter: Letter) {
   const place = noteOf(letter);
-  const found: { text: string; place: string; leaves: readonly Leaf[]; errors: Record<string, string> }[] = [];
+  const found: {
+    text: string;
+    place: string;
+    leaves: readonly Leaf[];
+    errors: Record<string, string>;
+  }[] = [];
   for await (const line of lines) {
     const text = line.replace(/^\ufeff/, '').replace(/,?[\r\n]*$/, '');
     if (!text.startsWith('{') || found.length > MOST_ROWS) continue;
@@ -191,7 +241,12 @@ export function rowsIn(orders: readonly Pick<CheckedOrder, 'records'>[]): RowOf 
 }
 
 /** Codes of problems whose messages name rows by their place in the fix file, which nobody sees in the form. */
-const NAME_ROWS: ReadonlySet<string> = new Set(['repeated-row', 'fix-row-twice', 'fix-row-missing', 'row-in-doubt']);
+const NAME_ROWS: ReadonlySet<string> = new Set([
+  'repeated-row',
+  'fix-row-twice',
+  'fix-row-missing',
+  'row-in-doubt',
+]);
 
 /** Values of a row are in quotes or parentheses. A place of another file is followed by its name. */
 const ROW = /"(?:[^"\\]|\\.)*"|\([^()]*\)|\bline (\d+)\b(?! of )|(?<![\w/])(\/\d+)\b(?![^ ]* of )/g;
@@ -204,7 +259,8 @@ export function inLegends(
 ) {
   if (!NAME_ROWS.has(code)) return message;
   return message.replace(ROW, (text, line?: string, pointer?: string) => {
-    const row = line === undefined && pointer === undefined ? undefined : rowOf(Number(line), pointer);
+    const row =
+      line === undefined && pointer === undefined ? undefined : rowOf(Number(line), pointer);
     return legends[row ?? -1] ?? text;
   });
 }

@@ -8,7 +8,10 @@ import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
-import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import {
+  deadLettersInProgress,
+  type FoundDeadLetter,
+} from '../../put-away/dead-letters-in-progress.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
@@ -57,12 +60,20 @@ export async function* deadLetters(
 }
 
 /** What a list lacks, because the report is gone. Other filters select by what only the report says. */
-export function lacking(filter: DeadLetterFilter, context: OperatorContext): Promise<LettersWithoutReport[]> {
-  const isByContent = [filter.kind, filter.signature, filter.since].some((one) => one !== undefined);
+export function lacking(
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): Promise<LettersWithoutReport[]> {
+  const isByContent = [filter.kind, filter.signature, filter.since].some(
+    (one) => one !== undefined,
+  );
   return isByContent ? Promise.resolve([]) : lettersWithoutReport(filter, context);
 }
 
-async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
+async function* matching(
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): AsyncGenerator<FoundDeadLetter> {
   const { batches, config } = context;
   const reports = config.reports.path;
   // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
@@ -74,7 +85,11 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
     underWay.delete(name);
     const batch = await batches.find(name);
     const open = batch && !(await forgottenEnd(batch, config)) ? batch.open : report.open;
-    if (open === 0 && !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))) continue;
+    if (
+      open === 0 &&
+      !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))
+    )
+      continue;
     const closings = closingsOf(await batches.closings(name));
     // Time and signature are those of the last answer, which the ledger may know better.
     const { since: _, signature: __, ...rest } = filter;
@@ -84,8 +99,13 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
     }
   }
   const inProgress = [...underWay.values()];
-  const closed = filter.all ? inProgress.filter(({ batch }) => batch.endsWith(filter.batch ?? '')) : [];
-  for (const found of [deadLettersInProgress(context, inProgress), closedInProgress(context, closed)])
+  const closed = filter.all
+    ? inProgress.filter(({ batch }) => batch.endsWith(filter.batch ?? ''))
+    : [];
+  for (const found of [
+    deadLettersInProgress(context, inProgress),
+    closedInProgress(context, closed),
+  ])
     for await (const page of pages(found, PAGE))
       yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
 }
@@ -94,7 +114,10 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
  * Makes sure that the batch and the orders of a filter exist, so that a typo is not mistaken for "nothing to do". The name of a
  * file stands for its batch, if only one has it. Throws PoSyncError `batch-unknown`, `batch-ambiguous`, `order-unknown`.
  */
-export async function checkFilter(filter: DeadLetterFilter, context: OperatorContext): Promise<DeadLetterFilter> {
+export async function checkFilter(
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): Promise<DeadLetterFilter> {
   const { batch, orders = [] } = filter;
   const unknown: string[] = [];
   for (const order of orders) if (!(await isKnownOrder(order, context))) unknown.push(order);
@@ -105,19 +128,27 @@ export async function checkFilter(filter: DeadLetterFilter, context: OperatorCon
 }
 
 /** Why no open dead letter matches, in a sentence each: the state of the orders, or the signature that none has. */
-export async function noneText({ orders, signature }: DeadLetterFilter, context: OperatorContext): Promise<string> {
-  if (orders !== undefined) return `No orders match: ${(await unmatchedTexts([...orders], context)).join(' ')}`;
+export async function noneText(
+  { orders, signature }: DeadLetterFilter,
+  context: OperatorContext,
+): Promise<string> {
+  if (orders !== undefined)
+    return `No orders match: ${(await unmatchedTexts([...orders], context)).join(' ')}`;
   if (signature === undefined) return 'No orders match.';
   return `No orders match: no open dead letter that the filters select has the signature ${signature}. po-sync dead-letters list shows all.`;
 }
 
 /** Why each of these orders does not match. */
-export async function unmatchedTexts(orders: readonly string[], { ledger }: OperatorContext): Promise<string[]> {
+export async function unmatchedTexts(
+  orders: readonly string[],
+  { ledger }: OperatorContext,
+): Promise<string[]> {
   const known = await ledger.lookup(orders);
   return orders.map((order, i) => {
     const one = known[i];
     const state = one?.kind === 'open' ? `in state ${one.entry.state}` : (one?.kind ?? 'nothing');
-    const is = state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
+    const is =
+      state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
     return `${order} ${is} that the filters select. po-sync explain ${shellWords(order)} shows its history.`;
   });
 }
@@ -148,7 +179,9 @@ export async function unknownOrder(
   more: readonly string[] = [],
 ): Promise<PoSyncError> {
   const { environment } = context.config;
-  const near = (await Promise.all([order, ...more].map((one) => spelledAlike(one, context)))).flat();
+  const near = (
+    await Promise.all([order, ...more].map((one) => spelledAlike(one, context)))
+  ).flat();
   const unread = await unreadText(context);
   const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   const perhaps = near.length === 0 ? await perhapsUnread(context.batches) : '';
@@ -157,7 +190,11 @@ export async function unknownOrder(
     `${more.length === 0 ? 'Order' : 'Orders'} ${[order, ...more].join(', ')} not found in ${environment}.${guess}${perhaps}`,
     {
       remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read, and those of a file that was just cancelled with its report.${unread}`,
-      facts: { order, environment, ...(more.length > 0 && { orders: [order, ...more].join(', ') }) },
+      facts: {
+        order,
+        environment,
+        ...(more.length > 0 && { orders: [order, ...more].join(', ') }),
+      },
     },
   );
 }
@@ -182,13 +219,18 @@ async function perhapsUnread(batches: OperatorContext['batches']): Promise<strin
   const [first, ...more] = waiting;
   if (first === undefined) return '';
   const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other file')} that waits`;
-  if (first.unsettled) return ` It may be in ${first.name}${others}, which cannot be read: ${first.unsettled.reason}.`;
+  if (first.unsettled)
+    return ` It may be in ${first.name}${others}, which cannot be read: ${first.unsettled.reason}.`;
   return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
 }
 
 /** Known numbers that differ only in case or spaces, as far as a few other spellings of the number find them. */
 async function spelledAlike(order: string, { ledger, store }: OperatorContext): Promise<string[]> {
-  const spellings = [order.trim(), order.replace(/\s+/g, ''), order.trim().replace(/\s+/g, ' ')].flatMap((one) => [
+  const spellings = [
+    order.trim(),
+    order.replace(/\s+/g, ''),
+    order.trim().replace(/\s+/g, ' '),
+  ].flatMap((one) => [
     one,
     one.toUpperCase(),
     one.toLowerCase(),
@@ -197,7 +239,10 @@ async function spelledAlike(order: string, { ledger, store }: OperatorContext): 
   const others = [...new Set(spellings)].filter((one) => one !== order && one !== '');
   if (others.length === 0) return [];
   const { redis, keys } = store;
-  const [known, waiting] = await Promise.all([ledger.lookup(others), redis.hmget(keys.waiting, ...others)]);
+  const [known, waiting] = await Promise.all([
+    ledger.lookup(others),
+    redis.hmget(keys.waiting, ...others),
+  ]);
   return others.filter((_, i) => (known[i]?.kind ?? 'nothing') !== 'nothing' || waiting[i] != null);
 }
 

@@ -55,9 +55,11 @@ export async function judgeRetries(
     page.map(async (deadLetter, i): Promise<{ verdict: RetryVerdict; known: Known }> => {
       const known = all[i] ?? { kind: 'nothing' };
       const verdict = judgeRetry(deadLetter, known, listed);
-      if (deadLetter.sentAs !== undefined && TO_CORRECT.has(verdict)) return { verdict: 'corrected', known };
+      if (deadLetter.sentAs !== undefined && TO_CORRECT.has(verdict))
+        return { verdict: 'corrected', known };
       if (verdict !== 'retried' || known.kind !== 'open') return { verdict, known };
-      if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined) return { verdict: 'other-spelling', known };
+      if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined)
+        return { verdict: 'other-spelling', known };
       const isTaken = 'by' in (await rowsOf(known.entry, deadLetter, 0, context));
       return { verdict: isTaken ? 'corrected' : verdict, known };
     }),
@@ -81,7 +83,10 @@ export async function spelledElsewhere(
   for (let from = 0; from < rows.length; from += AT_ONCE) {
     const page = rows.slice(from, from + AT_ONCE);
     const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
-    const [known, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
+    const [known, others] = await Promise.all([
+      ledger.lookup(numbers),
+      ledger.otherSpellings(numbers),
+    ]);
     for (const [i, { purchaseOrderNumber: number, source }] of page.entries()) {
       const own = known[i];
       const isAsRead = mappingFor(config, source)?.otherReadings === 'allow';
@@ -94,7 +99,11 @@ export async function spelledElsewhere(
 }
 
 /** What a retry would do with the order of a dead letter, if no other spelling of its number is known. Pure. */
-export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Listed): RetryVerdict {
+export function judgeRetry(
+  deadLetter: FoundDeadLetter,
+  known: Known,
+  listed: Listed,
+): RetryVerdict {
   if (deadLetter.kind === 'invalid') return 'invalid';
   if (known.kind === 'nothing') return 'forgotten';
   if (known.kind === 'accepted') return deadLetter.kind === 'conflict' ? 'number-taken' : 'settled';
@@ -129,7 +138,10 @@ export async function retryDeadLetters(
   let again = before;
   const acts = await Promise.all(
     page.map((deadLetter, i) => {
-      const { verdict, known: one } = judged[i] ?? { verdict: 'forgotten', known: { kind: 'nothing' } };
+      const { verdict, known: one } = judged[i] ?? {
+        verdict: 'forgotten',
+        known: { kind: 'nothing' },
+      };
       const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
       if (verdict === 'retried') again += 1;
       return one.kind === 'open'
@@ -157,7 +169,11 @@ async function act(
     case 'retried': {
       const rows = await rowsOf(entry, deadLetter, at, context);
       if ('by' in rows) return { verdict: 'corrected' };
-      const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay, who: operator.who }, policy);
+      const step = next(
+        entry,
+        { kind: 'retry', at, job: queue.nameJob(), delay, who: operator.who },
+        policy,
+      );
       const isDone = await ledger.take(entry, step, operator.did('retried'), { rows });
       if (!isDone || step.kind !== 'move') return LATE;
       return { verdict, job: aloneOf(step.entry), delay };
@@ -183,10 +199,17 @@ async function rowsOf(
   { store, ledger }: Pick<OperatorContext, 'store' | 'ledger'>,
 ) {
   const { redis, keys } = store;
-  const owner = { number: entry.order.purchaseOrderNumber, batch: entry.batch, no: entry.batchNo, at };
+  const owner = {
+    number: entry.order.purchaseOrderNumber,
+    batch: entry.batch,
+    no: entry.batchNo,
+    at,
+  };
   const former = { number: owner.number, content: entry.digest };
   const rows = placesOf(deadLetter).map((place) => ({ batch: deadLetter.batch, place }));
-  return await createNumberClaims({ redis, keys, ledger }).claim(owner, rows, { formerOf: () => former });
+  return await createNumberClaims({ redis, keys, ledger }).claim(owner, rows, {
+    formerOf: () => former,
+  });
 }
 
 /** The order was changed in the meantime. */
@@ -204,7 +227,12 @@ function isOf({ batch, digest }: Entry, deadLetter: FoundDeadLetter): boolean {
 }
 
 function isContent(payload: unknown): payload is Parameters<typeof digestOf>[0] {
-  return typeof payload === 'object' && payload !== null && 'items' in payload && Array.isArray(payload.items);
+  return (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'items' in payload &&
+    Array.isArray(payload.items)
+  );
 }
 
 /** A list without items is evidence only for an order that we may have sent. */

@@ -25,7 +25,10 @@ export async function openApiList(context: OperatorContext, env: Variables) {
     secrets: await loadSecrets(context.config, env),
     network: await loadNetwork(context.config, env),
   });
-  return { read: readInTurn(context, partner), [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
+  return {
+    read: readInTurn(context, partner),
+    [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose](),
+  };
 }
 
 /** Why the list could not be read. `isOffered`: this API has one; another time it can be read. */
@@ -43,7 +46,11 @@ export async function tryApiList(
     if (end.kind === 'complete') return undefined;
     return { reason: withoutStop(end.said.message), isOffered: end.kind !== 'unavailable' };
   } catch (error) {
-    if (!(error instanceof PoSyncError) || error.code === 'interrupted' || error.code.startsWith('secret-'))
+    if (
+      !(error instanceof PoSyncError) ||
+      error.code === 'interrupted' ||
+      error.code.startsWith('secret-')
+    )
       throw error;
     return { reason: withoutStop(error.message), isOffered: true };
   }
@@ -97,5 +104,7 @@ export async function findListed(numbers: ReadonlySet<string>, read: ReadList): 
   const end = await read((order) => {
     if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
   });
-  return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
+  return end.kind === 'complete'
+    ? { listed }
+    : { listed: undefined, trouble: withoutStop(end.said.message) };
 }

@@ -16,7 +16,10 @@ import type { OperatorContext } from '../operator-context.ts';
 export type ShownPause = Pause & { waitsForOrder?: true };
 
 /** What a reader sees of a pause after "paused". */
-export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>, now: number): string {
+export function pausedText(
+  pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>,
+  now: number,
+): string {
   const { since, seenAt = since } = pause;
   const seen = seenAt === since ? '' : `, seen ${duration(Math.max(0, now - seenAt))} ago`;
   return `for ${duration(Math.max(0, now - since))} ${causeText(pause)}${seen}`;
@@ -44,7 +47,13 @@ export function pauseJson({ since, nextTryAt, seenAt, ...pause }: ShownPause) {
 }
 
 /** A pause that ended. `firstReason`: where the last one is another. Ledger time in milliseconds. */
-export type EndedPause = { code: string; reason: string; firstReason?: string; from: number; to: number };
+export type EndedPause = {
+  code: string;
+  reason: string;
+  firstReason?: string;
+  from: number;
+  to: number;
+};
 
 /** How far back pauses are shown that ended, in milliseconds, and how many. */
 const DAY = 86_400_000;
@@ -83,7 +92,10 @@ export async function pauseDelivery(
 type OfEnvironment = { config: Pick<Config, 'environment' | 'data'> };
 
 /** Somebody may set an address again that the API had before: a pause is begun and ended there, too. */
-async function sharePause({ config, store: { redis, keys } }: Pick<OperatorContext, 'store'> & OfEnvironment) {
+async function sharePause({
+  config,
+  store: { redis, keys },
+}: Pick<OperatorContext, 'store'> & OfEnvironment) {
   const pause = await redis.hget(keys.breaker, PERSONS_PAUSE);
   // Without the right to read the folder, the pause here is what counts.
   for (const { breaker } of await keysElsewhere(config, keys).catch(() => [])) {
@@ -117,7 +129,9 @@ export async function resumeDelivery(
 
 /** What ending a pause led to, in a sentence that is still right when the call that follows has its answer. */
 export function resumedText({ pauses }: Pick<Resumed, 'pauses'>): string {
-  const left = clauses(...pauses.filter((pause) => endOf(pause) !== 'automatic').map(({ reason }) => reason));
+  const left = clauses(
+    ...pauses.filter((pause) => endOf(pause) !== 'automatic').map(({ reason }) => reason),
+  );
   if (left !== '') return `Delivery is still paused: ${left}.`;
   if (pauses.length === 0) return 'Delivery is running.';
   return 'po-sync calls the API once more now: delivery continues when it accepts an order. The top of each page shows whether it does.';
@@ -128,18 +142,28 @@ const LONGEST_WAIT = 86_400_000;
 const MOST = 100_000;
 
 /** Makes every order that waits for its next attempt due now; how many. */
-async function endRetryWaits({ ledger, store }: Pick<OperatorContext, 'ledger' | 'store'>): Promise<number> {
+async function endRetryWaits({
+  ledger,
+  store,
+}: Pick<OperatorContext, 'ledger' | 'store'>): Promise<number> {
   const now = store.time.now();
   const areDue = new Set(await ledger.numbersDue('due', now, MOST));
-  const later = (await ledger.numbersDue('due', now + LONGEST_WAIT, MOST)).filter((number) => !areDue.has(number));
+  const later = (await ledger.numbersDue('due', now + LONGEST_WAIT, MOST)).filter(
+    (number) => !areDue.has(number),
+  );
   const known = await ledger.lookup(later);
-  const waiting = known.flatMap((one) => (one.kind === 'open' && one.entry.state === 'retry' ? [one.entry] : []));
+  const waiting = known.flatMap((one) =>
+    one.kind === 'open' && one.entry.state === 'retry' ? [one.entry] : [],
+  );
   await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, now)));
   return waiting.length;
 }
 
 /** A person may let a new ledger start without the API's list. True when delivery waited for it. */
-async function startWithoutList({ store, breaker }: Pick<OperatorContext, 'store' | 'breaker'>): Promise<boolean> {
+async function startWithoutList({
+  store,
+  breaker,
+}: Pick<OperatorContext, 'store' | 'breaker'>): Promise<boolean> {
   const request = createRebuildRequest(store);
   const pending = await request.pending();
   if (pending?.why !== 'new' || !(await request.finish(pending.epoch))) return false;
@@ -174,16 +198,23 @@ export function delivers({ role }: Pick<LivingDaemon, 'role'>): boolean {
 }
 
 /** Why no daemon of these calls the API; undefined: one does. The heartbeat of one that was killed stays for some seconds. */
-export function noDelivery(daemons: readonly Pick<LivingDaemon, 'role' | 'silentMs'>[]): string | undefined {
+export function noDelivery(
+  daemons: readonly Pick<LivingDaemon, 'role' | 'silentMs'>[],
+): string | undefined {
   const serving = daemons.filter(delivers);
   if (serving.some(isBeating)) return undefined;
   return serving.length === 0 ? 'no daemon delivers' : 'no daemon that delivers sends a heartbeat';
 }
 
 /** The files that were taken and that wait for a daemon that takes files, which reads them and writes their reports. */
-export function leftWithoutIntake(batches: readonly Batch[], daemons: readonly Pick<LivingDaemon, 'role'>[]): Batch[] {
+export function leftWithoutIntake(
+  batches: readonly Batch[],
+  daemons: readonly Pick<LivingDaemon, 'role'>[],
+): Batch[] {
   if (daemons.some(({ role }) => role !== 'delivery')) return [];
-  return batches.filter((one) => one.held === undefined && (one.state === 'reading' || isFinished(one)));
+  return batches.filter(
+    (one) => one.held === undefined && (one.state === 'reading' || isFinished(one)),
+  );
 }
 
 /** What a daemon needs that was started with another configuration. */
@@ -192,5 +223,7 @@ export const RESTART_REMEDY =
 
 /** Whether a daemon of this machine works with another configuration than this one. */
 export function isOutdated({ host, configuration }: LivingDaemon, config: Config): boolean {
-  return host === hostname() && configuration !== undefined && configuration !== configurationOf(config);
+  return (
+    host === hostname() && configuration !== undefined && configuration !== configurationOf(config)
+  );
 }

@@ -12,9 +12,20 @@ import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/l
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
 import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
+import {
+  type OpenOrders,
+  readOpenOrders,
+  readWaits,
+  type WaitGroup,
+} from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import { type EndedPause, endedPauses, isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
+import {
+  type EndedPause,
+  endedPauses,
+  isOutdated,
+  pauseJson,
+  type ShownPause,
+} from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
@@ -86,7 +97,10 @@ type Counts = { letters: () => Promise<WaitGroup>; accepted: () => Promise<numbe
 /** Reads the state of the environment; changes nothing. Without `counts`, every batch is read. */
 export async function readStatus(
   context: OperatorContext,
-  counts: Counts = { letters: () => openDeadLetters(context), accepted: createAcceptedCount(context.store) },
+  counts: Counts = {
+    letters: () => openDeadLetters(context),
+    accepted: createAcceptedCount(context.store),
+  },
 ): Promise<Status> {
   const { config, store, batches, breaker } = context;
   const [newest, daemons, open] = await Promise.all([
@@ -96,26 +110,40 @@ export async function readStatus(
     ),
     readOpenOrders(context),
   ]);
-  const [shownQueue, reading, letters, accepted, createdTwice, { failure }, unreadable, token, pauses, ended, sources] =
-    await Promise.all([
-      queueOf(context, open),
-      readWaits(context, open),
-      counts.letters(),
-      counts.accepted(),
-      context.ledger.listedTwice.count(),
-      listState(store),
-      unreadableFiles(newest, context),
-      tokenStatus(store),
-      breaker.reasons(),
-      endedPauses(context),
-      sourcesOf(context, newest, daemons),
-    ]);
+  const [
+    shownQueue,
+    reading,
+    letters,
+    accepted,
+    createdTwice,
+    { failure },
+    unreadable,
+    token,
+    pauses,
+    ended,
+    sources,
+  ] = await Promise.all([
+    queueOf(context, open),
+    readWaits(context, open),
+    counts.letters(),
+    counts.accepted(),
+    context.ledger.listedTwice.count(),
+    listState(store),
+    unreadableFiles(newest, context),
+    tokenStatus(store),
+    breaker.reasons(),
+    endedPauses(context),
+    sourcesOf(context, newest, daemons),
+  ]);
   const { waits, batches: underWay } = reading;
   const request = await createRebuildRequest(store).pending();
   const readAt = request && { nextTryAt: request.notBefore };
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   // Of a batch that ended before Redis lost that, Redis may count others than the report.
-  const forgotten = inProgress.reduce((sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0), 0);
+  const forgotten = inProgress.reduce(
+    (sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0),
+    0,
+  );
   const found = letters.orders + forgotten - (await repeatedLetters(letters.orders, store));
   const dead = { ...letters, orders: Math.max(found, 0) };
   const again = Math.min(dead.orders, open.again.size);
@@ -134,12 +162,16 @@ export async function readStatus(
     accepted,
     createdTwice,
     ...(failure &&
-      (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && { listFailure: failure }),
+      (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && {
+        listFailure: failure,
+      }),
     batches: inProgress,
     unreadable,
     ...(notTaken.length > 0 && { notTaken }),
     token: { ...token, ...unusable(pauses) },
-    pauses: pauses.map((pause) => withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits)),
+    pauses: pauses.map((pause) =>
+      withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits),
+    ),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
 }
@@ -168,7 +200,9 @@ export function formerAddressText({ ordersAtFormerAddress: waiting = 0 }: Status
 /** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */
 export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'for'>[]): ShownPause {
   if (endOf(pause) !== 'automatic') return pause;
-  return waits.some(({ for: kind }) => canBeTried(kind)) ? pause : { ...pause, waitsForOrder: true };
+  return waits.some(({ for: kind }) => canBeTried(kind))
+    ? pause
+    : { ...pause, waitsForOrder: true };
 }
 
 /** The newest batches first. */
@@ -189,7 +223,12 @@ function unusable(pauses: readonly Pause[]): Pick<Status['token'], 'unusable' | 
 }
 
 /** `valid for 41 min`; while a new token is needed, what that means for the one that is stored, or why there is none. */
-export function tokenText({ present, expiresInMs = 0, unusable: code, reason = '' }: Status['token']): string {
+export function tokenText({
+  present,
+  expiresInMs = 0,
+  unusable: code,
+  reason = '',
+}: Status['token']): string {
   const left = duration(expiresInMs);
   if (code === undefined)
     return present
@@ -220,7 +259,11 @@ export function statusJson({
   return {
     ...rest,
     now: iso(now),
-    orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
+    orders: {
+      accepted,
+      needPerson: rest.deadLetters,
+      ...(oldest && { needPersonSince: iso(oldest.since) }),
+    },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
     daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,
@@ -239,7 +282,9 @@ export function statusJson({
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),
-    ...(ended && { endedPauses: ended.map((one) => ({ ...one, from: iso(one.from), to: iso(one.to) })) }),
+    ...(ended && {
+      endedPauses: ended.map((one) => ({ ...one, from: iso(one.from), to: iso(one.to) })),
+    }),
     waits: waits.map(({ until, oldest, ...wait }) => ({
       ...wait,
       text: waitText(wait),

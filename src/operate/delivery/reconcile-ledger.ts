@@ -48,14 +48,18 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
       count(order);
       listed.push(order);
     });
-    if (end.kind === 'unavailable') throw listUnavailable(end.said, (await rebuild.pending()) !== undefined);
+    if (end.kind === 'unavailable')
+      throw listUnavailable(end.said, (await rebuild.pending()) !== undefined);
     if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
     return { listed, listedFrom, found: await differences(listed, listedFrom) };
   }
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
-  async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
+  async function repair(
+    { listed, listedFrom }: Comparison,
+    epoch: string | undefined,
+  ): Promise<Repaired> {
     // A ledger that waits for its list lost something, and with it perhaps the attempts of orders that it has.
     const pending = await rebuild.pending();
     const isIntact = pending?.why !== 'rolled-back';
@@ -152,22 +156,32 @@ export async function compareWithList(
     inProgress: 0,
   };
   found.twice = [...timesListed(listed)].map(([order, times]) => ({ order, times }));
-  for (let i = 0; i < listed.length; i += PAGE) await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
+  for (let i = 0; i < listed.length; i += PAGE)
+    await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
   await findMissing(new Set(listed.map(numberOf)), listedFrom - 2 * settle, found, context);
   return found;
 }
 
-async function comparePage(page: readonly ListedOrder[], found: Differences, ledger: Ledger): Promise<void> {
+async function comparePage(
+  page: readonly ListedOrder[],
+  found: Differences,
+  ledger: Ledger,
+): Promise<void> {
   const known = await ledger.lookup(page.map(numberOf));
   for (const [i, { purchaseOrderNumber: order, items }] of page.entries()) {
     const one = known[i];
     const digest = items === undefined ? undefined : digestOf({ items });
     if (one === undefined || one.kind === 'nothing') found.unknown.push({ order });
     else if (one.kind === 'accepted') {
-      if (!isSame(one.compact.digest, digest)) found.differing.push({ order, here: 'accepted', sameItems: false });
+      if (!isSame(one.compact.digest, digest))
+        found.differing.push({ order, here: 'accepted', sameItems: false });
     } else if (isInProgress(one.entry.state)) found.inProgress += 1;
     else {
-      found.differing.push({ order, here: one.entry.state, sameItems: isSame(one.entry.digest, digest) });
+      found.differing.push({
+        order,
+        here: one.entry.state,
+        sameItems: isSame(one.entry.digest, digest),
+      });
     }
   }
 }

@@ -29,7 +29,14 @@ export type SourceStatus = {
   /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: this inbox was
    * used, and now it has no marker, so it may be another folder. `other environment`: it belongs to `owner`. `unreachable`, with
    * the system's error code; `not checked`: an address. */
-  state: 'ok' | 'missing' | 'no match' | 'no marker' | 'other environment' | 'unreachable' | 'not checked';
+  state:
+    | 'ok'
+    | 'missing'
+    | 'no match'
+    | 'no marker'
+    | 'other environment'
+    | 'unreachable'
+    | 'not checked';
   owner?: string;
   code?: string;
   /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
@@ -47,7 +54,11 @@ export type SourceStatus = {
   silent?: { since: number; expectEvery: number };
 };
 
-type Place = { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys' | 'time'> };
+type Place = {
+  config: Config;
+  clock: Pick<Clock, 'now'>;
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+};
 
 /** The sources, with the last file of each among the newest batches. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
@@ -71,9 +82,13 @@ export async function sourcesOf(
         path,
         ...checked,
         ...(ignored === undefined ? {} : { ignored }),
-        ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], { config, clock, store })),
+        ...(checked.state === 'other environment'
+          ? {}
+          : await waitingOf(config.sources[i], { config, clock, store })),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
-        ...(source.type === 'export' && source.countRewrites && heard[name] ? { heardAt: Number(heard[name]) } : {}),
+        ...(source.type === 'export' && source.countRewrites && heard[name]
+          ? { heardAt: Number(heard[name]) }
+          : {}),
         ...silenceOf(source, heard[name], store.time.now()),
       };
     }),
@@ -81,14 +96,21 @@ export async function sourcesOf(
 }
 
 /** As `silent` notices count. `heard`: when its last file came, or a daemon began to watch it. */
-function silenceOf({ expectEvery }: Pick<Source, 'expectEvery'>, heard: string | undefined, now: number) {
+function silenceOf(
+  { expectEvery }: Pick<Source, 'expectEvery'>,
+  heard: string | undefined,
+  now: number,
+) {
   const since = Number(heard);
   const isSilent = expectEvery !== undefined && heard !== undefined && now - since > expectEvery;
   return isSilent ? { silent: { since, expectEvery } } : {};
 }
 
 /** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. Where rewrites count, the last one does. */
-export function silenceText({ silent, heardAt }: Pick<SourceStatus, 'silent' | 'heardAt'>, now: number) {
+export function silenceText(
+  { silent, heardAt }: Pick<SourceStatus, 'silent' | 'heardAt'>,
+  now: number,
+) {
   if (silent === undefined) return undefined;
   const what = heardAt === undefined ? 'no file' : 'not written';
   return `silent: ${what} for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`;
@@ -109,9 +131,14 @@ export async function checkSource(
 }
 
 /** What is wrong with the folder of an inbox that is there; undefined if nothing is. */
-export function inboxTrouble({ state, owner }: Pick<SourceStatus, 'state' | 'owner'>): string | undefined {
+export function inboxTrouble({
+  state,
+  owner,
+}: Pick<SourceStatus, 'state' | 'owner'>): string | undefined {
   if (state === 'no marker') return NO_MARKER;
-  return state === 'other environment' ? `it belongs to ${owner}: a daemon does not start with it` : undefined;
+  return state === 'other environment'
+    ? `it belongs to ${owner}: a daemon does not start with it`
+    : undefined;
 }
 
 /** Such a daemon marked every inbox when it started. */
@@ -131,7 +158,9 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
 
 /** The files in inboxes that a daemon takes when it sees them; none of an inbox that this user cannot read. */
 export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise<string[]> {
-  const found = await Promise.all(sources.map(async (source) => (source.type === 'inbox' ? namesToTake(source) : [])));
+  const found = await Promise.all(
+    sources.map(async (source) => (source.type === 'inbox' ? namesToTake(source) : [])),
+  );
   return found.flat();
 }
 
@@ -141,14 +170,20 @@ async function waitingOf(
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles' | 'leftAlone'>> {
   const [now, tableEnd] = [clock.now(), source && mappingFor(config, source.name)];
   if (source?.type === 'export') {
-    const newest = source.newestOnly ? await store.redis.hget(store.keys.exports, newestField(source.name)) : null;
+    const newest = source.newestOnly
+      ? await store.redis.hget(store.keys.exports, newestField(source.name))
+      : null;
     return await unfinishedExport(source, { now, tableEnd, newest });
   }
   if (source === undefined) return {};
   const [names, leftAlone] = await Promise.all([namesToTake(source), leftAloneIn(source, now)]);
   const left = leftAlone === undefined ? {} : { leftAlone };
   if (names.length === 0) return left;
-  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, tableEnd }), ...left };
+  return {
+    waiting: names.length,
+    waitingFiles: await waitingFiles(source, names, { now, tableEnd }),
+    ...left,
+  };
 }
 
 /** What decides whether files of inboxes are taken. */
@@ -175,7 +210,9 @@ function ownReason(sources: InboxFacts['sources'], files: number): string {
   const stuck = shown.filter(({ reason }) => reason === NOT_PERMITTED || reason === NOT_TAKEN);
   const rule = 'a file is taken when it is complete and unchanged';
   if (stuck.length === 0) return rule;
-  const cannot = stuck.some(({ reason }) => reason === NOT_TAKEN) ? 'a daemon cannot take' : 'po-sync may not read';
+  const cannot = stuck.some(({ reason }) => reason === NOT_TAKEN)
+    ? 'a daemon cannot take'
+    : 'po-sync may not read';
   if (stuck.length === files) return `${cannot} ${files === 1 ? 'it' : 'them'}`;
   return `${cannot} ${stuck.length} of them; another file is taken when it is complete and unchanged`;
 }
@@ -187,34 +224,55 @@ const NOT_TAKEN = 'a daemon cannot take it';
 function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
   if (!daemons.some(takesFiles)) return 'no daemon takes files now';
   const unmarked = sources.filter(({ state, waiting = 0 }) => state === 'no marker' && waiting > 0);
-  if (unmarked.length > 0) return `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`;
+  if (unmarked.length > 0)
+    return `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`;
   const reading = batches.filter(({ standing }) => standing === 'reading').length;
   if (reading < FILES) return undefined;
   return `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`;
 }
 
 /** Adds to each file that is ready why it waits, as far as that can be known without the daemon. */
-export function withObstacle(source: SourceStatus, facts: Omit<InboxFacts, 'sources'>): SourceStatus {
+export function withObstacle(
+  source: SourceStatus,
+  facts: Omit<InboxFacts, 'sources'>,
+): SourceStatus {
   const { waitingFiles } = source;
   if (waitingFiles === undefined) return source;
   const rest =
-    obstacleOf({ ...facts, sources: [source] }) ?? 'it is complete; a daemon takes it when it has seen it unchanged';
-  const kept = new Set(filesNotTaken(facts.daemons).flatMap((one) => (one.source === source.name ? one.file : [])));
+    obstacleOf({ ...facts, sources: [source] }) ??
+    'it is complete; a daemon takes it when it has seen it unchanged';
+  const kept = new Set(
+    filesNotTaken(facts.daemons).flatMap((one) => (one.source === source.name ? one.file : [])),
+  );
   const whyOf = (name: string) => (kept.has(name) ? NOT_TAKEN : rest);
-  const withReason = ({ reason, ...file }: WaitingFile) => ({ ...file, reason: reason ?? whyOf(file.name) });
+  const withReason = ({ reason, ...file }: WaitingFile) => ({
+    ...file,
+    reason: reason ?? whyOf(file.name),
+  });
   return { ...source, waitingFiles: waitingFiles.map(withReason) };
 }
 
 /** Without the files that `notTakenTexts` names. */
-export function otherWaitingTexts({ waiting = 0, waitingFiles = [], ...source }: SourceStatus): string[] {
+export function otherWaitingTexts({
+  waiting = 0,
+  waitingFiles = [],
+  ...source
+}: SourceStatus): string[] {
   const others = waitingFiles.filter(({ reason }) => reason !== NOT_TAKEN);
-  return waitingTexts({ ...source, waiting: waiting - waitingFiles.length + others.length, waitingFiles: others });
+  return waitingTexts({
+    ...source,
+    waiting: waiting - waitingFiles.length + others.length,
+    waitingFiles: others,
+  });
 }
 
 /** `a.csv, 25 s old, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
 export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
   const more = waiting - waitingFiles.length;
-  return [...waitingFiles.map(fileText), ...(more > 0 && waitingFiles.length > 0 ? [`and ${more} more`] : [])];
+  return [
+    ...waitingFiles.map(fileText),
+    ...(more > 0 && waitingFiles.length > 0 ? [`and ${more} more`] : []),
+  ];
 }
 
 function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
@@ -226,10 +284,18 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
 }
 
 /** What this user saw in a source. */
-type Seen = Pick<SourceStatus, 'name' | 'state' | 'waitingFiles'> & { ignored?: Ignored | undefined };
+type Seen = Pick<SourceStatus, 'name' | 'state' | 'waitingFiles'> & {
+  ignored?: Ignored | undefined;
+};
 
 /** What a running daemon cannot take; without the files that another line names: that this user cannot read either, or that changed since. */
-export function notTakenTexts({ sources, notTaken = [] }: { sources: readonly Seen[]; notTaken?: NotTaken[] }) {
+export function notTakenTexts({
+  sources,
+  notTaken = [],
+}: {
+  sources: readonly Seen[];
+  notTaken?: NotTaken[];
+}) {
   const isNamed = ({ source, file }: NotTaken) =>
     sources.some(
       ({ name, state, ignored, waitingFiles = [] }) =>
@@ -238,11 +304,15 @@ export function notTakenTexts({ sources, notTaken = [] }: { sources: readonly Se
           ignored?.entries.some((entry) => entry.name === file) ||
           waitingFiles.some((one) => one.name === file && one.reason === STILL_CHANGING)),
     );
-  return notTaken.filter((one) => !isNamed(one)).map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
+  return notTaken
+    .filter((one) => !isNamed(one))
+    .map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 
 /** As `silent` notices count: no fix file, no correction, and no file that could not be read. */
 function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
-  const own = newest.filter(({ inspection, isForm }) => inspection && !inspection.isFixFile && !isForm);
+  const own = newest.filter(
+    ({ inspection, isForm }) => inspection && !inspection.isFixFile && !isForm,
+  );
   return new Map(own.toReversed().map((batch) => [batch.source, batch]));
 }

@@ -22,8 +22,20 @@ import {
   lossText,
   RESTART_REMEDY,
 } from '../delivery/pause-delivery.ts';
-import { checkSource, filesToTake, ignoredOf, notTakenTexts, takesFiles } from '../delivery/source-status.ts';
-import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
+import {
+  checkSource,
+  filesToTake,
+  ignoredOf,
+  notTakenTexts,
+  takesFiles,
+} from '../delivery/source-status.ts';
+import {
+  daemonCounts,
+  filesNotTaken,
+  isBeating,
+  type LivingDaemon,
+  livingDaemons,
+} from '../heartbeat.ts';
 import { checkBatches, checkFoldersGone, checkSources } from './check-folders.ts';
 import { checkAddress, checkAdminPort, checkTwice } from './check-network.ts';
 import { checkFormat, checkRestored, isNew } from './check-redis.ts';
@@ -49,7 +61,12 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
       ...lostRedis(daemon),
       ...notices.map((trouble): Finding => {
-        return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
+        return {
+          check: 'notices',
+          state: 'warn',
+          message: noticesText(trouble),
+          remedy: NOTICES_REMEDY,
+        };
       }),
     ]),
     ...(await checkNotTaken(place, config)),
@@ -61,7 +78,14 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
 
 function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
   if (!isOftenLost(losses)) return [];
-  return [{ check: 'daemon', state: 'warn', message: `process ${pid}: ${lossText(losses)}`, remedy: LOST_REMEDY }];
+  return [
+    {
+      check: 'daemon',
+      state: 'warn',
+      message: `process ${pid}: ${lossText(losses)}`,
+      remedy: LOST_REMEDY,
+    },
+  ];
 }
 
 /** Before the first start nobody expects a daemon. */
@@ -80,13 +104,21 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
   const wait = living.some(isBeating) ? '' : filesWait((await filesToTake(config)).length);
   const [message, remedy] =
     living.length === 0
-      ? ['none is running', `Start it with your service manager, or run ${startCommandOf(config)}. ${BETWEEN_RUNS}`]
-      : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
+      ? [
+          'none is running',
+          `Start it with your service manager, or run ${startCommandOf(config)}. ${BETWEEN_RUNS}`,
+        ]
+      : [
+          daemonCounts(living),
+          'Run po-sync status to see which. Start it again, unless your service manager does.',
+        ];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
 }
 
 function filesWait(files: number): string {
-  return files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
+  return files === 0
+    ? ''
+    : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
 }
 
 /** The running daemons do not do the work of another role. */
@@ -96,7 +128,9 @@ async function checkRoles({ redis, keys }: Place, config: Config): Promise<Findi
   const files = living.some(takesFiles) ? 0 : (await filesToTake(config)).length;
   const batches = await createBatches({ redis, keys, owner: 'doctor' }).underWay();
   const left = leftWithoutIntake(batches, living).length;
-  const open = living.some(delivers) ? 0 : (await redis.zcard(keys.due)) + (await redis.zcard(keys.doubt));
+  const open = living.some(delivers)
+    ? 0
+    : (await redis.zcard(keys.due)) + (await redis.zcard(keys.doubt));
   const finding = (message: string, role: Role): Finding => {
     const remedy = `Start it with your service manager, or run ${startCommandOf(config)} --role ${role}.`;
     return { check: 'daemon', state: 'warn', message, remedy };
@@ -104,7 +138,12 @@ async function checkRoles({ redis, keys }: Place, config: Config): Promise<Findi
   const waitFor = (what: string, waiting: number, waits: string, role: Role) =>
     waiting === 0
       ? []
-      : [finding(`none that ${what} is running, and ${waits} ${waiting === 1 ? 'waits' : 'wait'} for one`, role)];
+      : [
+          finding(
+            `none that ${what} is running, and ${waits} ${waiting === 1 ? 'waits' : 'wait'} for one`,
+            role,
+          ),
+        ];
   return [
     ...waitFor('takes files', files, `${counted(files, 'file')} in an inbox`, 'intake'),
     ...waitFor('takes files', left, `${counted(left, 'file')} in progress`, 'intake'),
@@ -142,33 +181,53 @@ type StartedDaemon = LivingDaemon & { by?: string; pm2?: string; root?: string }
 /** Who started a daemon, as far as this user may see it on this machine. */
 async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
   if (daemon.host !== hostname()) return daemon;
-  const read = (pid: string | number, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
-  const above = async (pid: string | number) => /^.*\) \S+ (\d+)/s.exec(await read(pid, 'stat'))?.[1] ?? '0';
+  const read = (pid: string | number, file: string) =>
+    readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  const above = async (pid: string | number) =>
+    /^.*\) \S+ (\d+)/s.exec(await read(pid, 'stat'))?.[1] ?? '0';
   const parent = await above(daemon.pid);
   let by = (await read(parent, 'comm')).trim();
   // The thread of a Node.js program: its script says more.
   const script = /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await read(parent, 'cmdline'))?.[0];
   if (by === 'MainThread') by = script === undefined ? 'node' : `node ${script}`;
   // The launcher may be between both.
-  for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
+  for (let pid = parent; pid !== '0'; pid = await above(pid))
+    if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
   const variables = (await read(daemon.pid, 'environ')).split('\0');
-  const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) => variables.find((one) => one.startsWith(name)));
+  const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) =>
+    variables.find((one) => one.startsWith(name)),
+  );
   const isUnit = variables.some((one) => one.startsWith('INVOCATION_ID='));
-  const isByHand = variables.length > 1 && id === undefined && !isUnit && by !== '' && !SUPERVISORS.test(by);
+  const isByHand =
+    variables.length > 1 && id === undefined && !isUnit && by !== '' && !SUPERVISORS.test(by);
   const manager = by === (id === undefined && isUnit ? 'systemd' : 'pm2') ? by : undefined;
   // pm2 starts its own program, which has the path of ours in a variable.
   const words = [...variables, ...(await read(daemon.pid, 'cmdline')).split('\0')];
-  const [root] = words.flatMap((one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? []);
+  const [root] = words.flatMap(
+    (one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? [],
+  );
   const at = root && (await realpath(root).catch(() => root));
-  const own = { ...(at && { root: at }), ...(manager && { manager }), ...(isByHand && { isByHand }) };
-  return { ...daemon, ...(by && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }), ...own };
+  const own = {
+    ...(at && { root: at }),
+    ...(manager && { manager }),
+    ...(isByHand && { isByHand }),
+  };
+  return {
+    ...daemon,
+    ...(by && { by }),
+    ...(id !== undefined && { pm2: `${home} ${id}` }),
+    ...own,
+  };
 }
 
 /** Programs that start others again, and the first ones of containers. */
 const SUPERVISORS = /^(?:pm2|supervisor|runsv|s6-|monit|containerd|docker|conmon|tini|dumb-init)/;
 
 /** Nobody stops or updates a daemon that was started by hand, or forgotten, together with those of a service manager. */
-function checkStray({ pid, by, role, isByHand, adminPort }: StartedDaemon, all: readonly StartedDaemon[]): Finding[] {
+function checkStray(
+  { pid, by, role, isByHand, adminPort }: StartedDaemon,
+  all: readonly StartedDaemon[],
+): Finding[] {
   // With start --once, a daemon has no admin port.
   if (!isByHand || adminPort === undefined) return [];
   const doesTheSame = (one: StartedDaemon) => (one.role ?? role) === (role ?? one.role);
@@ -184,7 +243,8 @@ function checkLost(daemon: StartedDaemon, all: readonly StartedDaemon[]): Findin
   const { pid, pm2, by } = daemon;
   const newer = all.findLast((other) => other.pm2 === pm2);
   if (pm2 === undefined || by === undefined || (by === 'pm2' && newer?.pid === pid)) return [];
-  const why = by === 'pm2' ? `process ${newer?.pid} has its number in pm2 now` : 'its pm2 has ended';
+  const why =
+    by === 'pm2' ? `process ${newer?.pid} has its number in pm2 now` : 'its pm2 has ended';
   const message = `process ${pid} was started by pm2, which may not know it any more: ${why}`;
   return [
     {
@@ -225,19 +285,28 @@ function checkConfiguration(daemon: LivingDaemon, config: Config): Finding[] {
 /** Whoever runs `doctor` may have more rights than a daemon. What this user cannot read either is reported with the folders. */
 async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {
   const look = async (source: Config['sources'][number]) => {
-    const [{ state }, ignored] = await Promise.all([checkSource(source, config, true), ignoredOf(source)]);
+    const [{ state }, ignored] = await Promise.all([
+      checkSource(source, config, true),
+      ignoredOf(source),
+    ]);
     return { name: source.name, state, ignored };
   };
   const seen = await Promise.all(config.sources.map(look));
   const isSeen = (name: string) => seen.some((one) => one.name === name && one.state !== 'ok');
-  const all = filesNotTaken(await livingDaemons(place)).filter((one) => one.file !== undefined || !isSeen(one.source));
+  const all = filesNotTaken(await livingDaemons(place)).filter(
+    (one) => one.file !== undefined || !isSeen(one.source),
+  );
   const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
   return notTakenTexts({ sources: seen, notTaken: all }).map(message);
 }
 
 /** A start refuses an inbox of another ledger. */
 async function checkLedger(place: Place, { sources, data }: Config): Promise<Finding[]> {
-  const own = { ledger: await knownLedger(place, path.join(data, 'ledger')), host: hostname(), data };
+  const own = {
+    ledger: await knownLedger(place, path.join(data, 'ledger')),
+    host: hostname(),
+    data,
+  };
   const inboxes = sources.filter(({ type }) => type === 'inbox');
   const found = await Promise.all(
     inboxes.map(async ({ name, path: folder }) => {

@@ -18,12 +18,16 @@ type Unusable = (check: string, folder: string, error: unknown) => Finding;
 export async function checkExport(source: ExportSource, unusable: Unusable): Promise<Finding[]> {
   const { name, path: place, newestOnly } = source;
   const check = `export ${name}`;
-  if (isWebAddress(place)) return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
+  if (isWebAddress(place))
+    return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
   const folder = isPattern(place) ? fixedFolder(place) : place;
   try {
     await access(folder, constants.R_OK);
     if (isPattern(place) && !(await matchesAny(place))) return [noMatch(check, place)];
-    return [{ check, state: 'ok', message: `${place} is readable` }, ...(newestOnly ? await ahead(check, source) : [])];
+    return [
+      { check, state: 'ok', message: `${place} is readable` },
+      ...(newestOnly ? await ahead(check, source) : []),
+    ];
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
     return [
@@ -38,7 +42,8 @@ export async function checkExport(source: ExportSource, unusable: Unusable): Pro
 }
 
 function noMatch(check: string, place: string): Finding {
-  const remedy = 'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
+  const remedy =
+    'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
   return { check, state: 'warn', message: `no file matches ${place}`, remedy };
 }
 
@@ -48,15 +53,21 @@ async function ahead(check: string, source: ExportSource): Promise<Finding[]> {
   const at = Number((newest?.mtimeNs ?? 0n) / NS_IN_MS);
   if (newest === undefined || at < Date.now() + AHEAD) return [];
   const message = `the time of ${path.basename(newest.file)} is in the future: no other file is read, because all are older`;
-  const remedy = 'Correct its time (touch), or remove it, and check the clock of the program that writes the files.';
+  const remedy =
+    'Correct its time (touch), or remove it, and check the clock of the program that writes the files.';
   return [{ check, state: 'warn', message, remedy }];
 }
 
 /** Warns before the first start with a pattern that several files match: an order may have changed from one to the next. */
-export async function checkPatterns(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
+export async function checkPatterns(
+  place: Pick<Store, 'redis' | 'keys'>,
+  config: Config,
+): Promise<Finding[]> {
   const found = config.sources.map(async (source): Promise<Finding[]> => {
     if (source.type !== 'export' || source.newestOnly || !isPattern(source.path)) return [];
-    const files = await newestOf(await doneOf(await filesOf(source), source)).catch(() => undefined);
+    const files = await newestOf(await doneOf(await filesOf(source), source)).catch(
+      () => undefined,
+    );
     const count = (files?.older.length ?? 0) + 1;
     if (count < 2 || (await hasVersions(source.name, place))) return [];
     const message = `${count} files match ${source.path}; each is read, the oldest first`;

@@ -44,7 +44,9 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
     ...answers.map(({ name, folder }) => writable(`answers of ${name}`, folder)),
     ...own.map(({ check, folder }) => ownFolder(check, folder)),
     ...redactedConfig(config).sources.map((source) =>
-      source.type === 'inbox' ? inboxFolder(source, config.environment) : checkExport(source, unusable),
+      source.type === 'inbox'
+        ? inboxFolder(source, config.environment)
+        : checkExport(source, unusable),
     ),
   ]);
   return [...findings.flat(), ...withoutInbox(config)];
@@ -78,7 +80,10 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
 async function writable(check: string, folder: string): Promise<Finding[]> {
   try {
     await tryWriting(folder);
-    return withRoom({ check, state: 'ok', message: `${folder} is writable` }, await roomIn(check, folder));
+    return withRoom(
+      { check, state: 'ok', message: `${folder} is writable` },
+      await roomIn(check, folder),
+    );
   } catch (error) {
     return [unusable(check, folder, error)];
   }
@@ -108,16 +113,29 @@ async function inboxFolder(source: InboxSource, environment: string): Promise<Fi
 async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
   const ignored = await ignoredOf(source);
   if (ignored === undefined) return [];
-  return [{ check, state: 'warn', message: `not read: ${ignoredText(ignored)}`, remedy: ignoredRemedy(ignored) }];
+  return [
+    {
+      check,
+      state: 'warn',
+      message: `not read: ${ignoredText(ignored)}`,
+      remedy: ignoredRemedy(ignored),
+    },
+  ];
 }
 
 /** Checks sources as far as the ledger knows more of them than their folders say. */
-export async function checkSources(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
+export async function checkSources(
+  place: Pick<Store, 'redis' | 'keys'>,
+  config: Config,
+): Promise<Finding[]> {
   return [...(await checkMarkers(place, config)), ...(await checkPatterns(place, config))];
 }
 
 /** A daemon that runs takes nothing from an inbox without its marker; the next start takes it for the inbox. */
-async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
+async function checkMarkers(
+  place: Pick<Store, 'redis' | 'keys'>,
+  config: Config,
+): Promise<Finding[]> {
   const isServed = (await livingDaemons(place)).some(takesFiles);
   const found = config.sources.map(async (source): Promise<Finding[]> => {
     const { name, path: folder } = source;
@@ -140,7 +158,14 @@ export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promis
     if (held) return [heldFinding(batch, held.reason)];
     const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
     return unsettled
-      ? [{ check: `batch ${batch.batch.slice(-8)}`, state: 'fail', message, remedy: unsettledText(batch) }]
+      ? [
+          {
+            check: `batch ${batch.batch.slice(-8)}`,
+            state: 'fail',
+            message,
+            remedy: unsettledText(batch),
+          },
+        ]
       : [];
   });
 }
@@ -171,12 +196,16 @@ export function roomFinding(check: string, folder: string, free: number): Findin
 function writtenIn(check: string): string {
   if (check === DATA) return 'the ledger and copies of exports are written';
   if (check === REPORTS) return 'reports are written';
-  return check.startsWith('inbox ') ? 'files arrive, and their pages and fix files are written' : 'answers are written';
+  return check.startsWith('inbox ')
+    ? 'files arrive, and their pages and fix files are written'
+    : 'answers are written';
 }
 
 async function onOtherDevices(folder: string): Promise<string[]> {
   const { dev } = await stat(folder);
-  const devices = await Promise.all(WITHIN.map((name) => stat(path.join(folder, name)).catch(() => undefined)));
+  const devices = await Promise.all(
+    WITHIN.map((name) => stat(path.join(folder, name)).catch(() => undefined)),
+  );
   return WITHIN.filter((_, i) => devices[i] !== undefined && devices[i].dev !== dev);
 }
 
@@ -197,7 +226,10 @@ export function unusable(check: string, folder: string, error: unknown): Finding
 }
 
 const REASONS: Record<string, [reason: string, remedy?: string]> = {
-  ENOENT: ['does not exist', 'Mount it or move it back, or correct its path. Create it only if it is new.'],
+  ENOENT: [
+    'does not exist',
+    'Mount it or move it back, or correct its path. Create it only if it is new.',
+  ],
   ENOTDIR: ['is not a folder', 'Remove or rename the file with its name, or correct its path.'],
   EROFS: ['cannot be written: its file system is read-only (EROFS)'],
   ENOSPC: ['cannot be written: its disk is full (ENOSPC)'],
@@ -220,5 +252,7 @@ function otherDevice(check: string, folder: string, elsewhere: readonly string[]
 export async function checkFoldersGone(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
   const gone = (await livingDaemons(place)).flatMap(({ foldersGone = [] }) => foldersGone);
   const each = new Map(gone.map((one) => [`${one.folder} ${one.path}`, one]));
-  return [...each.values()].map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY));
+  return [...each.values()].map((one) =>
+    failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY),
+  );
 }

@@ -35,12 +35,19 @@ const SOON = 14 * 86_400_000;
  * Checks the connection to everything that the daemon calls: the proxy opens a tunnel, certificate files can be read
  * and are valid, and servers present a trusted certificate for their host. `now` in milliseconds.
  */
-export async function checkNetwork(config: Config, network: Network, now: number): Promise<Finding[]> {
+export async function checkNetwork(
+  config: Config,
+  network: Network,
+  now: number,
+): Promise<Finding[]> {
   const targets = targetsOf(config, network);
   const used = [...targets, { called: 'Redis', tls: config.redis.tls }];
   const files = used.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
   const checked = targets.filter((target) => isWorthChecking(target, network));
-  return [...files, ...(await Promise.all(checked.map((target) => connectionFinding(target, network, now)))).flat()];
+  return [
+    ...files,
+    ...(await Promise.all(checked.map((target) => connectionFinding(target, network, now)))).flat(),
+  ];
 }
 
 function targetsOf(config: Config, network: Network): Target[] {
@@ -57,7 +64,14 @@ function targetsOf(config: Config, network: Network): Target[] {
   });
   const webhooks = config.notify.flatMap((notice): Target[] => {
     if (notice.webhook === undefined) return [];
-    return [{ called: WEBHOOK, address: notice.webhook, route: network.toNotice(notice), tls: notice.tls }];
+    return [
+      {
+        called: WEBHOOK,
+        address: notice.webhook,
+        route: network.toNotice(notice),
+        tls: notice.tls,
+      },
+    ];
   });
   return [...api, ...exports, ...webhooks];
 }
@@ -79,18 +93,22 @@ async function connectionFinding(
   try {
     const connector = createConnector(new URL(origin), TIMEOUT, route);
     const bare = hostname.replace(/^\[|\]$/g, '');
-    const socket = await new Promise<NonNullable<Parameters<Parameters<typeof connector>[1]>[1]>>((resolve, reject) => {
-      connector({ hostname: bare, host, protocol, port }, (error, opened) =>
-        opened ? resolve(opened) : reject(toError(error)),
-      );
-    });
+    const socket = await new Promise<NonNullable<Parameters<Parameters<typeof connector>[1]>[1]>>(
+      (resolve, reject) => {
+        connector({ hostname: bare, host, protocol, port }, (error, opened) =>
+          opened ? resolve(opened) : reject(toError(error)),
+        );
+      },
+    );
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.getPeerX509Certificate();
     const version = tls?.getProtocol() ?? 'no TLS';
     socket.destroy();
     const way = proxy === undefined ? '' : ` through the proxy ${proxyName(proxy)}`;
     const message = `${host} answers${way}, ${version}`;
-    return certificate ? [ageFinding(check, message, certificate, now)] : [{ check, state: 'ok', message }];
+    return certificate
+      ? [ageFinding(check, message, certificate, now)]
+      : [{ check, state: 'ok', message }];
   } catch (error) {
     const remedy = 'Check the address, the network and the firewall.';
     const thrown = toError(error);
@@ -123,11 +141,17 @@ function ageFinding(
 ): Finding {
   const end = validToDate.toISOString().slice(0, 10);
   const remedy = 'Replace the certificate. po-sync reads new files without a restart.';
-  if (validToDate.getTime() <= now) return { check, state: 'fail', message: `${message}; expired on ${end}`, remedy };
+  if (validToDate.getTime() <= now)
+    return { check, state: 'fail', message: `${message}; expired on ${end}`, remedy };
   if (validFromDate.getTime() > now) {
     const begin = validFromDate.toISOString().slice(0, 10);
     const clock = 'Check the clock of this machine.';
-    return { check, state: 'fail', message: `${message}; not valid before ${begin}`, remedy: clock };
+    return {
+      check,
+      state: 'fail',
+      message: `${message}; not valid before ${begin}`,
+      remedy: clock,
+    };
   }
   if (validToDate.getTime() - now < SOON)
     return { check, state: 'warn', message: `${message}; expires on ${end}`, remedy };
@@ -145,11 +169,16 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
       const places = program.includes('/')
         ? [program]
         : searched.split(':').map((folder) => path.join(folder, program));
-      const codes = await Promise.all(places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)));
-      if (codes.includes('')) return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
+      const codes = await Promise.all(
+        places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)),
+      );
+      if (codes.includes(''))
+        return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
       const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
       const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
-      return [{ check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy }];
+      return [
+        { check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy },
+      ];
     }),
   );
   return found.flat();
@@ -159,7 +188,8 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
 export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[] {
   if (isLoopback(host) || publicUrl?.startsWith('https:')) return [];
   const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
-  const remedy = 'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
+  const remedy =
+    'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
   return [{ check: 'admin port', state: 'warn', message, remedy }];
 }
 
@@ -179,14 +209,24 @@ export async function checkAdminPort(place: Place, config: Config): Promise<Find
   const holder = port === 0 ? undefined : await holderOf(port, place, config);
   if (holder?.isFormer) {
     const message = `${host}:${port} is used by po-sync (process ${holder.pid}), with the address that baseUrl had before`;
-    return [failure('admin port', new Error(message), 'Stop that daemon before you start one with the new address.')];
+    return [
+      failure(
+        'admin port',
+        new Error(message),
+        'Stop that daemon before you start one with the new address.',
+      ),
+    ];
   }
   if (port === 0 || holder) return [];
   const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
   if (error === undefined) return [];
   const isTaken = codeOf(error) === 'EADDRINUSE';
-  const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
-  const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
+  const reason = isTaken
+    ? 'is used by another program'
+    : `cannot be opened (${codeOf(error) ?? error.message})`;
+  const remedy = isTaken
+    ? 'Set another admin.port, or end that program.'
+    : 'Correct admin.host and admin.port.';
   return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
 }
 
@@ -208,5 +248,7 @@ export async function checkAddress(place: Place, config: Config): Promise<Findin
 export async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();
   if (count === 0) return [];
-  return [{ check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY }];
+  return [
+    { check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY },
+  ];
 }

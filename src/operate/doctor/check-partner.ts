@@ -1,6 +1,11 @@
 import type { Endpoint } from '../../api/create.ts';
 import { type ListEnd, listOrders, listRemedy } from '../../api/list.ts';
-import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
+import {
+  type Credentials,
+  type Grant,
+  requestToken,
+  TOKEN_PATHS,
+} from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
@@ -39,14 +44,18 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
     const message = `${environment.authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
-    return [failure('token', error, tokenRemedy(error)), { check: 'API', state: 'skipped', message: 'needs a token' }];
+    return [
+      failure('token', error, tokenRemedy(error)),
+      { check: 'API', state: 'skipped', message: 'needs a token' },
+    ];
   }
 }
 
 /** An endpoint that answers is reached: its address, the network and the certificate are right, or another server has them. */
 function tokenRemedy(error: unknown): string {
   const status = error instanceof PoSyncError ? error.facts['httpStatus'] : undefined;
-  if (status === 429) return "It limits requests. The daemon tries again; if this lasts, ask the API's owner.";
+  if (status === 429)
+    return "It limits requests. The daemon tries again; if this lasts, ask the API's owner.";
   if (typeof status === 'number' && status >= 500)
     return "It is in trouble. The daemon tries again; if this lasts, ask the API's owner.";
   return typeof status === 'number'
@@ -75,7 +84,8 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   });
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
   const isCompared = end.kind === 'complete' && listed.length <= MOST_COMPARED;
-  const clocks = date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)];
+  const clocks =
+    date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)];
   return [finding, ...(isCompared ? await compare(listed) : []), ...clocks];
 }
 
@@ -83,7 +93,11 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
   const check = 'API';
   switch (end.kind) {
     case 'complete':
-      return { check, state: 'ok', message: `${baseUrl} lists ${orders(end.orders)} in ${took} ms` };
+      return {
+        check,
+        state: 'ok',
+        message: `${baseUrl} lists ${orders(end.orders)} in ${took} ms`,
+      };
     case 'unavailable':
       if (end.said.httpStatus === 404 && !hasApiPrefix(baseUrl)) return wrongAddress(baseUrl);
       return {

@@ -16,7 +16,11 @@ const OLDEST = [6, 2] as const;
 type Place = { redis: Redis; keys: Keys };
 
 /** Checks a Redis that answers: version, role, durability, replication, eviction, memory. `isCluster`: as configured. */
-export async function checkRedis(redis: Redis, place: string, isCluster = false): Promise<Finding[]> {
+export async function checkRedis(
+  redis: Redis,
+  place: string,
+  isCluster = false,
+): Promise<Finding[]> {
   const facts = factsOf(await redis.info());
   const names = ['appendfsync', 'save', 'min-replicas-to-write'];
   const [fsync, save, replicas] = await Promise.all(names.map((name) => setting(redis, name)));
@@ -42,7 +46,9 @@ export async function checkRights(redis: Redis, key: string): Promise<Finding[]>
 
 function factsOf(info: string): Map<string, string> {
   const lines = info.split(/\r?\n/).map((line) => line.split(/:(.*)/s));
-  return new Map(lines.flatMap(([name, value]) => (name && value !== undefined ? [[name, value]] : [])));
+  return new Map(
+    lines.flatMap(([name, value]) => (name && value !== undefined ? [[name, value]] : [])),
+  );
 }
 
 /** Undefined if CONFIG is forbidden, as on managed servers. */
@@ -55,8 +61,14 @@ function versionFinding(facts: ReadonlyMap<string, string>): Finding {
   const version = facts.get('redis_version') ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const check = 'Redis version';
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return { check, state: 'ok', message: version };
-  return { check, state: 'fail', message: version, remedy: `Use Redis ${OLDEST.join('.')} or later.` };
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))
+    return { check, state: 'ok', message: version };
+  return {
+    check,
+    state: 'fail',
+    message: version,
+    remedy: `Use Redis ${OLDEST.join('.')} or later.`,
+  };
 }
 
 function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
@@ -77,12 +89,24 @@ function replication(facts: ReadonlyMap<string, string>, least: string | undefin
   if (Number(facts.get('connected_slaves') ?? 0) === 0) return [];
   // INFO counts the replicas in contact only where a number of them is required.
   const isRequired = least === undefined && facts.has('min_slaves_good_slaves');
-  if (isRequired) return [{ check, state: 'ok', message: 'takes writes only while enough replicas are in contact' }];
+  if (isRequired)
+    return [
+      { check, state: 'ok', message: 'takes writes only while enough replicas are in contact' },
+    ];
   if (least === undefined) {
-    return [{ check, state: 'warn', message: `min-replicas-to-write ${UNCHECKED}`, remedy: REPLICAS_REMEDY }];
+    return [
+      {
+        check,
+        state: 'warn',
+        message: `min-replicas-to-write ${UNCHECKED}`,
+        remedy: REPLICAS_REMEDY,
+      },
+    ];
   }
-  if (Number(least) > 0) return [{ check, state: 'ok', message: `takes writes with ${least} or more replicas` }];
-  const message = 'a primary that is cut off from its replicas takes writes that a failover discards';
+  if (Number(least) > 0)
+    return [{ check, state: 'ok', message: `takes writes with ${least} or more replicas` }];
+  const message =
+    'a primary that is cut off from its replicas takes writes that a failover discards';
   return [{ check, state: 'warn', message, remedy: REPLICAS_REMEDY }];
 }
 
@@ -96,7 +120,11 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
   const remedy =
     'Set appendonly yes and appendfsync always. Without redis.url po-sync runs its own Redis with these settings.';
   if (aof && fsync === 'always') {
-    return { check, state: 'ok', message: 'confirmed writes survive a power failure (appendonly, fsync always)' };
+    return {
+      check,
+      state: 'ok',
+      message: 'confirmed writes survive a power failure (appendonly, fsync always)',
+    };
   }
   if (aof) {
     // CONFIG would also show passwords: nobody should need to permit it.
@@ -114,7 +142,12 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
     };
   }
   if (save === undefined) {
-    return { check, state: 'warn', message: `no append-only file; save ${UNCHECKED}`, remedy: ASK_OWNER };
+    return {
+      check,
+      state: 'warn',
+      message: `no append-only file; save ${UNCHECKED}`,
+      remedy: ASK_OWNER,
+    };
   }
   return {
     check,
@@ -162,7 +195,9 @@ export async function inboxesUsedElsewhere(config: Config): Promise<string[]> {
   if (!(await isWithoutLedger(config))) return [];
   const { environment, sources } = config;
   const inboxes = sources.filter(({ type }) => type === 'inbox').map((source) => source.path);
-  const owners = await Promise.all(inboxes.map((folder) => environmentOf(folder).catch(() => undefined)));
+  const owners = await Promise.all(
+    inboxes.map((folder) => environmentOf(folder).catch(() => undefined)),
+  );
   return inboxes.filter((_, i) => owners[i] === environment);
 }
 
@@ -206,7 +241,8 @@ export async function checkListed(
     for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
       // Before the orders of each file, these are read into the ledger.
       if (one.kind === 'nothing' && delivery.readList === 'newLedger') unknown += 1;
-      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;
+      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0)
+        waiting += 1;
     }
   }
   if (unknown + waiting === 0) return [];
@@ -214,7 +250,14 @@ export async function checkListed(
     unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
     waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
   ].flat();
-  return [{ check: 'ledger', state: 'warn', message: `the API's list has ${counts.join(' and ')}`, remedy: RESTORED }];
+  return [
+    {
+      check: 'ledger',
+      state: 'warn',
+      message: `the API's list has ${counts.join(' and ')}`,
+      remedy: RESTORED,
+    },
+  ];
 }
 
 function readAtStart(count: number): Finding {
@@ -229,7 +272,14 @@ const RESTORED =
 export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
   if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
   const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
-  return [{ check: 'ledger', state: 'warn', message, remedy: 'Nothing is to be repaired: start the daemon.' }];
+  return [
+    {
+      check: 'ledger',
+      state: 'warn',
+      message,
+      remedy: 'Nothing is to be repaired: start the daemon.',
+    },
+  ];
 }
 
 /** A start refuses a ledger that a newer version writes, and converts one of an older version: no older one starts then. */
@@ -238,8 +288,14 @@ export async function checkFormat(place: Place): Promise<Finding[]> {
   if (found instanceof Error) return [failure('ledger', found)];
   if (await isNew(place)) return [];
   const { format, ours } = found;
-  const ok = { check: 'ledger format', state: 'ok', message: `${format}, as this version writes it` } as const;
+  const ok = {
+    check: 'ledger format',
+    state: 'ok',
+    message: `${format}, as this version writes it`,
+  } as const;
   if (format === ours) return [ok];
   const message = `${format}; a daemon of this version converts it to ${ours}, and older versions do not start then`;
-  return [{ ...ok, state: 'warn', message, remedy: 'Make a backup before you start this version.' }];
+  return [
+    { ...ok, state: 'warn', message, remedy: 'Make a backup before you start this version.' },
+  ];
 }

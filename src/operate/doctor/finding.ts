@@ -13,7 +13,12 @@ export type Finding = {
 export function failure(check: string, thrown: unknown, remedy?: string): Finding {
   const error = toError(thrown);
   const advice = (error instanceof PoSyncError ? error.remedy : undefined) ?? remedy;
-  return { check, state: 'fail', message: error.message, ...(advice === undefined ? {} : { remedy: advice }) };
+  return {
+    check,
+    state: 'fail',
+    message: error.message,
+    ...(advice === undefined ? {} : { remedy: advice }),
+  };
 }
 
 /** A larger difference makes the times in reports and logs misleading. HTTP dates have a resolution of one second. */
@@ -26,5 +31,10 @@ export function checkClock(check: string, ahead: number): Finding {
     return { check, state: 'ok', message: `differs by less than ${LARGEST_DIFFERENCE / 1000} s` };
   }
   const message = `this machine's clock is ${seconds} s ${ahead > 0 ? 'ahead' : 'behind'}`;
-  return { check, state: 'warn', message, remedy: 'Synchronize both clocks (chrony, systemd-timesyncd).' };
+  return {
+    check,
+    state: 'warn',
+    message,
+    remedy: 'Synchronize both clocks (chrony, systemd-timesyncd).',
+  };
 }

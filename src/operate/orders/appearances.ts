@@ -4,7 +4,13 @@ import { codeOf } from '../../core/errors.ts';
 import { newerIn, type SentAs } from '../../ledger/dead-letters.ts';
 import { madeOthers, type ToBecome } from '../../ledger/number-claims.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import {
+  type Closings,
+  closedBy,
+  closingFor,
+  closingsOf,
+  type DeadLetter,
+} from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
@@ -34,17 +40,28 @@ export function handedIn(by: string | undefined): string {
 }
 
 /** `, lines 7, 8` of all rows of the order where they are known, else `, from line 7`; empty while no line is known. */
-export function lineText({ batch, result, deadLetter }: Appearance, content: LinesOf | undefined): string {
+export function lineText(
+  { batch, result, deadLetter }: Appearance,
+  content: LinesOf | undefined,
+): string {
   const { line } = result;
   if (line === 0) return '';
   // A dead letter names all its lines. Those of other orders are known where their file was read now.
-  const isRead = content?.batch === batch && content.status !== 'ledger' && content.items !== undefined;
+  const isRead =
+    content?.batch === batch && content.status !== 'ledger' && content.items !== undefined;
   const known = deadLetter?.location ?? (isRead ? content : undefined);
-  return known || content === undefined ? `, ${linesText(line, known?.lines)}` : `, ${firstLine(line, content.items)}`;
+  return known || content === undefined
+    ? `, ${linesText(line, known?.lines)}`
+    : `, ${firstLine(line, content.items)}`;
 }
 
 /** The lines of the rows of an order in a batch. */
-type LinesOf = { batch?: string; status?: string; lines?: readonly number[]; items?: readonly unknown[] };
+type LinesOf = {
+  batch?: string;
+  status?: string;
+  lines?: readonly number[];
+  items?: readonly unknown[];
+};
 
 /** `line 7`, or `from line 7` of an order whose other rows have lines that are not known. */
 export function firstLine(line: number, items: readonly unknown[] | undefined): string {
@@ -68,7 +85,8 @@ export async function findAppearances(
   only?: readonly string[],
 ): Promise<Appearance[]> {
   const reports = context.config.reports.path;
-  const names = only?.filter((one) => claimTimeOf(one) !== undefined).sort() ?? (await reportNames(reports));
+  const names =
+    only?.filter((one) => claimTimeOf(one) !== undefined).sort() ?? (await reportNames(reports));
   const found: Appearance[] = [];
   for (const name of names) {
     found.push(...(await inReport(number, join(reports, name), context).catch(noneIfGone)));
@@ -76,11 +94,16 @@ export async function findAppearances(
   return found;
 }
 
-async function inReport(number: string, folder: string, context: OperatorContext): Promise<Appearance[]> {
+async function inReport(
+  number: string,
+  folder: string,
+  context: OperatorContext,
+): Promise<Appearance[]> {
   if (!(await contains(join(folder, 'results.csv'), number.replaceAll('"', '""')))) return [];
   const report = await readReport(folder);
   // A copy of a report under another name is none.
-  if (report?.environment !== context.config.environment || report.batch !== basename(folder)) return [];
+  if (report?.environment !== context.config.environment || report.batch !== basename(folder))
+    return [];
   const results: OrderResult[] = [];
   for await (const result of readResults(join(folder, 'results.csv'))) {
     if (result.purchaseOrderNumber === number) results.push(result);
@@ -94,22 +117,34 @@ async function inReport(number: string, folder: string, context: OperatorContext
   );
   return results.map((result) => {
     const { batch, source, file, startedAt, by } = report;
-    const at = deadLetters.findIndex(({ location, kind }) => location.line === result.line && kind === result.outcome);
+    const at = deadLetters.findIndex(
+      ({ location, kind }) => location.line === result.line && kind === result.outcome,
+    );
     const { [at]: deadLetter } = deadLetters;
     const { [at]: sentAs } = sent;
-    const more = { ...(by && { by }), ...(deadLetter && { deadLetter }), ...(sentAs && { sentAs }) };
+    const more = {
+      ...(by && { by }),
+      ...(deadLetter && { deadLetter }),
+      ...(sentAs && { sentAs }),
+    };
     return { batch, source, file, startedAt, result, ...more };
   });
 }
 
 /** A file of which `skipWhere` or `onlyWhere` left out an order that was sent, and the first line that has it. */
-export type LeftOutIn = Pick<Appearance, 'batch' | 'source' | 'file' | 'startedAt'> & { line: number };
+export type LeftOutIn = Pick<Appearance, 'batch' | 'source' | 'file' | 'startedAt'> & {
+  line: number;
+};
 
 /** Reports in which orders that were left out are looked for, where not all reports are read anyway. */
 const MOST_REPORTS = 200;
 
 /** The files that leave an order out after it was sent, as their reports name it, oldest first. */
-export async function findLeftOut(number: string, { config }: OperatorContext, all: boolean): Promise<LeftOutIn[]> {
+export async function findLeftOut(
+  number: string,
+  { config }: OperatorContext,
+  all: boolean,
+): Promise<LeftOutIn[]> {
   const known = await reportNames(config.reports.path);
   const looked = all ? known : known.slice(-MOST_REPORTS);
   const found: LeftOutIn[] = [];
@@ -131,7 +166,8 @@ export function leftOutEvent({ batch, source, file, startedAt, line }: LeftOutIn
 /** What a person does about an order that the newest of its files leaves out. */
 export function leftOutNote({ leftOut = [], appearances }: LeftOutFacts): string | undefined {
   const last = leftOut.at(-1);
-  if (last === undefined || appearances.some(({ startedAt }) => startedAt > last.startedAt)) return undefined;
+  if (last === undefined || appearances.some(({ startedAt }) => startedAt > last.startedAt))
+    return undefined;
   return `${last.file} now leaves it out (skipWhere or onlyWhere). po-sync did not cancel it: inform the supplier if it is not wanted.`;
 }
 
@@ -146,7 +182,8 @@ async function deadLettersOf(
   const closings = closingsOf(await batches.closings(batch));
   const deadLetters: DeadLetter[] = [];
   for await (const deadLetter of readDeadLetters(folder)) {
-    if (deadLetter.purchaseOrderNumber === number) deadLetters.push(withClosing(deadLetter, closings));
+    if (deadLetter.purchaseOrderNumber === number)
+      deadLetters.push(withClosing(deadLetter, closings));
   }
   return deadLetters;
 }
@@ -163,7 +200,10 @@ export async function withLedgerState(
   { ledger, batches, store }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
 ): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  const [newer, sent] = await Promise.all([newerIn(page, batches, store), sentAsOf(page, { ledger, batches, store })]);
+  const [newer, sent] = await Promise.all([
+    newerIn(page, batches, store),
+    sentAsOf(page, { ledger, batches, store }),
+  ]);
   return page.map((reported, i) => {
     const one = known[i];
     const deadLetter = withLastAnswer(reported, reported.batch, one);
@@ -182,7 +222,11 @@ export async function withLedgerState(
 /** For each of some open dead letters, the order that a fix file of another file made of it under another number. */
 export async function sentAsOf(
   page: readonly ToBecome[],
-  { ledger, batches, store: { redis, keys } }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
+  {
+    ledger,
+    batches,
+    store: { redis, keys },
+  }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
 ): Promise<(SentAs | undefined)[]> {
   const found = (await madeOthers(page, { redis, keys, ledger })).map(async (by) => {
     const from = by && (await batches.find(by.batch));
@@ -214,9 +258,14 @@ export function sentBy(appearances: readonly Appearance[]) {
 }
 
 /** When an order had its outcome, in milliseconds: a cancellation is before what it did, which may be counted a moment earlier. */
-export function outcomeAt({ outcome, at }: OrderResult, actions: readonly { at: number; what: string }[]): number {
+export function outcomeAt(
+  { outcome, at }: OrderResult,
+  actions: readonly { at: number; what: string }[],
+): number {
   const [own, what] = [Date.parse(at), 'cancelled'];
-  const acted = actions.filter((one) => outcome === what && one.what === what && Math.abs(one.at - own) < 1_000);
+  const acted = actions.filter(
+    (one) => outcome === what && one.what === what && Math.abs(one.at - own) < 1_000,
+  );
   return Math.max(own, ...acted.map((one) => one.at));
 }
 
@@ -241,7 +290,9 @@ function noneIfGone(error: unknown): [] {
 export function onAttempt(attempts: number, all: readonly Pick<Appearance, 'result'>[]): string {
   if (attempts < 2) return '';
   // A file that repeats a refused order shows the same refusal.
-  const refusals = all.flatMap(({ result }) => (result.outcome === 'refused' && result.attempts > 0 ? result.at : []));
+  const refusals = all.flatMap(({ result }) =>
+    result.outcome === 'refused' && result.attempts > 0 ? result.at : [],
+  );
   if (new Set(refusals).size < attempts - 1) return ` on attempt ${attempts}`;
   return ` on attempt ${attempts}; ${attempts === 2 ? 'the first was' : 'those before were'} refused`;
 }

@@ -68,11 +68,16 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
   let last = { number: '', value: '' };
   const { header, at } = 'columns' in reading ? reading.columns : { header: [], at: {} };
   const read = new Set<unknown>(Object.values(at));
-  const columns = header.flatMap((name, index) => (read.has(index) || !isStatusName(name) ? [] : [{ name, index }]));
+  const columns = header.flatMap((name, index) =>
+    read.has(index) || !isStatusName(name) ? [] : [{ name, index }],
+  );
 
   function saidIn(record: SourceRecord): Said[] {
     if (record.kind === 'row')
-      return columns.map(({ name, index }) => ({ column: name, value: trimBlanks(record.cells[index] ?? '') }));
+      return columns.map(({ name, index }) => ({
+        column: name,
+        value: trimBlanks(record.cells[index] ?? ''),
+      }));
     const { value } = record;
     if (!isObject(value)) return [];
     const state = find(value, mapping.fields.orderState).name;
@@ -100,7 +105,9 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
     /** What an order says, each once; several rows may say different things. */
     of({ records }: CheckedOrder): Said[] {
       if (records[0]?.kind === 'row' && columns.length === 0) return [];
-      const each = new Map(records.flatMap(saidIn).map((one) => [`${one.column}\0${one.value}`, one]));
+      const each = new Map(
+        records.flatMap(saidIn).map((one) => [`${one.column}\0${one.value}`, one]),
+      );
       return [...each.values()];
     },
     add,
@@ -116,11 +123,20 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
         const all = [...found].map(([value, { leftOut, ...ends }]) => {
           return { value: shorten(value, 40), ...ends, ...(leftOut > 0 && { leftOut }) };
         });
-        const sorted = all.sort((a, b) => Number(b.sent > 0) - Number(a.sent > 0) || total(b) - total(a));
-        const rest = sorted.slice(MOST_SHOWN).reduce((sum, one) => sum + total(one), more.get(column) ?? 0);
-        return { column: shorten(column.trim(), 40), values: sorted.slice(0, MOST_SHOWN), more: rest };
+        const sorted = all.sort(
+          (a, b) => Number(b.sent > 0) - Number(a.sent > 0) || total(b) - total(a),
+        );
+        const rest = sorted
+          .slice(MOST_SHOWN)
+          .reduce((sum, one) => sum + total(one), more.get(column) ?? 0);
+        return {
+          column: shorten(column.trim(), 40),
+          values: sorted.slice(0, MOST_SHOWN),
+          more: rest,
+        };
       }),
   };
 }
 
-const total = ({ sent, known, held, leftOut = 0 }: StatusValues['values'][number]) => sent + known + held + leftOut;
+const total = ({ sent, known, held, leftOut = 0 }: StatusValues['values'][number]) =>
+  sent + known + held + leftOut;

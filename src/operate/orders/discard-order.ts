@@ -2,18 +2,30 @@ import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { discarded } from '../../ledger/state-machine/decision.ts';
-import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
+import {
+  createDeadLetterClosing,
+  type KnownDeadLetter,
+} from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { noteDiscard } from '../../put-away/note-discards.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { findInProgress, inProgressRemedy, inProgressText, type OrderInProgress } from './in-progress.ts';
+import {
+  findInProgress,
+  inProgressRemedy,
+  inProgressText,
+  type OrderInProgress,
+} from './in-progress.ts';
 
 /** Why a dead letter cannot be discarded now. */
 export function orderInProgress(name: string, found: OrderInProgress): PoSyncError {
-  return new PoSyncError('order-in-progress', `${name} is not discarded. ${inProgressText(found)}`, {
-    remedy: inProgressRemedy(found),
-    facts: { order: found.number, batch: found.batch },
-  });
+  return new PoSyncError(
+    'order-in-progress',
+    `${name} is not discarded. ${inProgressText(found)}`,
+    {
+      remedy: inProgressRemedy(found),
+      facts: { order: found.number, batch: found.batch },
+    },
+  );
 }
 
 /** What discarding does with a dead letter, or why it cannot be discarded. */
@@ -40,7 +52,12 @@ const TRIES = 5;
 
 /** Builds `discard`, and `wouldDiscard`, which changes nothing. */
 export function createDiscard({ batches, config, ledger, operator, store }: OperatorContext) {
-  const closing = createDeadLetterClosing({ batches, ledger, redis: store.redis, keys: store.keys });
+  const closing = createDeadLetterClosing({
+    batches,
+    ledger,
+    redis: store.redis,
+    keys: store.keys,
+  });
 
   async function judge(deadLetter: FoundDeadLetter): Promise<Judged> {
     if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };
@@ -57,11 +74,17 @@ export function createDiscard({ batches, config, ledger, operator, store }: Oper
     for (let tries = 0; tries < TRIES; tries += 1) {
       const judged = await judge(deadLetter);
       if (judged.known === undefined) return judged;
-      const end = await closing.close(deadLetter.batch, deadLetter, judged.known, operator.did('discarded'));
+      const end = await closing.close(
+        deadLetter.batch,
+        deadLetter,
+        judged.known,
+        operator.did('discarded'),
+      );
       if (end === 'late') continue;
       const batch = await batches.find(deadLetter.batch);
       const folder = join(config.reports.path, deadLetter.batch);
-      if (batch) await noteDiscard({ folder, batch, letter: deadLetter }, operator.did('discarded'), store);
+      if (batch)
+        await noteDiscard({ folder, batch, letter: deadLetter }, operator.did('discarded'), store);
       return { verdict: 'discarded' };
     }
     return { verdict: 'under-way' };

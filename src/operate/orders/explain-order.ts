@@ -11,7 +11,13 @@ import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Appearance, findAppearances, findLeftOut, type LeftOutIn, sentBy } from './appearances.ts';
+import {
+  type Appearance,
+  findAppearances,
+  findLeftOut,
+  type LeftOutIn,
+  sentBy,
+} from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
 import { notSent } from './in-progress.ts';
 import type { OrderContent } from './order-content.ts';
@@ -80,21 +86,34 @@ export async function explainOrder(
     ledger.lookup([order]),
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
-    findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context, reports)),
+    findAppearances(
+      order,
+      context,
+      reports === 'all' ? undefined : await batchesOf(order, context, reports),
+    ),
     appearancesInProgress(order, context),
     findLeftOut(order, context, reports === 'all'),
   ]);
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
-  const isNew = ({ batch }: Appearance) => batch !== own && reported.every((one) => one.batch !== batch);
+  const isNew = ({ batch }: Appearance) =>
+    batch !== own && reported.every((one) => one.batch !== batch);
   const appearances = [...reported, ...unreported.filter(isNew)];
-  const operatorActions = [...ownActions, ...(await cancellations(appearances, ownActions, batches))];
-  const more = { ...(timesListed !== undefined && { timesListed }), ...(leftOut.length > 0 && { leftOut }) };
+  const operatorActions = [
+    ...ownActions,
+    ...(await cancellations(appearances, ownActions, batches)),
+  ];
+  const more = {
+    ...(timesListed !== undefined && { timesListed }),
+    ...(leftOut.length > 0 && { leftOut }),
+  };
   const base = { order, ...more, operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
     case 'nothing':
       if (appearances.length + operatorActions.length === 0)
-        throw (await notSent(order, { ...context, search })) ?? (await unknownOrder(order, context));
+        throw (
+          (await notSent(order, { ...context, search })) ?? (await unknownOrder(order, context))
+        );
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { batchNo, ...compact } = known.compact;
@@ -103,7 +122,10 @@ export async function explainOrder(
       const sent = own === undefined ? sentBy(appearances) : undefined;
       const batch = own ?? sent?.batch;
       const by = batch === undefined ? undefined : ((await batches.find(batch))?.by ?? sent?.by);
-      const from = { ...(batch === undefined ? {} : { batch }), ...(by === undefined ? {} : { by }) };
+      const from = {
+        ...(batch === undefined ? {} : { batch }),
+        ...(by === undefined ? {} : { by }),
+      };
       const { at = compact.at, attempts = compact.attempts } = sent ?? {};
       return { ...base, state: 'accepted', accepted: { at, attempts, ...from } };
     }
@@ -113,9 +135,15 @@ export async function explainOrder(
 }
 
 /** Who cancelled the batch of an order that was not admitted yet: the ledger keeps no action of such an order. */
-async function cancellations(all: readonly Appearance[], own: OperatorAction[], { find }: OperatorContext['batches']) {
+async function cancellations(
+  all: readonly Appearance[],
+  own: OperatorAction[],
+  { find }: OperatorContext['batches'],
+) {
   if (own.some(({ what }) => what === 'cancelled')) return [];
-  const names = all.filter(({ result }) => result.outcome === 'cancelled').map(({ batch }) => batch);
+  const names = all
+    .filter(({ result }) => result.outcome === 'cancelled')
+    .map(({ batch }) => batch);
   return (await Promise.all([...new Set(names)].map(find))).flatMap((batch) =>
     batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : [],
   );
@@ -143,10 +171,23 @@ async function batchesOf(
 }
 
 /** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */
-async function appearancesInProgress(order: string, context: OperatorContext): Promise<Appearance[]> {
+async function appearancesInProgress(
+  order: string,
+  context: OperatorContext,
+): Promise<Appearance[]> {
   const found = await deadLettersInProgressOf(order, context);
   return found.map(({ letter, startedAt, by }) => {
-    const { batch, source, file, kind, attempts, code, lastAt, location, problems: [first] = [] } = letter;
+    const {
+      batch,
+      source,
+      file,
+      kind,
+      attempts,
+      code,
+      lastAt,
+      location,
+      problems: [first] = [],
+    } = letter;
     const result = {
       line: location.line,
       purchaseOrderNumber: order,
@@ -196,13 +237,16 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
 /** The state of an order without an entry, by its newest report. The ledger keeps only numbers that the API may have. */
 export function lastOutcome({ appearances, operatorActions }: OrderHistory): string {
   const waiting = appearances.findLast(isWaiting);
-  if (waiting) return `${outcomeWord(waiting.deadLetter?.kind ?? waiting.result.outcome)}, waits for a person`;
+  if (waiting)
+    return `${outcomeWord(waiting.deadLetter?.kind ?? waiting.result.outcome)}, waits for a person`;
   const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
   // Before the report of a cancelled batch is written, only the action is known.
-  if (last === undefined) return operatorActions.at(-1)?.what === 'cancelled' ? 'cancelled' : 'no longer known';
+  if (last === undefined)
+    return operatorActions.at(-1)?.what === 'cancelled' ? 'cancelled' : 'no longer known';
   const word = outcomeWord(last.result.outcome);
   const closed = last.deadLetter?.closed;
-  if (closed) return `${word}, ${closingWord(closed.by)}${closed.number ? ` as ${closed.number}` : ''} since`;
+  if (closed)
+    return `${word}, ${closingWord(closed.by)}${closed.number ? ` as ${closed.number}` : ''} since`;
   return `${word}${appearances.length > 1 ? ' in its last file' : ''}`;
 }
 
@@ -212,17 +256,30 @@ export function isWaiting({ deadLetter }: Pick<Appearance, 'deadLetter'>): boole
 }
 
 /** What operators did, without what the closing of a dead letter says already. A correction is not after the file that it became. */
-export function otherActions({ operatorActions, appearances, open }: OrderHistory): OperatorAction[] {
-  const closings = new Set(appearances.flatMap(({ deadLetter }) => deadLetter?.closed ?? []).map(endKey));
+export function otherActions({
+  operatorActions,
+  appearances,
+  open,
+}: OrderHistory): OperatorAction[] {
+  const closings = new Set(
+    appearances.flatMap(({ deadLetter }) => deadLetter?.closed ?? []).map(endKey),
+  );
   const files = appearances.map(({ by, startedAt }) => ({ by, at: Date.parse(startedAt) }));
   if (open !== undefined) files.push({ by: open.by, at: open.takenAt });
   return operatorActions
     .filter(({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })))
-    .map((one) => (one.what === 'corrected' || one.what === 'sent again unchanged' ? beforeFile(one, files) : one));
+    .map((one) =>
+      one.what === 'corrected' || one.what === 'sent again unchanged'
+        ? beforeFile(one, files)
+        : one,
+    );
 }
 
 /** Its file was taken in the same moment: of those of the person within two seconds, the nearest. */
-function beforeFile(one: OperatorAction, files: readonly { by: string | undefined; at: number }[]): OperatorAction {
+function beforeFile(
+  one: OperatorAction,
+  files: readonly { by: string | undefined; at: number }[],
+): OperatorAction {
   const away = (at: number) => Math.abs(at - one.at);
   const near = files.filter(({ by, at }) => by === one.who && away(at) < 2_000).map(({ at }) => at);
   return { ...one, at: Math.min(one.at, ...near.sort((a, b) => away(a) - away(b)).slice(0, 1)) };
@@ -242,7 +299,10 @@ export function historyJson({ accepted, open, operatorActions, ...rest }: OrderH
       takenAt: iso(open.takenAt),
       maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
       nextAt: open.nextAt && iso(open.nextAt),
-      waitsFor: { ...open.waitsFor, ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }) },
+      waitsFor: {
+        ...open.waitsFor,
+        ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }),
+      },
       history: open.history.map(dated),
     },
     operatorActions: operatorActions.map(actionJson),

@@ -48,7 +48,10 @@ export function createTurns(clock: Clock, takes: number): () => Promise<Turn> {
       waited.removeEventListener('abort', giveUp);
       if (waited.aborted) return;
       const until = clock.monotonic() + takes;
-      const { turn, ended } = createTurn(AbortSignal.timeout(takes), () => until - clock.monotonic());
+      const { turn, ended } = createTurn(
+        AbortSignal.timeout(takes),
+        () => until - clock.monotonic(),
+      );
       given.resolve(turn);
       await ended;
     });

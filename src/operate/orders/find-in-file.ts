@@ -46,7 +46,11 @@ export type FoundInFile =
  * Reads a file as admission does, up to the wanted order, and follows no link. A file has to be read to its end first,
  * to know how it is written. Does not reject; an error names no content, because the file may be another one now.
  */
-export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
+export async function findInFile(
+  wanted: WantedOrder,
+  deps: HowToReadDeps,
+  signal: AbortSignal,
+): Promise<FoundInFile> {
   try {
     if (wanted.isKept) return await searchKept(wanted, signal);
     await using opened = await openClaim(wanted);
@@ -56,14 +60,23 @@ export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signa
   }
 }
 
-async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
+async function search(
+  wanted: WantedOrder,
+  deps: HowToReadDeps,
+  signal: AbortSignal,
+): Promise<FoundInFile> {
   const inspection = await inspectWanted(wanted, deps, signal);
   if ('refusal' in inspection) return { found: 'unreadable', code: inspection.refusal.code };
   const { path, number, isLeftOut } = wanted;
   if (isLeftOut)
-    return { found: 'other', isChanged: false, leftOut: await findLeftOut(path, inspection, number, signal) };
+    return {
+      found: 'other',
+      isChanged: false,
+      leftOut: await findLeftOut(path, inspection, number, signal),
+    };
   const isChanged = wanted.sha256 !== undefined && wanted.sha256 !== inspection.sha256;
-  if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
+  if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256)
+    return { found: 'other', isChanged: true };
   const isRestored = inspection.warnings.some((warning) => warning.includes(WERE_RESTORED));
   for await (const order of readOrders(wanted.path, inspection, { signal })) {
     signal.throwIfAborted();
@@ -77,8 +90,15 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
 /** An order that a report did not keep has no items to show. */
 async function searchKept(wanted: WantedOrder, signal: AbortSignal): Promise<FoundInFile> {
   const kept = await findKept(wanted, signal);
-  if (kept === undefined || kept === 'other') return kept ? { found: 'other', isChanged: true } : { found: 'missing' };
-  return { found: 'same', isRestored: false, items: kept.items, line: kept.line, lines: kept.lines ?? [kept.line] };
+  if (kept === undefined || kept === 'other')
+    return kept ? { found: 'other', isChanged: true } : { found: 'missing' };
+  return {
+    found: 'same',
+    isRestored: false,
+    items: kept.items,
+    line: kept.line,
+    lines: kept.lines ?? [kept.line],
+  };
 }
 
 /** The first pass over a file as admission reads it; `refusal`: why it must not be read. */
@@ -88,7 +108,9 @@ export async function inspectWanted(
   signal: AbortSignal,
 ): Promise<Inspection | { refusal: PoSyncError }> {
   const { mapping, originals, refusal } = await howToRead(path, source, deps);
-  return refusal === undefined ? await inspectFile(path, mapping, { signal, originals }) : { refusal };
+  return refusal === undefined
+    ? await inspectFile(path, mapping, { signal, originals })
+    : { refusal };
 }
 
 function isWanted(order: CheckedOrder, { number, digest, line }: WantedOrder): order is ValidOrder {
@@ -120,10 +142,19 @@ export function faultOf(error: unknown): FoundInFile {
 }
 
 /** As `findInFile`, from values that can be sent to a thread; `corrected`: the batch that the file corrects, if it is known. */
-export const findOrder = (wanted: WantedOrder, config: HowToReadDeps['config'], corrected: Batch | undefined) =>
-  findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
+export const findOrder = (
+  wanted: WantedOrder,
+  config: HowToReadDeps['config'],
+  corrected: Batch | undefined,
+) => findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
 
 /** How a thread, which has no Redis, reads a file that corrects a batch. */
-export function knowing(config: HowToReadDeps['config'], corrected: Batch | undefined): HowToReadDeps {
-  return { config, batches: { find: async (name) => (corrected?.batch === name ? corrected : undefined) } };
+export function knowing(
+  config: HowToReadDeps['config'],
+  corrected: Batch | undefined,
+): HowToReadDeps {
+  return {
+    config,
+    batches: { find: async (name) => (corrected?.batch === name ? corrected : undefined) },
+  };
 }

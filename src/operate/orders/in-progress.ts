@@ -29,7 +29,10 @@ export function isInProgress(known: Known | undefined): known is { kind: 'open';
 }
 
 /** The order in progress with the number or a row of a dead letter, where that is not the dead letter's own order. */
-export async function findInProgress(letter: Letter, context: Context): Promise<OrderInProgress | undefined> {
+export async function findInProgress(
+  letter: Letter,
+  context: Context,
+): Promise<OrderInProgress | undefined> {
   const { ledger, store, batches } = context;
   const claims = createRowClaims({ redis: store.redis, keys: store.keys, ledger });
   const rows = placesOf(letter).map((place) => ({ batch: letter.batch, place }));
@@ -51,7 +54,13 @@ export async function findInProgress(letter: Letter, context: Context): Promise<
   const { batch, state, order } = found.entry;
   const name = (await batches.find(batch))?.name;
   const waits = state === 'queued' || state === 'retry';
-  return { number: order.purchaseOrderNumber, batch, ...(name === undefined ? {} : { file: name }), isFix, waits };
+  return {
+    number: order.purchaseOrderNumber,
+    batch,
+    ...(name === undefined ? {} : { file: name }),
+    isFix,
+    waits,
+  };
 }
 
 /** Whether another file brought the order in progress: a dead letter whose own order is sent again has it, too. */
@@ -64,20 +73,30 @@ export function inProgressText(
   { number, batch, file, isFix, waits, isSent }: OrderInProgress,
   title = batchTitle(batch, file),
 ): string {
-  if (isSent) return `Already sent as ${number}, from fix file ${title}, which is not finished yet.`;
+  if (isSent)
+    return `Already sent as ${number}, from fix file ${title}, which is not finished yet.`;
   const is = waits ? 'waits to be sent' : 'is being sent';
-  return isFix ? `Fix file ${title} with this order ${is}.` : `An order with this number ${is}, from ${title}.`;
+  return isFix
+    ? `Fix file ${title} with this order ${is}.`
+    : `An order with this number ${is}, from ${title}.`;
 }
 
 /** Whether the words about another file say that it has the order in progress, and not that it was accepted. */
 export function saysInProgress(already: string): boolean {
-  return /\b(?:waits to be sent|is being sent|is already in progress|is not finished yet)\b/.test(already);
+  return /\b(?:waits to be sent|is being sent|is already in progress|is not finished yet)\b/.test(
+    already,
+  );
 }
 
 /** What a person does who does not want the order, or the row of one that was sent. */
-export function inProgressRemedy({ waits, isSent }: Pick<OrderInProgress, 'waits' | 'isSent'>): string {
+export function inProgressRemedy({
+  waits,
+  isSent,
+}: Pick<OrderInProgress, 'waits' | 'isSent'>): string {
   if (isSent) return 'Wait until that file is finished.';
-  return waits ? 'Wait for its outcome. To stop it, cancel that file on its page.' : 'Wait for its outcome.';
+  return waits
+    ? 'Wait for its outcome. To stop it, cancel that file on its page.'
+    : 'Wait for its outcome.';
 }
 
 type Searching = Pick<OperatorContext, 'config' | 'ledger' | 'batches'> & { search: SearchFile };
@@ -91,12 +110,18 @@ export async function notSent(order: string, context: Searching): Promise<PoSync
 const MOST_FILES = 3;
 
 /** That the mapping leaves an order out of one of the last files with such rows, as they are now: no report names it. */
-async function leftOutOrder(order: string, { config, batches, search }: Searching): Promise<PoSyncError | undefined> {
+async function leftOutOrder(
+  order: string,
+  { config, batches, search }: Searching,
+): Promise<PoSyncError | undefined> {
   const searched = new Set<string>();
   for (const { batch, source, file } of await reportsThatLeftOut(config)) {
-    const from = config.sources.find(({ name, type }) => name === source && type === 'export')?.path;
+    const from = config.sources.find(
+      ({ name, type }) => name === source && type === 'export',
+    )?.path;
     const known = from === undefined ? await batches.find(batch) : undefined;
-    const place = from === undefined ? known && fileOf(known, config) : exportFile(from, source, file);
+    const place =
+      from === undefined ? known && fileOf(known, config) : exportFile(from, source, file);
     if (place === undefined || searched.has(place.path) || searched.size === MOST_FILES) continue;
     searched.add(place.path);
     const found = await search({ ...place, number: order, isLeftOut: true });
@@ -110,7 +135,11 @@ async function leftOutOrder(order: string, { config, batches, search }: Searchin
   return undefined;
 }
 
-const exportFile = (from: string, source: string, name: string): Pick<WantedOrder, 'kind' | 'path' | 'source'> => {
+const exportFile = (
+  from: string,
+  source: string,
+  name: string,
+): Pick<WantedOrder, 'kind' | 'path' | 'source'> => {
   return { kind: 'export', path: join(dirname(from), name), source };
 };
 
@@ -121,7 +150,11 @@ const WERE_SKIPPED = /\b(?:skipWhere|onlyWhere) (?:was|were) skipped/;
 /** The last reports of files of which the mapping left something out, the newest first. */
 async function reportsThatLeftOut({ reports, environment }: OperatorContext['config']) {
   const newest = (await reportNames(reports.path)).slice(-MOST_REPORTS).reverse();
-  const all = await Promise.all(newest.map((name) => readReport(join(reports.path, name)).catch(() => undefined)));
-  const own = all.filter((one) => one !== undefined).filter((one) => one.environment === environment);
+  const all = await Promise.all(
+    newest.map((name) => readReport(join(reports.path, name)).catch(() => undefined)),
+  );
+  const own = all
+    .filter((one) => one !== undefined)
+    .filter((one) => one.environment === environment);
   return own.filter(({ warnings }) => warnings.some((text) => WERE_SKIPPED.test(text)));
 }

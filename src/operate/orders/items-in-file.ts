@@ -8,7 +8,13 @@ import { pages } from '../../report/lines.ts';
 import { readKept } from '../../report/results.ts';
 import type { HowToReadDeps } from '../../validate/how-to-read.ts';
 import { readOrderPages } from '../../validate/read-orders.ts';
-import { type FoundInFile, faultOf, inspectWanted, knowing, type WantedOrder } from './find-in-file.ts';
+import {
+  type FoundInFile,
+  faultOf,
+  inspectWanted,
+  knowing,
+  type WantedOrder,
+} from './find-in-file.ts';
 
 /** The orders of one file whose items are wanted: the digest of what was sent, by number. */
 export type WantedItems = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept'> & {
@@ -16,7 +22,9 @@ export type WantedItems = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept
 };
 
 /** `lines`: of its rows. */
-export type SentOrder = Pick<Order, 'purchaseOrderNumber' | 'items'> & { lines?: readonly number[] };
+export type SentOrder = Pick<Order, 'purchaseOrderNumber' | 'items'> & {
+  lines?: readonly number[];
+};
 
 /** Orders of a page. */
 const PAGE = 500;
@@ -31,7 +39,11 @@ export type ItemReading = AsyncGenerator<SentOrder[], Unread>;
  * Reads a file once as admission does, and follows no link. An order is only among them if the digest proves that its
  * items were sent. Does not reject.
  */
-async function* itemsInFile(wanted: WantedItems, deps: HowToReadDeps, signal: AbortSignal): ItemReading {
+async function* itemsInFile(
+  wanted: WantedItems,
+  deps: HowToReadDeps,
+  signal: AbortSignal,
+): ItemReading {
   try {
     if (wanted.isKept) return yield* provenIn(pages(readKept(wanted.path), PAGE), wanted, signal);
     await using opened = await openClaim(wanted);
@@ -60,7 +72,11 @@ async function* provenIn(
   return isKept ? 'missing' : 'differs';
 }
 
-async function* validPages(path: string, inspection: Inspection, signal: AbortSignal): AsyncGenerator<SentOrder[]> {
+async function* validPages(
+  path: string,
+  inspection: Inspection,
+  signal: AbortSignal,
+): AsyncGenerator<SentOrder[]> {
   for await (const page of readOrderPages(path, inspection, { signal }))
     yield page.flatMap((one) =>
       one.valid ? [{ ...one.order, lines: one.records.map(({ place }) => place.line) }] : [],

@@ -39,7 +39,10 @@ export type OrderContent = {
   lines?: readonly number[];
 };
 
-type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & { config: Pick<Config, 'reports'>; search: SearchFile };
+type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & {
+  config: Pick<Config, 'reports'>;
+  search: SearchFile;
+};
 
 /** Files in which the items of an order that the API had before are searched. */
 const MOST_FILES = 3;
@@ -64,8 +67,9 @@ export async function readContent(
       const { digest, batchNo } = known.compact;
       const batch = await deps.batches.nameOf(batchNo);
       if (batch === undefined) return await alreadyThere({ number: order, digest }, newest, deps);
-      const line = newest.find(({ result, ...one }) => one.batch === batch && result.outcome === 'accepted')?.result
-        .line;
+      const line = newest.find(
+        ({ result, ...one }) => one.batch === batch && result.outcome === 'accepted',
+      )?.result.line;
       return await inBatch(batch, { number: order, digest, ...given(line) }, deps);
     }
     case 'nothing':
@@ -75,7 +79,11 @@ export async function readContent(
 }
 
 /** An order that the ledger has from the API's list: a file may have brought the same items. */
-async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
+async function alreadyThere(
+  wanted: Wanted,
+  newest: readonly Appearance[],
+  deps: Deps,
+): Promise<OrderContent> {
   const sender = sentBy(newest)?.batch;
   const sent = newest.find(({ batch }) => batch === sender);
   const files = newest.toSorted((a, b) => Number(b.batch === sender) - Number(a.batch === sender));
@@ -90,7 +98,8 @@ async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps:
   }
   return {
     status: 'unknown',
-    message: "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
+    message:
+      "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
   };
 }
 
@@ -102,7 +111,10 @@ function asEqual(found: OrderContent): OrderContent {
 
 /** A later file brought the same items again, and the one that sent them is gone or changed. */
 function alsoIn(found: OrderContent, { file }: Appearance): OrderContent {
-  return { ...found, message: found.message.replace('As sent: ', `As sent from ${file}, also in `) };
+  return {
+    ...found,
+    message: found.message.replace('As sent: ', `As sent from ${file}, also in `),
+  };
 }
 
 /** An order that the ledger does not have: canceled, discarded, or accepted before `ledger.keep`. */
@@ -118,7 +130,13 @@ async function notInLedger(
   const { by, batch: ended = batch } = (deadLetter?.closed && endOf(deadLetter.closed)) ?? {};
   const isAccepted = ended === batch && ACCEPTED.includes(by ?? '');
   const message = `These items were ${isAccepted ? 'accepted later' : 'not accepted'}.`;
-  return { status: isAccepted ? 'unproven' : 'not-accepted', message, items, batch, line: result.line };
+  return {
+    status: isAccepted ? 'unproven' : 'not-accepted',
+    message,
+    items,
+    batch,
+    line: result.line,
+  };
 }
 
 /** How a dead letter ends whose order was sent again as it was, or was at the API already. */
@@ -127,10 +145,15 @@ const ACCEPTED: readonly string[] = ['accepted', 'confirmed', 'resent', 'rebuilt
 type Wanted = Pick<WantedOrder, 'number' | 'digest' | 'line'>;
 
 /** Reads the file of a batch, wherever it is now. */
-async function inBatch(name: string, wanted: Wanted, { batches, config, search }: Deps): Promise<OrderContent> {
+async function inBatch(
+  name: string,
+  wanted: Wanted,
+  { batches, config, search }: Deps,
+): Promise<OrderContent> {
   const batch = await batches.find(name);
   const place = batch && fileOf(batch, config);
-  if (batch === undefined || place === undefined) return { status: 'missing', message: goneWith(batch), batch: name };
+  if (batch === undefined || place === undefined)
+    return { status: 'missing', message: goneWith(batch), batch: name };
   const found = await search(wantedIn(batch, place, wanted));
   // The file may have been put away since its batch was looked up.
   const now = found.found === 'missing' ? await batches.find(name) : undefined;
@@ -138,12 +161,20 @@ async function inBatch(name: string, wanted: Wanted, { batches, config, search }
   const isMoved = now !== undefined && moved !== undefined && moved.path !== place.path;
   const last = isMoved ? await search(wantedIn(now, moved, wanted)) : found;
   const { path, isKept } = moved ?? place;
-  if (isKept && last.found === 'missing') return { status: 'missing', message: goneWith(batch), batch: name };
-  return contentOf(last, { batch: name, path, ...given(wanted.line), ...(isKept && { keptOf: batch.name }) }, wanted);
+  if (isKept && last.found === 'missing')
+    return { status: 'missing', message: goneWith(batch), batch: name };
+  return contentOf(
+    last,
+    { batch: name, path, ...given(wanted.line), ...(isKept && { keptOf: batch.name }) },
+    wanted,
+  );
 }
 
 /** That an order is in a file whose reading waits, and for what; undefined where none of these files has it. */
-export async function unreadOrder(number: string, { batches, search }: Deps): Promise<PoSyncError | undefined> {
+export async function unreadOrder(
+  number: string,
+  { batches, search }: Deps,
+): Promise<PoSyncError | undefined> {
   const waiting = (await batches.underWay()).filter(({ waitsAfter }) => waitsAfter !== undefined);
   for (const batch of waiting.slice(0, MOST_FILES)) {
     const { batch: name, name: file, kind, path, source } = batch;
@@ -151,20 +182,29 @@ export async function unreadOrder(number: string, { batches, search }: Deps): Pr
     if (found.found !== 'same') continue;
     const [why, remedy] = unreadBecause(batch);
     const message = `Order ${number} is in ${file}, ${linesText(found.line, found.lines)}, and is not read yet: ${why}.`;
-    return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
+    return new PoSyncError('order-unknown', message, {
+      remedy,
+      facts: { order: number, batch: name },
+    });
   }
   return undefined;
 }
 
 function unreadBecause({ batch, held, waitsForList }: Batch): [why: string, remedy: string] {
   if (held !== undefined)
-    return [`its batch ${batch} is held`, `Run po-sync batches release ${batch}, or po-sync batches cancel ${batch}.`];
+    return [
+      `its batch ${batch} is held`,
+      `Run po-sync batches release ${batch}, or po-sync batches cancel ${batch}.`,
+    ];
   if (waitsForList)
     return [
       "the API's list is read first (delivery.readList)",
       'No action needed: po-sync continues when it has read the list. If that takes long, po-sync status says why.',
     ];
-  return ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.'];
+  return [
+    'delivery is paused or slow',
+    'No action needed: po-sync reads it when delivery continues.',
+  ];
 }
 
 type Place = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept'>;
@@ -221,16 +261,28 @@ function contentOf(
       const reason = found.isChanged
         ? 'the file was changed since it was taken'
         : 'its mapping, or the report that it corrects, was changed since it was taken';
-      return { status: 'differs', message: `${path} no longer shows what was sent: ${reason}.`, ...place };
+      return {
+        status: 'differs',
+        message: `${path} no longer shows what was sent: ${reason}.`,
+        ...place,
+      };
     }
     case 'missing':
       return { status: 'missing', message: `The file is no longer at ${path}.`, ...place };
     case 'no-file':
-      return { status: 'unreadable', message: `${path} is no longer a file, and po-sync follows no link.`, ...place };
+      return {
+        status: 'unreadable',
+        message: `${path} is no longer a file, and po-sync follows no link.`,
+        ...place,
+      };
     case 'forbidden':
       return { status: 'unreadable', message: `No permission to read ${path}.`, ...place };
     case 'unreadable':
-      return { status: 'unreadable', message: `${path} cannot be read now (${found.code}).`, ...place };
+      return {
+        status: 'unreadable',
+        message: `${path} cannot be read now (${found.code}).`,
+        ...place,
+      };
     case 'late': {
       const where = line === undefined ? path : `line ${line} of ${path}`;
       const limit = counted(SEARCH_TAKES / 1000, 'second');
@@ -241,7 +293,11 @@ function contentOf(
       };
     }
     case 'busy':
-      return { status: 'late', message: `Other files are being read. Try again, or open ${path}.`, ...place };
+      return {
+        status: 'late',
+        message: `Other files are being read. Try again, or open ${path}.`,
+        ...place,
+      };
   }
 }
 

@@ -5,7 +5,11 @@ import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { isSameContent, isUnderWay } from '../../ledger/entry.ts';
-import { createKnownInvalid, resultsShownBefore, wereCorrected } from '../../ledger/known-invalid.ts';
+import {
+  createKnownInvalid,
+  resultsShownBefore,
+  wereCorrected,
+} from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
@@ -19,7 +23,13 @@ import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */
-export type Preview = { new: number; duplicate: number; conflict: number; waiting: number; invalid: number } & {
+export type Preview = {
+  new: number;
+  duplicate: number;
+  conflict: number;
+  waiting: number;
+  invalid: number;
+} & {
   /** The first numbers in conflict. */
   conflicts: string[];
   underWay?: UnderWay;
@@ -38,7 +48,10 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore' | 'nameless'>;
+  verdict: Exclude<
+    keyof Preview,
+    'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore' | 'nameless'
+  >;
   isNew: boolean;
   /** Of an order that is valid, but that another order holds. */
   problems?: readonly Problem[];
@@ -53,7 +66,11 @@ export type Verdict = {
 export type CompareFile = (
   facts: { again: boolean; isAsRead: boolean; exportName?: string | undefined },
   onVerdict?: (found: Verdict) => void,
-) => { add(order: CheckedOrder): Promise<void>; leftOut(one: LeftOut): void; done(): Promise<Preview> };
+) => {
+  add(order: CheckedOrder): Promise<void>;
+  leftOut(one: LeftOut): void;
+  done(): Promise<Preview>;
+};
 
 /** Compares orders with the ledger and the API's list. `trouble`: why the list could not be read. */
 export type Previewer = { trouble: ListTrouble | undefined; file: CompareFile };
@@ -71,7 +88,10 @@ type Digests = Map<string, string>;
  * Reads the API's list and builds the comparison. It changes nothing and sends no order. Throws like `openApiList` if the
  * credentials are missing.
  */
-export async function createPreviewer(context: OperatorContext, env: Variables): Promise<Previewer> {
+export async function createPreviewer(
+  context: OperatorContext,
+  env: Variables,
+): Promise<Previewer> {
   const listed: Digests = new Map();
   const trouble = await tryApiList(context, env, (order) => {
     listed.set(order.purchaseOrderNumber, existingOf(order).digest);
@@ -89,11 +109,19 @@ export function createComparison(
 ): CompareFile {
   const verdictOf = createVerdicts(listed);
   const withoutOtherSpelling = createSpellingGuard({ ledger, batches: deps.batches });
-  const withNewNumber = deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
+  const withNewNumber =
+    deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
 
   return ({ again, isAsRead, exportName }, onVerdict) => {
     const shownBefore = createShownBefore(deps, again ? undefined : exportName);
-    const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
+    const found: Preview = {
+      new: 0,
+      duplicate: 0,
+      conflict: 0,
+      waiting: 0,
+      invalid: 0,
+      conflicts: [],
+    };
     const pager = createPager(PAGE);
     const underWay: string[] = [];
     const knownNumbers: string[] = [];
@@ -113,7 +141,9 @@ export function createComparison(
         const isDone = !one.valid && isSentAndDone(one.ifWanted, of, listed.get(number));
         if (isSent) sent.add(number);
         const ends = codes[at] ?? {};
-        const [verdict, code] = order ? verdictOf(number, digest, of, again, ends) : verdictOfInvalid(isDone, ends);
+        const [verdict, code] = order
+          ? verdictOf(number, digest, of, again, ends)
+          : verdictOfInvalid(isDone, ends);
         if (code !== undefined) shownBefore.count(number, code);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
@@ -121,9 +151,18 @@ export function createComparison(
         const isRow = isNameless({ purchaseOrderNumber: number, location: one.place, problems });
         if (isRow) found.nameless = (found.nameless ?? 0) + 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
-        if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
+        if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN)
+          found.conflicts.push(number);
         const held = !one.valid && read[at]?.valid ? { problems: one.problems } : {};
-        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing', line: one.place.line, ...held });
+        onVerdict?.({
+          number,
+          order,
+          digest,
+          verdict,
+          isNew: of.kind === 'nothing',
+          line: one.place.line,
+          ...held,
+        });
       }
     }
 
@@ -135,7 +174,9 @@ export function createComparison(
       async done() {
         await addPage(pager.rest());
         const others = await underWayOf(underWay, deps.batches);
-        const leftOut = watch.reported((await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)));
+        const leftOut = watch.reported(
+          (await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)),
+        );
         const more = { ...(others && { underWay: others }), ...(leftOut && { leftOut }) };
         return { ...found, ...more, ...knownAmong(knownNumbers), ...shownBefore.found() };
       },
@@ -153,7 +194,8 @@ function createVerdicts(listed: ReadonlyMap<string, string>) {
     const candidate = { digest, batch: '', ordinal: -1, again, fromExport: false };
     const same = other !== undefined && isSameContent(other, digest) ? 'duplicate' : 'conflict';
     const verdict = other === undefined ? verdictWith(admit(known, candidate)) : same;
-    const code = verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
+    const code =
+      verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
     if (code !== undefined) return ['duplicate', code];
     if (verdict === 'new') before.set(number, digest);
     return [verdict];
@@ -167,7 +209,10 @@ function verdictOfInvalid(isDone: boolean, { shown }: Ends): Judged {
 /** The code of an order of an export that would be sent but was corrected, or that would need a person but did so before. */
 type Ends = { corrected?: string | undefined; shown?: string | undefined };
 
-type ComparisonDeps = { batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>; store?: Pick<Store, 'redis' | 'keys'> };
+type ComparisonDeps = {
+  batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>;
+  store?: Pick<Store, 'redis' | 'keys'>;
+};
 
 /** Finds orders that an export showed before, so that its new version does not send them (docs/files.md). */
 function createShownBefore({ batches, store }: ComparisonDeps, exportName: string | undefined) {
@@ -177,23 +222,34 @@ function createShownBefore({ batches, store }: ComparisonDeps, exportName: strin
       if (exportName === undefined || store === undefined) return [];
       const deps = { store, batches };
       const asked = page.map((one) => {
-        return { number: one.number, fingerprint: one.valid ? digestOf(one.order) : fingerprintOf(one.records) };
+        return {
+          number: one.number,
+          fingerprint: one.valid ? digestOf(one.order) : fingerprintOf(one.records),
+        };
       });
       const corrected = await wereCorrected(exportName, asked, deps);
       const shown = await createKnownInvalid(store).wereKnown(exportName, asked);
       const codes = (await resultsShownBefore(asked, 0, deps)).map(({ code }) => code);
-      return codes.map((code, i) => ({ ...(corrected[i] && { corrected: code }), ...(shown[i] && { shown: code }) }));
+      return codes.map((code, i) => ({
+        ...(corrected[i] && { corrected: code }),
+        ...(shown[i] && { shown: code }),
+      }));
     },
     count(number: string, code: string): void {
       found[code === KNOWN_SETTLED ? 'settled' : 'waiting'] += 1;
       if (found.numbers.length < CONFLICTS_SHOWN) found.numbers.push(number);
     },
-    found: (): Pick<Preview, 'knownBefore'> => (found.waiting + found.settled > 0 ? { knownBefore: found } : {}),
+    found: (): Pick<Preview, 'knownBefore'> =>
+      found.waiting + found.settled > 0 ? { knownBefore: found } : {},
   };
 }
 
 /** Whether an order that the file shows as done was sent before with this content. */
-function isSentAndDone(ifWanted: Order | undefined, known: Known, inList: string | undefined): boolean {
+function isSentAndDone(
+  ifWanted: Order | undefined,
+  known: Known,
+  inList: string | undefined,
+): boolean {
   const there = known.kind === 'accepted' ? known.compact.digest : inList;
   return ifWanted !== undefined && there !== undefined && isSameContent(there, digestOf(ifWanted));
 }
@@ -238,7 +294,9 @@ async function underWayOf(
   const names = new Set(waiting);
   const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
   const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));
-  return waiting.length + unread.length === 0 ? undefined : { orders: waiting.length, files, unread };
+  return waiting.length + unread.length === 0
+    ? undefined
+    : { orders: waiting.length, files, unread };
 }
 
 /** What a preview cannot know about a file whose reading waits. */

@@ -8,7 +8,15 @@ import { listState } from '../../reconcile/list-pace.ts';
 import { delivers } from '../delivery/pause-delivery.ts';
 import { isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { canBeTried, noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
+import {
+  canBeTried,
+  noReader,
+  type Surroundings,
+  type Wait,
+  type WaitKind,
+  waitOf,
+  waitOfFile,
+} from './wait-of.ts';
 
 /**
  * Orders that wait for the same. `oldest`: the one whose file was taken first (`since`, in milliseconds); a dead letter is
@@ -28,7 +36,12 @@ type WaitContext = Pick<OperatorContext, 'batches' | 'breaker' | 'ledger'> & {
  * Orders without an outcome, and the batches that are not done, oldest first. `again`: those that were sent again, whose dead
  * letter stays open until the outcome.
  */
-export type OpenOrders = { batches: Batch[]; due: OpenSet; doubt: OpenSet; again: ReadonlySet<string> };
+export type OpenOrders = {
+  batches: Batch[];
+  due: OpenSet;
+  doubt: OpenSet;
+  again: ReadonlySet<string>;
+};
 
 /** How many orders a set has, and the first of them with the time when each is looked at. */
 type OpenSet = { total: number; first: { number: string; at: number }[] };
@@ -37,7 +50,11 @@ type OpenSet = { total: number; first: { number: string; at: number }[] };
 const MOST = 10_000;
 
 /** What all open orders wait for together. */
-export async function readSurroundings({ store, batches, breaker }: WaitContext): Promise<Surroundings> {
+export async function readSurroundings({
+  store,
+  batches,
+  breaker,
+}: WaitContext): Promise<Surroundings> {
   const [daemons, pauses, names, turnAt, list] = await Promise.all([
     livingDaemons(store),
     breaker.reasons(),
@@ -57,7 +74,9 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     ...lostBy(serving.filter(isBeating)),
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
-    held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
+    held: new Map(
+      held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : [])),
+    ),
     slowUntil: breaker.slowUntil(),
     nextTurnAt: turnAt,
     list,
@@ -82,7 +101,8 @@ export async function readWaits(
   const all = open ?? (await readOpenOrders(context));
   const groups = new Map<string, WaitGroup>();
   const tally = createTally(all);
-  for (const set of ['due', 'doubt'] as const) await addSet(all[set], groups, { around, tally }, context);
+  for (const set of ['due', 'doubt'] as const)
+    await addSet(all[set], groups, { around, tally }, context);
   const { orders, oldest, ofBatchNo } = await context.ledger.followers.count(MOST);
   const unread = tally.unread(({ no }) => ofBatchNo.get(no) ?? 0);
   addUnread(groups, around, unread);
@@ -106,10 +126,15 @@ function readSoFar(batch: Batch, unread: number | undefined): Batch {
 const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };
 
 /** What is left of the files: it is read as the orders before it are delivered, or when a daemon reads again. */
-function addUnread(groups: Map<string, WaitGroup>, around: Surroundings, unread: ReadonlyMap<Batch, number>): void {
+function addUnread(
+  groups: Map<string, WaitGroup>,
+  around: Surroundings,
+  unread: ReadonlyMap<Batch, number>,
+): void {
   const { isRead = false, isServed } = around;
   // Not those that were sent and failed: the file does not wait for the next attempt of one of them.
-  const isTurn = (kind: WaitKind) => kind === 'first-list' || (kind !== 'retry' && canBeTried(kind));
+  const isTurn = (kind: WaitKind) =>
+    kind === 'first-list' || (kind !== 'retry' && canBeTried(kind));
   const first = groups.entries().find(([, { for: kind }]) => isTurn(kind));
   const whole: [string, WaitGroup] = isRead
     ? (first ?? ['turn', TURN])
@@ -155,7 +180,10 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
   const before = groups.get(key);
   if (before === undefined) return void groups.set(key, { ...wait, orders: 1, oldest });
   const isOlder = since < (before.oldest?.since ?? 0);
-  const until = Math.min(before.until ?? Number.POSITIVE_INFINITY, wait.until ?? Number.POSITIVE_INFINITY);
+  const until = Math.min(
+    before.until ?? Number.POSITIVE_INFINITY,
+    wait.until ?? Number.POSITIVE_INFINITY,
+  );
   groups.set(key, {
     ...before,
     orders: before.orders + 1,
@@ -178,11 +206,18 @@ export async function readOpenOrders(context: WaitContext): Promise<OpenOrders> 
   );
   const [dueTotal, due, doubtTotal, doubt] = more;
   const sets = { due: setOf(dueTotal, due), doubt: setOf(doubtTotal, doubt) };
-  return { batches: found, ...sets, again: await sentAgain([...sets.due.first, ...sets.doubt.first], context) };
+  return {
+    batches: found,
+    ...sets,
+    again: await sentAgain([...sets.due.first, ...sets.doubt.first], context),
+  };
 }
 
 /** Those of these orders whose only dead letter is their own. */
-async function sentAgain(first: OpenSet['first'], { store, ledger }: WaitContext): Promise<ReadonlySet<string>> {
+async function sentAgain(
+  first: OpenSet['first'],
+  { store, ledger }: WaitContext,
+): Promise<ReadonlySet<string>> {
   const { redis, keys } = store;
   if (first.length === 0 || (await redis.hlen(keys.waiting)) === 0) return new Set();
   const texts = await redis.hmget(keys.waiting, ...first.map(({ number }) => number));
@@ -200,7 +235,9 @@ async function sentAgain(first: OpenSet['first'], { store, ledger }: WaitContext
 
 function setOf(total: unknown, members: unknown): OpenSet {
   const flat = Array.isArray(members) ? members.map(String) : [];
-  const first = flat.flatMap((number, i) => (i % 2 === 0 ? [{ number, at: Number(flat[i + 1]) }] : []));
+  const first = flat.flatMap((number, i) =>
+    i % 2 === 0 ? [{ number, at: Number(flat[i + 1]) }] : [],
+  );
   return { total: Number(total), first };
 }
 
@@ -212,7 +249,9 @@ function createTally({ batches, due, doubt, again }: OpenOrders) {
   return {
     add(known: Known, number = ''): void {
       const batch =
-        known.kind === 'accepted' ? nameOf(known.compact.batchNo) : known.kind === 'open' && known.entry.batch;
+        known.kind === 'accepted'
+          ? nameOf(known.compact.batchNo)
+          : known.kind === 'open' && known.entry.batch;
       if (!batch) return;
       counted += 1;
       // Its batch counts its first outcome.

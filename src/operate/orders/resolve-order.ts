@@ -38,7 +38,11 @@ const TRIES = 5;
  * Resolves an order as the person decided. A daemon may change it while the person reads or the list is awaited: the
  * decision holds as long as no other attempt was made. Throws PoSyncError `not-in-doubt`, `order-changed`.
  */
-export async function resolveOrder(seen: Entry, as: Resolution, context: ResolveContext): Promise<void> {
+export async function resolveOrder(
+  seen: Entry,
+  as: Resolution,
+  context: ResolveContext,
+): Promise<void> {
   const { ledger, queue, store, operator, config } = context;
   const number = seen.order.purchaseOrderNumber;
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -46,32 +50,49 @@ export async function resolveOrder(seen: Entry, as: Resolution, context: Resolve
     if (entry.attempt !== seen.attempt || entry.digest !== seen.digest) break;
     const at = store.time.now();
     const decision: Decision =
-      as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob(), who: operator.who };
+      as === 'accepted'
+        ? { kind: 'confirm', at }
+        : { kind: 'resend', at, job: queue.nameJob(), who: operator.who };
     const step = next(entry, decision, policyOf(config));
-    if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')))) continue;
+    if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent'))))
+      continue;
     if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
     return;
   }
-  throw new PoSyncError('order-changed', `Order ${number} was changed in the meantime, and is still in doubt.`, {
-    remedy: `Run po-sync explain ${shellWords(number)} to see what happened, then resolve it again.`,
-    facts: { order: number },
-  });
+  throw new PoSyncError(
+    'order-changed',
+    `Order ${number} was changed in the meantime, and is still in doubt.`,
+    {
+      remedy: `Run po-sync explain ${shellWords(number)} to see what happened, then resolve it again.`,
+      facts: { order: number },
+    },
+  );
 }
 
 type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'operator' | 'config'>;
 
 function notInDoubt(number: string, known: Known): PoSyncError {
-  return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
-    remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
-    facts: { order: number },
-  });
+  return new PoSyncError(
+    'not-in-doubt',
+    `Order ${number} is not in doubt: it is ${stateOf(known)}.`,
+    {
+      remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
+      facts: { order: number },
+    },
+  );
 }
 
-const FORGOTTEN = 'If Redis lost its data, start po-sync first: it enters orders in doubt from their reports. ';
+const FORGOTTEN =
+  'If Redis lost its data, start po-sync first: it enters orders in doubt from their reports. ';
 
 /** The daemon that made the call may be gone. */
 function callText(known: Known): string {
-  if (known.kind !== 'open' || known.entry.state !== 'sending' || known.entry.deadline === undefined) return '';
+  if (
+    known.kind !== 'open' ||
+    known.entry.state !== 'sending' ||
+    known.entry.deadline === undefined
+  )
+    return '';
   return `Its call ends at ${stamp(known.entry.deadline)} at the latest; after that, a running daemon looks it up in the API's list. `;
 }
 

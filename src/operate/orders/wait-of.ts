@@ -1,4 +1,11 @@
-import { clauses, count, duration, orders as ordersOf, stamp, withoutStop } from '../../core/format.ts';
+import {
+  clauses,
+  count,
+  duration,
+  orders as ordersOf,
+  stamp,
+  withoutStop,
+} from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -100,20 +107,28 @@ const NO_DELIVERER: Wait = { for: 'daemon', reason: 'no daemon delivers', role: 
 const SILENT: Wait = { for: 'daemon', reason: 'no daemon sends a heartbeat; it may have ended' };
 
 /** What orders wait for while no daemon delivers. */
-const noDeliverer = ({ isRead }: Pick<Surroundings, 'isRead'>): Wait => (isRead ? NO_DELIVERER : NO_DAEMON);
+const noDeliverer = ({ isRead }: Pick<Surroundings, 'isRead'>): Wait =>
+  isRead ? NO_DELIVERER : NO_DAEMON;
 
 /** What files that are read in part wait for while no daemon reads. */
 export const noReader = (isServed: boolean): Wait => (isServed ? NO_READER : NO_DAEMON);
 
 /** What the rest of a file waits for: the release of its batch, until the file can be read on, or the API's list. */
-export function waitOfFile({ batch, unsettled, waitsForList }: Batch, around: FileSurroundings): Wait | undefined {
+export function waitOfFile(
+  { batch, unsettled, waitsForList }: Batch,
+  around: FileSurroundings,
+): Wait | undefined {
   const { held, isRead, isServed, list } = around;
   const reason = held.get(batch);
   if (reason !== undefined) return { for: 'release', reason };
   if (unsettled) return { for: 'file', reason: unsettled.reason };
   if (!waitsForList || !isRead) return undefined;
   if (!isServed) return NO_DELIVERER;
-  return { for: 'file-list', reason: failedText(list) ?? '', ...(list.failure && { until: list.nextAt }) };
+  return {
+    for: 'file-list',
+    reason: failedText(list) ?? '',
+    ...(list.failure && { until: list.nextAt }),
+  };
 }
 
 type FileSurroundings = Pick<Surroundings, 'held' | 'isRead' | 'isServed' | 'list'>;
@@ -122,7 +137,8 @@ type FileSurroundings = Pick<Surroundings, 'held' | 'isRead' | 'isServed' | 'lis
 function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroundings): Wait {
   const { now, isServed, servedSince: since = 0 } = around;
   if (!isServed && until <= now) return noDeliverer(around);
-  if (lastAt < since) return { for: 'list', reason: `the process of attempt ${attempt} sends no heartbeat`, until };
+  if (lastAt < since)
+    return { for: 'list', reason: `the process of attempt ${attempt} sends no heartbeat`, until };
   return { for: 'answer', reason: `attempt ${attempt} is in flight or about to be sent`, until };
 }
 
@@ -142,11 +158,18 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
     { for: 'rate-limit', reason: '', until: isSilent || redisLost !== undefined ? 0 : nextTurnAt },
   ];
   // A pause continues after the next try, unless that order is accepted.
-  if (pause) waits.push({ for: 'pause', reason: pause.reason, until: Math.max(pause.nextTryAt ?? 0, now + 1) });
+  if (pause)
+    waits.push({
+      for: 'pause',
+      reason: pause.reason,
+      until: Math.max(pause.nextTryAt ?? 0, now + 1),
+    });
   const longest = waits.reduce((one, other) => (other.until >= one.until ? other : one));
   if (longest.until > now) return longest;
   if (isSilent) return SILENT;
-  return redisLost === undefined ? { for: 'turn', reason: '' } : { for: 'redis', reason: lostText(redisLost) };
+  return redisLost === undefined
+    ? { for: 'turn', reason: '' }
+    : { for: 'redis', reason: lostText(redisLost) };
 }
 
 function isOfList({ code }: Pause): boolean {
@@ -190,7 +213,9 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
   const because = withoutStop(reason);
   const are = unread === 1 ? 'is' : 'are';
   const unreadText =
-    orders === 0 ? `${ordersOf(unread)} ${are} not read yet` : `${count(unread)} more ${are} read then`;
+    orders === 0
+      ? `${ordersOf(unread)} ${are} not read yet`
+      : `${count(unread)} more ${are} read then`;
   const more = unread > 0 ? ` (${unreadText})` : '';
   const why = `${more}${because === '' ? '' : `: ${because}`}`;
   switch (kind) {

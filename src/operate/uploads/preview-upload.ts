@@ -16,7 +16,12 @@ import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { createComparison, type Preview } from '../orders/preview-orders.ts';
 
 /** An order that would be sent, and the line of its first row. `moreItems`: how many are not listed. */
-export type OrderToSend = { purchaseOrderNumber: string; line: number; items: Item[]; moreItems?: number };
+export type OrderToSend = {
+  purchaseOrderNumber: string;
+  line: number;
+  items: Item[];
+  moreItems?: number;
+};
 
 /** What would become of the orders of an uploaded file. */
 export type UploadPreview = Preview & {
@@ -48,7 +53,11 @@ export type Previewed = {
   unknown: Existing[];
 };
 
-type Listed = { orders: ReadonlyMap<string, string>; items?: ReadonlyMap<string, string>; trouble?: string };
+type Listed = {
+  orders: ReadonlyMap<string, string>;
+  items?: ReadonlyMap<string, string>;
+  trouble?: string;
+};
 
 type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'clock'>;
 
@@ -97,10 +106,15 @@ export async function compareUpload(
         own.delete(number);
         if (verdict === 'conflict' && differences.length < SHOWN) {
           const known = listed.items?.get(number);
-          differences.push({ purchaseOrderNumber: number, items, ...(known === undefined ? {} : { known }) });
+          differences.push({
+            purchaseOrderNumber: number,
+            items,
+            ...(known === undefined ? {} : { known }),
+          });
         }
         const other = isNew ? listed.orders.get(number) : undefined;
-        if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict')) onlyListed += 1;
+        if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict'))
+          onlyListed += 1;
         if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
       });
     },
@@ -131,7 +145,11 @@ export async function compareUpload(
 }
 
 /** Keeps the first problems. */
-function note(all: UploadPreview['problems'], found: readonly Problem[], purchaseOrderNumber: string): void {
+function note(
+  all: UploadPreview['problems'],
+  found: readonly Problem[],
+  purchaseOrderNumber: string,
+): void {
   for (const one of found) if (all.length < SHOWN) all.push({ ...one, purchaseOrderNumber });
 }
 
@@ -146,7 +164,10 @@ function createSendList() {
   let first: Order | undefined;
   let count = 0;
   return {
-    found: (): Pick<UploadPreview, 'first' | 'toSend'> => ({ ...(first && { first }), toSend: listed }),
+    found: (): Pick<UploadPreview, 'first' | 'toSend'> => ({
+      ...(first && { first }),
+      toSend: listed,
+    }),
     add(order: Order, line: number): void {
       const { purchaseOrderNumber, items } = order;
       first ??= order;
@@ -156,15 +177,26 @@ function createSendList() {
         return { articleCode: shorten(articleCode, LIMITS.textLength), quantity };
       });
       const more = items.length - shown.length;
-      listed.push({ purchaseOrderNumber, line, items: shown, ...(more > 0 ? { moreItems: more } : {}) });
+      listed.push({
+        purchaseOrderNumber,
+        line,
+        items: shown,
+        ...(more > 0 ? { moreItems: more } : {}),
+      });
       count += shown.length;
     },
   };
 }
 
 /** What the ledger says about the complete file. `earlier`: the batch that read its content. */
-function warningsOf({ leftOut }: Preview, earlier: Parameters<typeof sameContentText>[0] | undefined): string[] {
-  return [...(earlier ? [sameContentText(earlier)] : []), ...(leftOut ? leftOutTexts(leftOut) : [])];
+function warningsOf(
+  { leftOut }: Preview,
+  earlier: Parameters<typeof sameContentText>[0] | undefined,
+): string[] {
+  return [
+    ...(earlier ? [sameContentText(earlier)] : []),
+    ...(leftOut ? leftOutTexts(leftOut) : []),
+  ];
 }
 
 /** Like a daemon, it does not read a fix file of an unknown batch. */
@@ -188,7 +220,11 @@ async function checked(
 }
 
 /** What the API's list has of some orders. */
-async function listOf(numbers: ReadonlySet<string>, read: ReadList, { clock }: PreviewContext): Promise<Listed> {
+async function listOf(
+  numbers: ReadonlySet<string>,
+  read: ReadList,
+  { clock }: PreviewContext,
+): Promise<Listed> {
   const orders = new Map<string, string>();
   const items = new Map<string, string>();
   if (numbers.size === 0) return { orders };
@@ -198,12 +234,16 @@ async function listOf(numbers: ReadonlySet<string>, read: ReadList, { clock }: P
     const reading = read((order) => {
       if (!numbers.has(order.purchaseOrderNumber)) return;
       orders.set(order.purchaseOrderNumber, existingOf(order).digest);
-      if (order.items && items.size < MOST_KNOWN) items.set(order.purchaseOrderNumber, firstItems(order.items));
+      if (order.items && items.size < MOST_KNOWN)
+        items.set(order.purchaseOrderNumber, firstItems(order.items));
     });
     reading.catch(() => undefined);
     const end = await Promise.race([reading, late]);
-    if (end === 'late') return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
-    return end.kind === 'complete' ? { orders, items } : { orders, items, trouble: withoutStop(end.said.message) };
+    if (end === 'late')
+      return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
+    return end.kind === 'complete'
+      ? { orders, items }
+      : { orders, items, trouble: withoutStop(end.said.message) };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders, trouble: withoutStop(error.message) };

@@ -24,7 +24,11 @@ export async function openPrivateFile(
   });
   const file = path.join(folder, name);
   await writeFile(file, content, { mode: 0o600, flag: 'wx' });
-  return { path: file, name, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    path: file,
+    name,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
 }
 
 function uploadsOf({ data }: Where): string {
@@ -60,6 +64,8 @@ export function cleanName(given: string): string {
     .replace(/\.(?:tmp|part|partial|filepart|crdownload|done)$/i, '');
   const [, stem = '', ending = ''] = /^(.*?)((?:\.[A-Za-z0-9]{1,8}){0,3})$/s.exec(plain) ?? [];
   const room = LONGEST_NAME - Buffer.byteLength(ending);
-  const kept = new TextDecoder().decode(Buffer.from(stem || 'upload').subarray(0, room)).replace(/\ufffd+$/, '');
+  const kept = new TextDecoder()
+    .decode(Buffer.from(stem || 'upload').subarray(0, room))
+    .replace(/\ufffd+$/, '');
   return `${kept}${ending}`;
 }

@@ -47,7 +47,8 @@ export function createShelf(context: Shelf) {
 
   async function put(received: Received, who: string): Promise<Kept> {
     const { source, content } = received;
-    if (!config.sources.some((one) => one.name === source)) throw sourceUnknown(source, config.sources);
+    if (!config.sources.some((one) => one.name === source))
+      throw sourceUnknown(source, config.sources);
     const one = await places.add(received, who);
     try {
       Object.assign(one.upload, await writeAll(one.file.path, content, config));
@@ -59,7 +60,9 @@ export function createShelf(context: Shelf) {
   }
 
   async function expire(): Promise<void> {
-    const old = all().filter(({ upload }) => upload.until <= store.time.now() && upload.state !== 'sending');
+    const old = all().filter(
+      ({ upload }) => upload.until <= store.time.now() && upload.state !== 'sending',
+    );
     for (const { upload } of old) await drop(upload.id);
     await removeLeftUploads(config, 2 * KEPT);
   }
@@ -92,7 +95,16 @@ function createPlaces({ config, store: { time } }: Shelf) {
       await makeRoom();
       const file = await openPrivateFile(cleanName(name), config).catch(notStored);
       const [id, at] = [randomUUID(), time.now()];
-      const facts = { id, name: file.name, source, who, at, until: at + KEPT, bytes: 0, sha256: '' };
+      const facts = {
+        id,
+        name: file.name,
+        source,
+        who,
+        at,
+        until: at + KEPT,
+        bytes: 0,
+        sha256: '',
+      };
       const one: Kept = { upload: { ...facts, state: 'checking' }, file };
       kept.set(id, one);
       return one;
@@ -136,21 +148,31 @@ async function writeAll(path: string, content: AsyncIterable<Uint8Array>, config
     await handle.write(piece).catch(notStored);
   }
   if (bytes === 0)
-    throw new PoSyncError('upload-empty', 'The file is empty.', { remedy: 'Choose a file with orders.' });
+    throw new PoSyncError('upload-empty', 'The file is empty.', {
+      remedy: 'Choose a file with orders.',
+    });
   return { bytes, sha256: hash.digest('hex') };
 }
 
 function notStored(error: unknown): never {
-  throw new PoSyncError('upload-not-stored', `The file could not be stored (${codeOf(error) ?? 'unknown'}).`, {
-    remedy: 'Check the disk of the folder data.',
-    cause: error,
-  });
+  throw new PoSyncError(
+    'upload-not-stored',
+    `The file could not be stored (${codeOf(error) ?? 'unknown'}).`,
+    {
+      remedy: 'Check the disk of the folder data.',
+      cause: error,
+    },
+  );
 }
 
 function tooLarge(config: Shelf['config']): PoSyncError {
-  return new PoSyncError('upload-too-large', `The file has more than ${MOST_BYTES / 1024 / 1024} MB.`, {
-    remedy: insteadOfUpload(config),
-  });
+  return new PoSyncError(
+    'upload-too-large',
+    `The file has more than ${MOST_BYTES / 1024 / 1024} MB.`,
+    {
+      remedy: insteadOfUpload(config),
+    },
+  );
 }
 
 /** How a file that cannot be uploaded is submitted. */
@@ -173,6 +195,7 @@ export function sourceUnknown(source: string, all: readonly Source[]): PoSyncErr
 
 function uploadUnknown(): PoSyncError {
   return new PoSyncError('upload-unknown', 'Upload not found.', {
-    remedy: 'It was cancelled, is older than an hour, or the daemon was restarted. Upload the file again.',
+    remedy:
+      'It was cancelled, is older than an hour, or the daemon was restarted. Upload the file again.',
   });
 }

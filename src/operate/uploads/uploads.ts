@@ -6,7 +6,14 @@ import type { ClaimedFile } from '../../order/batch.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { compareUpload, previewUpload } from './preview-upload.ts';
-import { createShelf, insteadOfUpload, type Kept, type Received, sourceUnknown, type Upload } from './upload-shelf.ts';
+import {
+  createShelf,
+  insteadOfUpload,
+  type Kept,
+  type Received,
+  sourceUnknown,
+  type Upload,
+} from './upload-shelf.ts';
 
 /** Milliseconds that a check may take. */
 const CHECK_TAKES = 60_000;
@@ -75,8 +82,14 @@ async function check(one: Kept, context: UploadContext, { readList }: Outside): 
   const limit = AbortSignal.timeout(CHECK_TAKES);
   try {
     const signal = AbortSignal.any([context.stopping, limit]);
-    one.previewed = await previewUpload({ path: file.path, source: upload.source }, context, { readList, signal });
-    Object.assign(upload, { state: 'ready', preview: one.previewed.preview } satisfies Partial<Upload>);
+    one.previewed = await previewUpload({ path: file.path, source: upload.source }, context, {
+      readList,
+      signal,
+    });
+    Object.assign(upload, {
+      state: 'ready',
+      preview: one.previewed.preview,
+    } satisfies Partial<Upload>);
   } catch (error) {
     const trouble = troubleOf(limit.aborted ? tooSlow(context) : error);
     Object.assign(upload, { state: 'failed', trouble } satisfies Partial<Upload>);
@@ -84,14 +97,22 @@ async function check(one: Kept, context: UploadContext, { readList }: Outside): 
 }
 
 /** Compares again with what was previewed, and submits the same bytes. */
-async function handInPreviewed(one: Kept, who: string, context: UploadContext, { take }: Outside): Promise<void> {
+async function handInPreviewed(
+  one: Kept,
+  who: string,
+  context: UploadContext,
+  { take }: Outside,
+): Promise<void> {
   const { upload, file, previewed } = one;
   const { config, store, batches, stopping } = context;
   const { redis, keys, time } = store;
   const source = config.sources.find(({ name }) => name === upload.source);
   if (source === undefined) throw sourceUnknown(upload.source, config.sources);
   if (previewed === undefined) throw notReady(upload);
-  const limits = { listed: previewed.listed, signal: AbortSignal.any([stopping, AbortSignal.timeout(CHECK_TAKES)]) };
+  const limits = {
+    listed: previewed.listed,
+    signal: AbortSignal.any([stopping, AbortSignal.timeout(CHECK_TAKES)]),
+  };
   const now = await compareUpload({ path: file.path, source: source.name }, context, limits);
   if (now.sha256 !== upload.sha256) throw otherContent();
   if (now.digest !== previewed.digest) {
@@ -116,9 +137,13 @@ function troubleOf(error: unknown): NonNullable<Upload['trouble']> {
 }
 
 function tooSlow({ config }: UploadContext): PoSyncError {
-  return new PoSyncError('upload-too-slow', `Checking the file takes more than ${CHECK_TAKES / 1_000} s.`, {
-    remedy: insteadOfUpload(config),
-  });
+  return new PoSyncError(
+    'upload-too-slow',
+    `Checking the file takes more than ${CHECK_TAKES / 1_000} s.`,
+    {
+      remedy: insteadOfUpload(config),
+    },
+  );
 }
 
 function notReady({ state, batch }: Upload): PoSyncError {
@@ -136,7 +161,11 @@ function otherContent(): PoSyncError {
 }
 
 function outdated(): PoSyncError {
-  return new PoSyncError('preview-outdated', 'The ledger changed since the preview: other orders would be sent.', {
-    remedy: 'Nothing was sent. Read the new preview and confirm again.',
-  });
+  return new PoSyncError(
+    'preview-outdated',
+    'The ledger changed since the preview: other orders would be sent.',
+    {
+      remedy: 'Nothing was sent. Read the new preview and confirm again.',
+    },
+  );
 }

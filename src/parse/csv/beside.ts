@@ -16,12 +16,18 @@ const NUMBERED = /^(.*\P{N})[ _.-]?\(?\d{1,2}\)?$/u;
 const SHORTEST = 4;
 
 /** Undefined if no column can be part of a second table, or the mapping says that none is. */
-export function watchBeside({ header, at }: Columns, { fields, otherReadings }: Mapping): Beside | undefined {
+export function watchBeside(
+  { header, at }: Columns,
+  { fields, otherReadings }: Mapping,
+): Beside | undefined {
   if (otherReadings === 'allow') return undefined;
   const beyond = columnsBeyondGap(header, at.purchaseOrderNumber);
   const [gap = -1] = beyond;
   const hasNames = beyond.some((column) => header[column]?.trim() !== '');
-  const [articles, quantities] = [numberedLike(header, fields.articleCode), numberedLike(header, fields.quantity)];
+  const [articles, quantities] = [
+    numberedLike(header, fields.articleCode),
+    numberedLike(header, fields.quantity),
+  ];
   const hasItems = articles.length > 0 && quantities.length > 0;
   if (beyond.length === 0 && !hasItems) return undefined;
   return {
@@ -30,13 +36,18 @@ export function watchBeside({ header, at }: Columns, { fields, otherReadings }: 
       const filled = beyond.filter((column) => (cells[column] ?? '').trim() !== '');
       // A column with values separates nothing, such as units without a name.
       if (hasNames && filled[0] === gap) filled.length = 0;
-      const other = filled.find((column) => number.length >= SHORTEST && isAlike(cells[column] ?? '', number));
+      const other = filled.find(
+        (column) => number.length >= SHORTEST && isAlike(cells[column] ?? '', number),
+      );
       const isRow =
-        other !== undefined && filled.length > 2 && filled.some((one) => one > other && isCount(cells[one]));
+        other !== undefined &&
+        filled.length > 2 &&
+        filled.some((one) => one > other && isCount(cells[one]));
       if (isRow) throw besides(line, cells[other] ?? '', other);
       const article = articles.find((column) => (cells[column] ?? '').trim() !== '');
       const quantity = quantities.find((column) => isCount(cells[column]));
-      if (article !== undefined && quantity !== undefined) throw besides(line, cells[article] ?? '', article);
+      if (article !== undefined && quantity !== undefined)
+        throw besides(line, cells[article] ?? '', article);
     },
   };
 }
@@ -51,7 +62,9 @@ function numberedLike(header: readonly string[], names: readonly string[]): numb
   const plain = new Set(names.map(plainName));
   return header.flatMap((name, index) => {
     const [, own = ''] = NUMBERED.exec(name.trim()) ?? [];
-    return !plain.has(plainName(name)) && plain.has(plainName(own.replace(/[ _.(-]+$/, ''))) ? [index] : [];
+    return !plain.has(plainName(name)) && plain.has(plainName(own.replace(/[ _.(-]+$/, '')))
+      ? [index]
+      : [];
   });
 }
 

@@ -37,11 +37,15 @@ export const csvFormat: Format<'csv'> = {
 };
 
 /** Makes records of the rows of one table, in their order. */
-export function createRowPages(reading: TableReading, mapping: Mapping): (rows: Row[]) => RecordPage {
+export function createRowPages(
+  reading: TableReading,
+  mapping: Mapping,
+): (rows: Row[]) => RecordPage {
   const { columns, fillDown, originals, fixSummary: summary } = reading;
   const isFixFile = columns.errorColumns.length > 0;
   const leftOut: LeftOut[] = [];
-  const numberOf = ({ cells }: Row) => trimBlanks(cells[columns.at.purchaseOrderNumber ?? -1] ?? '');
+  const numberOf = ({ cells }: Row) =>
+    trimBlanks(cells[columns.at.purchaseOrderNumber ?? -1] ?? '');
   const body = createTableBody(reading, mapping, (row, because) => {
     leftOut.push({ number: numberOf(row), line: row.line, ...because });
   });

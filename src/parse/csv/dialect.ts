@@ -20,12 +20,20 @@ const LOOKED_AT = 20;
  */
 export function findDelimiter(start: string, mapping: Mapping): Delimiter {
   const named = SEP_LINE.exec(start)?.[1];
-  const delimiter = mapping.delimiter === 'auto' ? (named ?? bestDelimiter(start, mapping)) : mapping.delimiter;
-  return { delimiter, hasSepLine: named !== undefined, extra: extraFields(start, delimiter, mapping) };
+  const delimiter =
+    mapping.delimiter === 'auto' ? (named ?? bestDelimiter(start, mapping)) : mapping.delimiter;
+  return {
+    delimiter,
+    hasSepLine: named !== undefined,
+    extra: extraFields(start, delimiter, mapping),
+  };
 }
 
 function bestDelimiter(start: string, mapping: Mapping): string {
-  const rated = CANDIDATES.map((delimiter) => ({ delimiter, rating: rate(start, delimiter, mapping) }));
+  const rated = CANDIDATES.map((delimiter) => ({
+    delimiter,
+    rating: rate(start, delimiter, mapping),
+  }));
   return rated.reduce((a, b) => (compare(b.rating, a.rating) > 0 ? b : a)).delimiter;
 }
 
@@ -40,19 +48,36 @@ function extraFields(start: string, delimiter: string, mapping: Mapping): number
   const header = rows[at] ?? [];
   const isCut = rows.length < MOST_COMPARED && start.length > LONG;
   const below = rows.slice(at + 1, isCut ? -1 : undefined);
-  const data = below.filter((cells) => !cells.every(isBlankCell) && !header.every((name, i) => name === cells[i]));
+  const data = below.filter(
+    (cells) => !cells.every(isBlankCell) && !header.every((name, i) => name === cells[i]),
+  );
   const width = data[0]?.length ?? 0;
   if (at < 0 || width <= header.length) return 0;
-  const isEven = data.every((cells) => cells.length === width && cells.slice(header.length).every(isBlankCell));
+  const isEven = data.every(
+    (cells) => cells.length === width && cells.slice(header.length).every(isBlankCell),
+  );
   return isEven && isOnlyReading(header, data, delimiter, mapping) ? width - header.length : 0;
 }
 
 /** `1,5,` can be the quantity 1 and a text, or a decimal comma and no text, unless the last column is never empty. */
-function isOnlyReading(header: readonly string[], data: readonly string[][], delimiter: string, mapping: Mapping) {
+function isOnlyReading(
+  header: readonly string[],
+  data: readonly string[][],
+  delimiter: string,
+  mapping: Mapping,
+) {
   const at = (field: Field) => columnNamed(field, header, mapping) ?? Number.NaN;
-  const [number, article, quantity] = [at('purchaseOrderNumber'), at('articleCode'), at('quantity')];
+  const [number, article, quantity] = [
+    at('purchaseOrderNumber'),
+    at('articleCode'),
+    at('quantity'),
+  ];
   if (delimiter !== ',' || [number, article, quantity].includes(header.length - 1)) return true;
-  return number < quantity && article < quantity && data.some((cells) => !/^\s*\d/.test(cells[quantity + 1] ?? ''));
+  return (
+    number < quantity &&
+    article < quantity &&
+    data.some((cells) => !/^\s*\d/.test(cells[quantity + 1] ?? ''))
+  );
 }
 
 function isBlankCell(cell = ''): boolean {
@@ -62,7 +87,10 @@ function isBlankCell(cell = ''): boolean {
 type Rating = readonly number[];
 
 function rate(start: string, delimiter: string, mapping: Mapping): Rating {
-  const rows = firstRows(start, delimiter, mapping, LOOKED_AT) ?? firstRows(start, delimiter, mapping, 1) ?? [];
+  const rows =
+    firstRows(start, delimiter, mapping, LOOKED_AT) ??
+    firstRows(start, delimiter, mapping, 1) ??
+    [];
   const header =
     likeliestHeader(
       rows.map((cells) => ({ cells })),
@@ -78,19 +106,30 @@ function compare(a: Rating, b: Rating): number {
 }
 
 /** The row that has most of the columns, the first of several: there, a column is missing. Without any, the one below a title. */
-export function likeliestHeader<Row extends { cells: readonly string[] }>(rows: readonly Row[], mapping: Mapping) {
+export function likeliestHeader<Row extends { cells: readonly string[] }>(
+  rows: readonly Row[],
+  mapping: Mapping,
+) {
   const [first] = rows;
   const most = (of: (cells: readonly string[]) => number) =>
     first && rows.reduce((a, b) => (of(b.cells) > of(a.cells) ? b : a), first);
   const filled = (cells: readonly string[]) => cells.filter((cell) => cell.trim() !== '').length;
   const best = most((cells) => countFields(cells, mapping));
-  return best === first && first && filled(first.cells) === 1 && countFields(first.cells, mapping) === 0
+  return best === first &&
+    first &&
+    filled(first.cells) === 1 &&
+    countFields(first.cells, mapping) === 0
     ? most(filled)
     : best;
 }
 
 /** Undefined when the rows cannot be separated: the beginning may end within quotes. */
-function firstRows(start: string, delimiter: string, { quote }: Mapping, count: number): string[][] | undefined {
+function firstRows(
+  start: string,
+  delimiter: string,
+  { quote }: Mapping,
+  count: number,
+): string[][] | undefined {
   try {
     return parse(start, {
       delimiter,
@@ -133,7 +172,8 @@ export function watchDecimals(given: Decimal = 'auto'): DecimalEvidence {
     look(cell, line) {
       if (!cell.includes('.') && !cell.includes(',')) return;
       const read = readQuantity(trimBlanks(cell), 'auto', false);
-      if ('value' in read && read.sign !== undefined && first[read.sign] === NEVER) first[read.sign] = line;
+      if ('value' in read && read.sign !== undefined && first[read.sign] === NEVER)
+        first[read.sign] = line;
     },
     sign() {
       if (given !== 'auto') return given;
@@ -149,7 +189,9 @@ export function watchDecimals(given: Decimal = 'auto'): DecimalEvidence {
               `The mapping sets decimal: "${given}", and line ${line} has a quantity with a decimal ${NAMES[otherSign]}.`,
             ];
       if (first['.'] === NEVER || first[','] === NEVER) return [];
-      return [`Quantities are written with decimal point (line ${first['.']}) and decimal comma (line ${first[',']}).`];
+      return [
+        `Quantities are written with decimal point (line ${first['.']}) and decimal comma (line ${first[',']}).`,
+      ];
     },
   };
 }

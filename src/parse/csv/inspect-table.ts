@@ -43,7 +43,11 @@ export async function inspectTable(
 ): Promise<InspectedTable> {
   const dialect = findDelimiter(start, mapping);
   const { delimiter } = dialect;
-  const parser = createRowParser({ delimiter, hasQuotes: mapping.quote !== 'none', newlines: ALL_NEWLINES });
+  const parser = createRowParser({
+    delimiter,
+    hasQuotes: mapping.quote !== 'none',
+    newlines: ALL_NEWLINES,
+  });
   const table = watchTable({ dialect, bytes, mapping, originals, isText: true });
   const { newline } = newlineOf(start);
   let hasCr = false;
@@ -59,9 +63,19 @@ export async function inspectTable(
 
   const { reading, ...found } = table.found(hasCr ? ALL_NEWLINES : ['\n']);
   const whole = { ...reading, ...(cutOffAt !== undefined && { cutOffAt }) };
-  const isOpen = !table.hasLastRow() && mapping.finalNewline === 'required' && lastByte !== LF && lastByte !== CR;
+  const isOpen =
+    !table.hasLastRow() &&
+    mapping.finalNewline === 'required' &&
+    lastByte !== LF &&
+    lastByte !== CR;
   const warnings = isOpen ? [NO_LINE_END, ...found.warnings] : found.warnings;
-  return { ...found, warnings, reading: whole, delimiter, ...(newline !== undefined && { newline }) };
+  return {
+    ...found,
+    warnings,
+    reading: whole,
+    delimiter,
+    ...(newline !== undefined && { newline }),
+  };
 }
 
 const NO_LINE_END =
@@ -74,12 +88,23 @@ export async function inspectRows(
   mapping: Mapping,
   originals?: Originals,
 ) {
-  const table = watchTable({ dialect: { delimiter: ',', hasSepLine: false, extra: 0 }, bytes, mapping, originals });
+  const table = watchTable({
+    dialect: { delimiter: ',', hasSepLine: false, extra: 0 },
+    bytes,
+    mapping,
+    originals,
+  });
   for await (const page of rows) table.look(page);
   return table.found(['\n']);
 }
 
-type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals: Originals | undefined; isText?: true };
+type Watched = {
+  dialect: Delimiter;
+  bytes: number;
+  mapping: Mapping;
+  originals: Originals | undefined;
+  isText?: true;
+};
 
 /** Looks at the rows of a table one after the other. */
 function watchTable({ dialect, bytes, mapping, originals, isText }: Watched) {
@@ -126,7 +151,10 @@ function watchTable({ dialect, bytes, mapping, originals, isText }: Watched) {
       ...(otherSignAt !== undefined && { otherSignAt }),
     };
     const sources = [body, decimals, ownCells, numbered];
-    const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? runs.warnings())];
+    const warnings = [
+      ...sources.flatMap((one) => one.warnings()),
+      ...(fixSummary?.warnings ?? runs.warnings()),
+    ];
     const counts = { records: runs.records, orders: runs.orders() };
     return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }
@@ -136,7 +164,8 @@ function watchTable({ dialect, bytes, mapping, originals, isText }: Watched) {
     body.end();
     if (body.lastRow.isThere() && lastByte !== 0) return undefined;
     requireCompleteEnd(body, last, lastByte, newline);
-    if (mapping.finalNewline === 'optional' || data === undefined || last === body.header) return undefined;
+    if (mapping.finalNewline === 'optional' || data === undefined || last === body.header)
+      return undefined;
     return ENDS.has(lastByte) || !isLastSent(data.runs.columns) ? undefined : last?.line;
   }
 
@@ -154,26 +183,39 @@ const ENDS = new Set([LF, CR, QUOTE]);
 
 /** Whether the last column of the file is one that is sent. */
 function isLastSent({ names, at, errorColumns }: Columns): boolean {
-  return !errorColumns.includes(names.length - 1) && Object.values(at).includes(names.length - errorColumns.length - 1);
+  return (
+    !errorColumns.includes(names.length - 1) &&
+    Object.values(at).includes(names.length - errorColumns.length - 1)
+  );
 }
 
 /** The columns of a fix file, and behind them those that its originals have and that it came back without. */
-function withMissing(columns: Columns, originals: Originals | undefined, mapping: Mapping): Columns {
+function withMissing(
+  columns: Columns,
+  originals: Originals | undefined,
+  mapping: Mapping,
+): Columns {
   const { header, at } = columns;
   const [now, before] = [header.map(plainName), (originals?.header ?? []).map(plainName)];
-  const count = (names: readonly string[], name: string) => names.filter((one) => one === name).length;
+  const count = (names: readonly string[], name: string) =>
+    names.filter((one) => one === name).length;
   const missing = before.flatMap((name, from) => {
     const field = FIELDS.find((one) => originals?.at?.[one] === from);
     // A field may have got another of its names.
-    const isHere = field === undefined ? count(now, name) >= count(before, name) : at[field] !== undefined;
+    const isHere =
+      field === undefined ? count(now, name) >= count(before, name) : at[field] !== undefined;
     const otherwise = field === undefined ? '' : (defaultOf(field, mapping) ?? '');
-    return name === '' || isHere ? [] : [{ name: originals?.header?.[from] ?? '', field, from, otherwise }];
+    return name === '' || isHere
+      ? []
+      : [{ name: originals?.header?.[from] ?? '', field, from, otherwise }];
   });
   if (missing.length === 0) return columns;
   const sent = missing.find(({ field }) => field !== undefined)?.name;
   const isNew = (name: string) => !before.includes(plainName(name));
   if (sent !== undefined) refuseRenamed('column', sent, header.filter(isNew));
-  const found = missing.flatMap(({ field }, index) => (field === undefined ? [] : [[field, header.length + index]]));
+  const found = missing.flatMap(({ field }, index) =>
+    field === undefined ? [] : [[field, header.length + index]],
+  );
   const all = [...header, ...missing.map(({ name }) => name)];
   return { ...columns, header: all, at: { ...at, ...Object.fromEntries(found) }, missing };
 }
@@ -187,7 +229,12 @@ function watchData(header: Row, expected: number, mapping: Mapping, { originals,
   if (!isFixFile) refuseLostNotes(originals);
   const runs = createRuns(columns, expected);
   const shifted = watchShifted(columns, mapping.otherReadings === 'hold' && !isFixFile);
-  const ownCells = createOwnCells({ columns, fillDown: mapping.fillDown, originals, summary: undefined });
+  const ownCells = createOwnCells({
+    columns,
+    fillDown: mapping.fillDown,
+    originals,
+    summary: undefined,
+  });
   const fixRows = isFixFile ? watchFixRows(columns, originals) : undefined;
   const numbered = watchColumnNumbers(columns, mapping);
   const beside = isFixFile ? undefined : watchBeside(columns, mapping);
@@ -209,14 +256,22 @@ function watchData(header: Row, expected: number, mapping: Mapping, { originals,
 }
 
 /** Content without a line end at its end must have a last row as wide as its header. */
-function requireCompleteEnd(body: TableBody, last: Row | undefined, lastByte: number, newline?: string): void {
+function requireCompleteEnd(
+  body: TableBody,
+  last: Row | undefined,
+  lastByte: number,
+  newline?: string,
+): void {
   if (last === undefined || lastByte === LF) return;
   if (lastByte === CR && newline === '\r\n') throw cutOff(last, 'its last line end is incomplete');
   if (lastByte === CR) return;
   const width = body.header?.cells.length ?? 0;
   if (lastByte === 0) throw cutOff(last, 'the file ends in zeros');
   if (last.cells.every((cell) => cell.trim() === '') || last.cells.length >= width) return;
-  throw cutOff(last, `its last row has ${last.cells.length} instead of ${width} fields and no line end`);
+  throw cutOff(
+    last,
+    `its last row has ${last.cells.length} instead of ${width} fields and no line end`,
+  );
 }
 
 function cutOff({ line }: Row, how: string) {
@@ -232,7 +287,9 @@ function cutOff({ line }: Row, how: string) {
 /** How many rows a table of `bytes` bytes has if they are as long as its first ones. */
 function rowsIn(bytes: number, first: readonly Row[]): number {
   const length = first.reduce((sum, row) => sum + row.bytes, 0);
-  return first.length === 0 ? bytes / LEAST_ROW : Math.max(first.length, (bytes / length) * first.length);
+  return first.length === 0
+    ? bytes / LEAST_ROW
+    : Math.max(first.length, (bytes / length) * first.length);
 }
 
 /** Bytes of the shortest likely row. */
@@ -241,6 +298,9 @@ const LEAST_ROW = 8;
 function newlineOf(start: string): { newline?: '\n' | '\r\n' | '\r' } {
   const newline = ALL_NEWLINES.map((text) => ({ text, at: start.indexOf(text) }))
     .filter(({ at }) => at >= 0)
-    .reduce<{ text: '\n' | '\r\n' | '\r'; at: number } | undefined>((a, b) => (a && a.at <= b.at ? a : b), undefined);
+    .reduce<{ text: '\n' | '\r\n' | '\r'; at: number } | undefined>(
+      (a, b) => (a && a.at <= b.at ? a : b),
+      undefined,
+    );
   return newline === undefined ? {} : { newline: newline.text };
 }

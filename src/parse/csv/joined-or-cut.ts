@@ -23,7 +23,8 @@ export function refuseOrdersAbove(titles: readonly Row[], header: Row, mapping: 
       trimBlanks(title.cells[column ?? -1] ?? ''),
     );
     const isOrder = /\d/.test(number) && article !== '' && /^\d[\d.,]*$/.test(quantity);
-    if (isOrder || hasNeededColumns(partedCells(title.cells), mapping)) throw above(title, header, isOrder);
+    if (isOrder || hasNeededColumns(partedCells(title.cells), mapping))
+      throw above(title, header, isOrder);
   }
 }
 
@@ -31,11 +32,18 @@ export function refuseOrdersAbove(titles: readonly Row[], header: Row, mapping: 
 export function refuseOtherDelimiter({ line, cells }: Row, header: Row, mapping: Mapping): void {
   if (cells.length >= header.cells.length || !hasNeededColumns(partedCells(cells), mapping)) return;
   const message = `Line ${line} (${shown(cells)}) is a second header with another delimiter than the header on line ${header.line}.`;
-  throw unreadable('header', message, { line }, 'Split the file before each header and drop the parts.');
+  throw unreadable(
+    'header',
+    message,
+    { line },
+    'Split the file before each header and drop the parts.',
+  );
 }
 
 function above({ line, cells }: Row, header: Row, isOrder: boolean) {
-  const what = isOrder ? 'looks like an order that would not be sent' : 'is a header with another delimiter';
+  const what = isOrder
+    ? 'looks like an order that would not be sent'
+    : 'is a header with another delimiter';
   const message = `Line ${line} (${shown(cells)}) ${what}, above the header on line ${header.line}.`;
   const remedy = `Split the file before line ${header.line} and drop the parts; or set headerRow: ${header.line} in the mapping if the rows above are titles.`;
   return unreadable('header', message, { line }, remedy);
@@ -75,7 +83,8 @@ export function watchLastRow({ lastRow }: Pick<Mapping, 'lastRow'>) {
     /** Call at the end of the table. PoSyncError `unreadable-last-row` if the row is not there. */
     require(header: Row | undefined): void {
       const row = last ?? header;
-      if (lastRow !== undefined && end === undefined && row !== undefined) throw notComplete(row, lastRow);
+      if (lastRow !== undefined && end === undefined && row !== undefined)
+        throw notComplete(row, lastRow);
     },
   };
 }

@@ -25,9 +25,14 @@ const KINDS = 6;
 const [BLANK, WHOLE, NUMBER, DIGITS, WORDS, CODE] = [0, 1, 2, 3, 4, 5];
 
 /** Undefined where no value can come from a column behind: the last one is sent, and an empty one is reported. */
-export function watchMoved({ header, at }: Columns, { otherReadings }: Mapping): MovedCells | undefined {
+export function watchMoved(
+  { header, at }: Columns,
+  { otherReadings }: Mapping,
+): MovedCells | undefined {
   const width = header.length;
-  const needed = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter((column) => column !== undefined);
+  const needed = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter(
+    (column) => column !== undefined,
+  );
   const lastSent = Math.max(...needed);
   if (otherReadings === 'allow' || lastSent >= width - 1) return undefined;
   const counts = new Uint32Array(width * KINDS);

@@ -74,7 +74,8 @@ function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
 function fold(words: Uint32Array, length: number): Uint32Array {
   if (length >= words.length) return words;
   const folded = words.slice(0, length);
-  for (let at = length; at < words.length; at++) folded[at % length] = (folded[at % length] ?? 0) | (words[at] ?? 0);
+  for (let at = length; at < words.length; at++)
+    folded[at % length] = (folded[at % length] ?? 0) | (words[at] ?? 0);
   return folded;
 }
 
@@ -101,7 +102,11 @@ export function createNumberCount(): NumberCount {
   let used = 0;
   let isOver = false;
 
-  function add(number: string, line: number, { first, second } = hashesOf(number)): number | undefined {
+  function add(
+    number: string,
+    line: number,
+    { first, second } = hashesOf(number),
+  ): number | undefined {
     if (isOver) return undefined;
     const known = put(slots, first, second || 1, line);
     if (known !== undefined) return known;

@@ -2,7 +2,12 @@ import { LIMITS } from '../../order/limits.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { createNumberCount, createNumberFilter, hashesOf, type NumberFilter } from './number-filter.ts';
+import {
+  createNumberCount,
+  createNumberFilter,
+  hashesOf,
+  type NumberFilter,
+} from './number-filter.ts';
 import type { Row } from './row-parser.ts';
 
 /**
@@ -37,7 +42,14 @@ export function createRuns(columns: Columns, expected: number): Runs {
   let last = '';
   const separate = watchSeparate();
   const warnings = () => separate.warnings(orders());
-  const runs: Runs = { columns, records: 0, orders, add, apart: () => apart?.folded() ?? NONE, warnings };
+  const runs: Runs = {
+    columns,
+    records: 0,
+    orders,
+    add,
+    apart: () => apart?.folded() ?? NONE,
+    warnings,
+  };
 
   function orders(): number | undefined {
     const numbers = distinct.size();
@@ -98,7 +110,9 @@ function watchSeparate() {
     warnings(orders = 0): string[] {
       const most = Math.min(FEW.most, Math.max(FEW.orders, orders * FEW.share));
       if (found.size === 0 || found.size > most) return [];
-      const shown = [...found].slice(0, SHOWN).map(([number, lines]) => `${shorten(number, 60)}${placed([...lines])}`);
+      const shown = [...found]
+        .slice(0, SHOWN)
+        .map(([number, lines]) => `${shorten(number, 60)}${placed([...lines])}`);
       const more = found.size > SHOWN ? `, and ${found.size - SHOWN} more` : '';
       const which = found.size === 1 ? 'one order are' : `${found.size} orders are`;
       return [
@@ -117,11 +131,21 @@ function placed(lines: readonly number[]): string {
 
 function tooMany() {
   const message = `The file contains more than ${LIMITS.records} rows.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
+  return unreadable(
+    'too-many-records',
+    message,
+    { limit: LIMITS.records },
+    'Split the file and drop the parts.',
+  );
 }
 
 function tooLarge(number: string, line: number) {
   const shown = shorten(number, 60);
   const message = `Up to line ${line}, the order ${JSON.stringify(shown)} has more rows than one order may have.`;
-  return unreadable('order-too-large', message, { line, value: shown }, 'Check whether that is an order number.');
+  return unreadable(
+    'order-too-large',
+    message,
+    { line, value: shown },
+    'Check whether that is an order number.',
+  );
 }

@@ -27,7 +27,12 @@ type OwnCellsOptions = {
 };
 
 /** `fillDown`: a blank order number repeats the one above, but not across an empty line. */
-export function createOwnCells({ columns, fillDown, originals, summary }: OwnCellsOptions): OwnCells {
+export function createOwnCells({
+  columns,
+  fillDown,
+  originals,
+  summary,
+}: OwnCellsOptions): OwnCells {
   const { errorColumns, header, at } = columns;
   const isFixFile = errorColumns.length > 0;
   const fix = createFixRows(columns, originals, summary);
@@ -40,7 +45,9 @@ export function createOwnCells({ columns, fillDown, originals, summary }: OwnCel
     for (const [column, was] of own.restored) {
       count += 1;
       if (count > SHOWN) continue;
-      shownOnes.push(`line ${line}, ${header[column]}: ${shown(own.returned[column])} was ${shown(was)}`);
+      shownOnes.push(
+        `line ${line}, ${header[column]}: ${shown(own.returned[column])} was ${shown(was)}`,
+      );
     }
     return own.cells;
   }
@@ -55,14 +62,18 @@ export function createOwnCells({ columns, fillDown, originals, summary }: OwnCel
   }
 
   function hasItem(cells: readonly string[]): boolean {
-    return [at.articleCode, at.quantity].some((index) => index !== undefined && cells[index]?.trim() !== '');
+    return [at.articleCode, at.quantity].some(
+      (index) => index !== undefined && cells[index]?.trim() !== '',
+    );
   }
 
   return {
     cellsOf: isFixFile ? fixedCells : fillDown ? filled : ({ cells }) => cells,
     fixOf: ({ cells }) => (isFixFile ? fix.read(cells).facts : {}),
     warnings: () =>
-      count === 0 ? [] : [`A spreadsheet changed ${count} cells, ${WERE_RESTORED}: ${list(shownOnes, count)}.`],
+      count === 0
+        ? []
+        : [`A spreadsheet changed ${count} cells, ${WERE_RESTORED}: ${list(shownOnes, count)}.`],
   };
 }
 

@@ -6,7 +6,13 @@ import { unreadable } from '../unreadable.ts';
  * One row. `line` is where the row begins, 1-based in the file; `bytes` its length in UTF-8; `isOneLine`: it has no line
  * end within a field; `isAfterGap`: an empty line precedes it.
  */
-export type Row = { line: number; cells: string[]; bytes: number; isOneLine: boolean; isAfterGap: boolean };
+export type Row = {
+  line: number;
+  cells: string[];
+  bytes: number;
+  isOneLine: boolean;
+  isAfterGap: boolean;
+};
 
 /** Splits UTF-8 into rows. */
 export type RowParser = {
@@ -43,14 +49,17 @@ export function createRowParser(dialect: RowDialect): RowParser {
     async write(chunk) {
       unparsed += chunk.length;
       await new Promise<void>((resolve, reject) => {
-        parser.write(chunk, (error) => (error ? reject(asUnreadable(error, parser.nextLine)) : resolve()));
+        parser.write(chunk, (error) =>
+          error ? reject(asUnreadable(error, parser.nextLine)) : resolve(),
+        );
       });
       return taken();
     },
     async end() {
       await new Promise<void>((resolve, reject) => {
         // Node's types leave out that the callback of end gets the error of the last step.
-        const ended = (error?: Error | null) => (error ? reject(asUnreadable(error, parser.nextLine)) : resolve());
+        const ended = (error?: Error | null) =>
+          error ? reject(asUnreadable(error, parser.nextLine)) : resolve();
         parser.end(ended);
       });
       return taken();
@@ -97,7 +106,8 @@ class CollectingParser extends Parser {
     // csv-parse counts a CRLF within quotes twice; its count only shows whether there is one.
     const isOneLine = lines - this.#countedLines <= empty + (this.nextLine === 1 ? 0 : 1);
     const size = bytes - this.#bytes;
-    if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes) this.tooLargeAt ??= line;
+    if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes)
+      this.tooLargeAt ??= line;
     this.#rows.push({ line, cells, bytes: size, isOneLine, isAfterGap: empty > 0 });
     this.#bytes = bytes;
     this.#emptyLines = emptyLines;
@@ -149,23 +159,35 @@ const ANY_LINE_END = /\r\n|\n|\r/;
  * Refuses a row with a quoted field that contains what looks like further rows: a stray quote swallows everything up to
  * the next one. PoSyncError `unreadable-quote` with the lines where the field begins and ends.
  */
-export function refuseSwallowedRows({ line, cells, isOneLine }: Row, width: number, delimiter: string): void {
+export function refuseSwallowedRows(
+  { line, cells, isOneLine }: Row,
+  width: number,
+  delimiter: string,
+): void {
   if (isOneLine || width < 2) return;
   let at = line;
   for (const [column, cell] of cells.entries()) {
     const pieces = cell.split(ANY_LINE_END);
     const end = at + pieces.length - 1;
-    if (pieces.length > 1 && looksLikeRows(pieces, column, width, delimiter)) throw swallowed(at, end, column + 1);
+    if (pieces.length > 1 && looksLikeRows(pieces, column, width, delimiter))
+      throw swallowed(at, end, column + 1);
     at = end;
   }
 }
 
 /** Whether a line in between is as wide as a row, or the first and the last line complete a row each. */
-function looksLikeRows(pieces: readonly string[], column: number, width: number, delimiter: string): boolean {
+function looksLikeRows(
+  pieces: readonly string[],
+  column: number,
+  width: number,
+  delimiter: string,
+): boolean {
   const counts = pieces.map((piece) => piece.split(delimiter).length - 1);
   const [first = 0] = counts;
   const last = counts.at(-1) ?? 0;
-  return counts.some((count) => count >= width - 1) || (first === width - 1 - column && last === column);
+  return (
+    counts.some((count) => count >= width - 1) || (first === width - 1 - column && last === column)
+  );
 }
 
 function swallowed(from: number, to: number, column: number) {

@@ -11,7 +11,10 @@ import type { Row } from './row-parser.ts';
  * order number may be next to its column; where it has hidden characters, it looks like another. An order with such a
  * number may lack that row.
  */
-export type ShiftedNumbers = { numbers: ReadonlyMap<string, string>; look(cells: readonly string[], row: Row): void };
+export type ShiftedNumbers = {
+  numbers: ReadonlyMap<string, string>;
+  look(cells: readonly string[], row: Row): void;
+};
 
 /** `holdsTwins`: numbers that were probably typed differently count as well. */
 export function watchShifted({ header, at }: Columns, holdsTwins: boolean): ShiftedNumbers {
@@ -50,7 +53,11 @@ export function watchShifted({ header, at }: Columns, holdsTwins: boolean): Shif
   function lookJoined(before: readonly string[], cells: readonly string[], { line }: Row): void {
     const joined = joinedCells(before, cells);
     if (joined.length !== header.length) return;
-    add(trimBlanks(joined[column] ?? ''), `line ${line - 1} and line ${line} look like one row`, line);
+    add(
+      trimBlanks(joined[column] ?? ''),
+      `line ${line - 1} and line ${line} look like one row`,
+      line,
+    );
   }
 
   /** A quantity that is not a number may be in the wrong column, and so may the order number. */
@@ -75,7 +82,9 @@ export function watchShifted({ header, at }: Columns, holdsTwins: boolean): Shif
 }
 
 function cellsBeside(column: number, cells: readonly string[], shift: number): readonly string[] {
-  return shift > 0 ? cells.slice(column + 1, column + 1 + shift) : cells.slice(Math.max(0, column + shift), column);
+  return shift > 0
+    ? cells.slice(column + 1, column + 1 + shift)
+    : cells.slice(Math.max(0, column + shift), column);
 }
 
 function joinedCells(before: readonly string[], cells: readonly string[]): string[] {
@@ -119,7 +128,9 @@ export function watchTwins(add: (text: string, reason: string, line: number) => 
 }
 
 function differs(line: number, number: string, from: string): string {
-  const [shown, other] = [number, from].map((text) => escapeHidden(JSON.stringify(shorten(text, 60))));
+  const [shown, other] = [number, from].map((text) =>
+    escapeHidden(JSON.stringify(shorten(text, 60))),
+  );
   return `line ${line} has the order number ${shown}, which differs from ${other} only in case, spaces, separators, leading zeros, letters that look the same or a word such as copy,`;
 }
 
@@ -149,5 +160,10 @@ function typedForm(number: string): string {
 
 function tooMany(line: number) {
   const message = `Up to line ${line}, too many rows differ from the header in their number of fields.`;
-  return unreadable('rows', message, { line }, 'Check the delimiter, and put fields that contain it in quotes.');
+  return unreadable(
+    'rows',
+    message,
+    { line },
+    'Check the delimiter, and put fields that contain it in quotes.',
+  );
 }

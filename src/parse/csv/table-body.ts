@@ -4,7 +4,12 @@ import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.t
 import { type OnLeftOut, watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
 import { type Delimiter, likeliestHeader } from './dialect.ts';
-import { refuseOrdersAbove, refuseOtherDelimiter, textOfRow, watchLastRow } from './joined-or-cut.ts';
+import {
+  refuseOrdersAbove,
+  refuseOtherDelimiter,
+  textOfRow,
+  watchLastRow,
+} from './joined-or-cut.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
 
@@ -36,7 +41,11 @@ const MOST_TITLES = 50;
  * totals are not data, nor is the row of `lastRow`. PoSyncError `unreadable-header` for a further header with the columns in
  * another order. `onLeftOut` gets each row that `skipWhere` or `onlyWhere` leaves out.
  */
-export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: OnLeftOut<Row>): TableBody {
+export function createTableBody(
+  form: TableForm,
+  mapping: Mapping,
+  onLeftOut?: OnLeftOut<Row>,
+): TableBody {
   const named = watchNamed(mapping);
   const counts: Record<Skipped, number> = { ...NONE };
   const titles: Row[] = [];
@@ -44,7 +53,13 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: O
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
   const warnings = () => warningsOf(counts, totals, named.warnings(body.header?.cells ?? []));
-  const body: TableBody = { header: undefined, take, end: takeFirst, lastRow: named.lastRow, warnings };
+  const body: TableBody = {
+    header: undefined,
+    take,
+    end: takeFirst,
+    lastRow: named.lastRow,
+    warnings,
+  };
   function takeFirst(): void {
     body.header ??= likeliestHeader(titles, mapping);
   }
@@ -105,7 +120,9 @@ function headerAt(row: Row, titles: Row[], extra: number, mapping: Mapping): Row
 }
 
 function isHeader({ cells, line }: Row, mapping: Mapping): boolean {
-  return mapping.headerRow === 'auto' ? hasNeededColumns(cells, mapping) : line >= mapping.headerRow;
+  return mapping.headerRow === 'auto'
+    ? hasNeededColumns(cells, mapping)
+    : line >= mapping.headerRow;
 }
 
 function widened(header: Row, extra: number): Row {
@@ -155,7 +172,10 @@ function isBlank({ cells }: Row): boolean {
 }
 
 function isRule({ cells }: Row): boolean {
-  return cells.every((cell) => /^[-=+|_\s]*$/.test(cell)) && cells.join('').replace(/\s/g, '').length >= 3;
+  return (
+    cells.every((cell) => /^[-=+|_\s]*$/.test(cell)) &&
+    cells.join('').replace(/\s/g, '').length >= 3
+  );
 }
 
 /** Quickly finds rows that may be a further header: a name is in place of the quantity, which begins with a digit. */
@@ -169,8 +189,14 @@ function createHeaderWatch(mapping: Mapping) {
 
   /** Names below a row with digits: two tables were joined without a gap. */
   function areNamesBelowData({ cells }: Row): boolean {
-    const isFilled = [cells[number], cells[quantity ?? -1]].every((cell) => (cell ?? '').trim() !== '');
-    return isFilled && /\d/.test(above?.cells[number] ?? '') && /^\s*\d/.test(above?.cells[quantity ?? -1] ?? '');
+    const isFilled = [cells[number], cells[quantity ?? -1]].every(
+      (cell) => (cell ?? '').trim() !== '',
+    );
+    return (
+      isFilled &&
+      /\d/.test(above?.cells[number] ?? '') &&
+      /^\s*\d/.test(above?.cells[quantity ?? -1] ?? '')
+    );
   }
 
   return {
@@ -186,7 +212,8 @@ function createHeaderWatch(mapping: Mapping) {
       if (other !== undefined && /^\d/.test(cell)) throw otherTable(other, header);
       const isBelow = isAfterGap || isBelowTitle;
       const mayBeNames = cell !== '' && !/^\d/.test(cell) && row.cells[0]?.trim() !== '';
-      if (mayBeNames && (isBelow || areNamesBelowData(row)) && !/\d/.test(row.cells.join(''))) other = row;
+      if (mayBeNames && (isBelow || areNamesBelowData(row)) && !/\d/.test(row.cells.join('')))
+        other = row;
       above = row;
       isBelowTitle = isBelow && row.cells.filter((one) => one.trim() !== '').length === 1;
     },
@@ -208,7 +235,8 @@ function refuseOtherHeader(row: Row, header: Row, mapping: Mapping): void {
   const { line, cells } = row;
   refuseOtherDelimiter(row, header, mapping);
   if (countFields(cells, mapping) < 2) return;
-  const at = (names: readonly string[]) => FIELDS.map((field) => columnNamed(field, names, mapping) ?? -1).join();
+  const at = (names: readonly string[]) =>
+    FIELDS.map((field) => columnNamed(field, names, mapping) ?? -1).join();
   if (at(cells) === at(header.cells)) return;
   const message = `Line ${line} is a second header, with the columns ${shown(cells)}; the header on line ${header.line} has ${shown(header.cells)}.`;
   const remedy = 'Split the file before each header and drop the parts.';
@@ -231,7 +259,11 @@ function isSame(row: Row, header: Row): boolean {
   return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
-function warningsOf(counts: typeof NONE, totals: TotalRows | undefined, named: readonly string[]): string[] {
+function warningsOf(
+  counts: typeof NONE,
+  totals: TotalRows | undefined,
+  named: readonly string[],
+): string[] {
   return [
     ...counted(counts.title, 'row above the header was', 'rows above the header were'),
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),

@@ -47,8 +47,10 @@ export function totalLabelIn(
   { totalRows }: Mapping,
 ): TotalLabel | undefined {
   if (totalRows === 'allow') return undefined;
-  if (articleCode === '' && isTotalLabel(number)) return { field: 'purchaseOrderNumber', label: number };
-  if (number === '' && isTotalLabel(articleCode)) return { field: 'articleCode', label: articleCode };
+  if (articleCode === '' && isTotalLabel(number))
+    return { field: 'purchaseOrderNumber', label: number };
+  if (number === '' && isTotalLabel(articleCode))
+    return { field: 'articleCode', label: articleCode };
   if (number + articleCode !== '') return undefined;
   if (isTotalLabel(quantity)) return { field: 'quantity', label: quantity };
   // What describes an article can begin with such a word.
@@ -93,17 +95,28 @@ const PROOF = 'marked with stars, or the sum of the rows above, as far as it can
  * The sum of the readable quantities of `rows` rows; `unread`: rows with another quantity, such as `twelve`, of which `twice` can be
  * read in two ways, such as `1.000`: with a point as the decimal sign, they add `point`, with a comma `comma`.
  */
-type Sum = { value: number; rows: number; unread: number; twice: number; point: number; comma: number };
+type Sum = {
+  value: number;
+  rows: number;
+  unread: number;
+  twice: number;
+  point: number;
+  comma: number;
+};
 
 const NONE: Readonly<Sum> = { value: 0, rows: 0, unread: 0, twice: 0, point: 0, comma: 0 };
 
 /** Totals rows below a header. A fix file has none: its rows are those of other tables. */
-export function createTotalRows(header: readonly string[], mapping: Mapping): TotalRows | undefined {
+export function createTotalRows(
+  header: readonly string[],
+  mapping: Mapping,
+): TotalRows | undefined {
   const number = columnNamed('purchaseOrderNumber', header, mapping);
   const article = columnNamed('articleCode', header, mapping);
   const quantity = columnNamed('quantity', header, mapping);
   const isFixFile = header.some((name) => errorColumnOf(name) !== undefined);
-  if (isFixFile || number === undefined || quantity === undefined || mapping.totalRows === 'allow') return undefined;
+  if (isFixFile || number === undefined || quantity === undefined || mapping.totalRows === 'allow')
+    return undefined;
   const all: Sum = { ...NONE };
   const group: Sum = { ...NONE };
   const [allWritten, groupWritten]: [Sum, Sum] = [{ ...all }, { ...group }];
@@ -120,7 +133,8 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
     if ((own !== '' && !isTotalLabel(own)) || (code !== '' && !isTotalLabel(code))) return false;
     if (row.cells.length !== header.length || !row.cells.every(isBlankLabelOrFigure)) return false;
     const labels = row.cells.map(trimBlanks).filter(isTotalLabel);
-    const label = labels.length === 0 ? 'none' : code === '' && labels.some(isClearLabel) ? 'sure' : 'some';
+    const label =
+      labels.length === 0 ? 'none' : code === '' && labels.some(isClearLabel) ? 'sure' : 'some';
     return isSum(textIn(row, quantity), [all, group, allWritten, groupWritten], label);
   }
 
@@ -146,7 +160,9 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
       // A heading is no item.
       if (text === '' && textIn(row, article) === '') return;
       const read = readQuantity(text, mapping.decimal, false);
-      for (const sum of leftOut ? [allWritten, groupWritten] : [all, group, allWritten, groupWritten]) {
+      for (const sum of leftOut
+        ? [allWritten, groupWritten]
+        : [all, group, allWritten, groupWritten]) {
         if ('value' in read) sum.value += read.value;
         sum['value' in read ? 'rows' : 'unread'] += 1;
         if ('fault' in read && read.fault === 'ambiguous-number') addBoth(sum, text);
@@ -201,7 +217,10 @@ function isBlankLabelOrFigure(cell: string): boolean {
 }
 
 /** Looks for a first row that may only number the columns (`1,2,3`), as printed forms have it. */
-export function watchColumnNumbers({ header, at, names, errorColumns }: Columns, { otherReadings }: Mapping) {
+export function watchColumnNumbers(
+  { header, at, names, errorColumns }: Columns,
+  { otherReadings }: Mapping,
+) {
   const code = names.findIndex((name) => errorColumnOf(name) === '_error_code');
   const isFixFile = errorColumns.length > 0;
   let rows = 0;
@@ -210,7 +229,8 @@ export function watchColumnNumbers({ header, at, names, errorColumns }: Columns,
 
   /** In a fix file, only what was held before has two readings, wherever its row is now. */
   function mayNumber(cells: readonly string[], row: Row): boolean {
-    if (otherReadings === 'allow' || cells.length < 3 || cells.length !== header.length) return false;
+    if (otherReadings === 'allow' || cells.length < 3 || cells.length !== header.length)
+      return false;
     if (isFixFile ? row.cells[code]?.includes('two-readings') === false : rows > 1) return false;
     return cells.every((cell, index) => trimBlanks(cell) === String(index + 1));
   }

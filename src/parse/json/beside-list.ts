@@ -22,7 +22,8 @@ const SKIPPED = /^(?:offset|skip|startat|startindex)$/;
 const TOTAL =
   /^(?:odata)?(?:total)?count$|^total(?:records?|items|elements|results|orders|rows)?$|^numfound$|^(?:record|order|row)s?count$|^numberof(?:elements|orders|records|rows)$/;
 /** Objects around them, beside the list. */
-const AROUND = /^\/_?(?:meta|metadata|links|pagination|paging|paginginfo|page|pageinfo|cursors?)(?:\/|$)/i;
+const AROUND =
+  /^\/_?(?:meta|metadata|links|pagination|paging|paginginfo|page|pageinfo|cursors?)(?:\/|$)/i;
 
 export function watchBesideList(): BesideList {
   let [hasPageBefore, hasPageBehind] = [false, false];
@@ -38,7 +39,8 @@ export function watchBesideList(): BesideList {
   function onScalar(frame: Frame, value: unknown): void {
     if (frame.isArray || (frame.mark < 0 && !AROUND.test(frame.pointer))) return;
     const name = nameOf(frame);
-    const hasFailed = FAILED.test(`${name} ${String(value)}`) || (name === 'error' && isText(value));
+    const hasFailed =
+      FAILED.test(`${name} ${String(value)}`) || (name === 'error' && isText(value));
     if (hasFailed) failure = `${frame.key} ${shorten(String(value), 60)}`;
     const isSaid = value === true || value === 'true' || isPage(value);
     if (NEXT.test(name) && isSaid) hasPageBehind = true;
@@ -47,7 +49,9 @@ export function watchBesideList(): BesideList {
     if (LAST.test(name) && value === false) hasPageBehind = true;
     if (SKIPPED.test(name) && typeof value === 'number' && value > 1) hasPageBefore = true;
     const total =
-      TOTAL.test(name) && /^(?:number|string)$/.test(typeof value) ? Number(value || Number.NaN) : Number.NaN;
+      TOTAL.test(name) && /^(?:number|string)$/.test(typeof value)
+        ? Number(value || Number.NaN)
+        : Number.NaN;
     if (Number.isInteger(total)) totals.push({ key: frame.key, total });
   }
 
@@ -56,7 +60,9 @@ export function watchBesideList(): BesideList {
     const isCut = other !== undefined && other.total > records;
     const warnings = [
       ...(hasPageBehind
-        ? ['The file is one page of several: it names a next page (nextLink). Drop the other pages as well.']
+        ? [
+            'The file is one page of several: it names a next page (nextLink). Drop the other pages as well.',
+          ]
         : []),
       ...(failure === undefined
         ? []
@@ -72,13 +78,16 @@ export function watchBesideList(): BesideList {
 const FAILED = /^(?:success|ok) false$|^status (?:error|failed|failure|partial|incomplete)$/i;
 
 function isText(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '' && !/^(?:none|no|null|ok|0)$/i.test(value);
+  return (
+    typeof value === 'string' && value.trim() !== '' && !/^(?:none|no|null|ok|0)$/i.test(value)
+  );
 }
 
 /** An address or a token of a page, or its number. */
 function isPage(value: unknown): boolean {
   return (
-    (typeof value === 'string' && !/^(?:|false|null|none|0)$/.test(value)) || (typeof value === 'number' && value > 0)
+    (typeof value === 'string' && !/^(?:|false|null|none|0)$/.test(value)) ||
+    (typeof value === 'number' && value > 0)
   );
 }
 

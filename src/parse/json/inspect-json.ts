@@ -61,7 +61,10 @@ function withEndsHeld(watch: ObjectWatch, paging: Paging | undefined): Objects {
   const objects = watch.objects();
   if (objects.kind !== 'rows' || paging === undefined) return objects;
   const { first = '', last } = watch.ends;
-  return { ...objects, shifted: new Map([...objects.shifted, ...cutByPaging(paging, first, last)]) };
+  return {
+    ...objects,
+    shifted: new Map([...objects.shifted, ...cutByPaging(paging, first, last)]),
+  };
 }
 
 /** Finds the orders of a file. */
@@ -77,11 +80,22 @@ type Search = {
 type Candidate = { key: string; prefix: string; objects: ObjectWatch; hasRows?: boolean };
 
 /** Finds the orders by the form of the file: a list, an object that holds one list, one order, or one after another. */
-function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLayout | undefined): Search {
-  const [numberKeys, itemsKeys] = [firstKeys(mapping.fields.purchaseOrderNumber), firstKeys(mapping.fields.items)];
+function searchOrders(
+  mapping: Mapping,
+  create: () => ObjectWatch,
+  known: JsonLayout | undefined,
+): Search {
+  const [numberKeys, itemsKeys] = [
+    firstKeys(mapping.fields.purchaseOrderNumber),
+    firstKeys(mapping.fields.items),
+  ];
   const single = create();
-  const roots = watchRoots(known === undefined ? mapping.format : undefined, (one) => single.look(one));
-  const contentKeys = firstKeys([mapping.fields.items, mapping.fields.articleCode, mapping.fields.quantity].flat());
+  const roots = watchRoots(known === undefined ? mapping.format : undefined, (one) =>
+    single.look(one),
+  );
+  const contentKeys = firstKeys(
+    [mapping.fields.items, mapping.fields.articleCode, mapping.fields.quantity].flat(),
+  );
   const others = watchOtherOrders({ number: numberKeys, content: contentKeys });
   const lists: Candidate[] = [];
   let hasNumberKey = false;
@@ -99,7 +113,10 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
   }
 
   function look(record: ObjectRecord): void {
-    const list = record.pointer === '' ? undefined : lists.findLast(({ prefix }) => record.pointer.startsWith(prefix));
+    const list =
+      record.pointer === ''
+        ? undefined
+        : lists.findLast(({ prefix }) => record.pointer.startsWith(prefix));
     if (list !== undefined && Array.isArray(record.value)) list.hasRows = true;
     (record.pointer === '' ? single : list?.objects)?.look(record);
   }
@@ -111,7 +128,9 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
       roots.requireSmall();
       return { layout: known ?? { kind: 'sequence' }, objects: single, warnings };
     }
-    const named = lists.filter(({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)));
+    const named = lists.filter(
+      ({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)),
+    );
     // Answers of APIs have empty lists of errors or links beside the one of orders.
     const filled = named.filter(({ objects }) => objects.seen > 0);
     const candidates = filled.length === 1 ? filled : named;
@@ -127,10 +146,20 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
         candidates.find(({ hasRows }) => hasRows)?.key,
       );
     others.refuse(list.key);
-    return { layout: { kind: 'list', path: opens === '[' ? [] : [list.key] }, objects: list.objects, warnings };
+    return {
+      layout: { kind: 'list', path: opens === '[' ? [] : [list.key] },
+      objects: list.objects,
+      warnings,
+    };
   }
 
-  const watch = { onRoot, onRootEnd: roots.onRootEnd, onKey, onList, onBesideKey: others.onBesideKey };
+  const watch = {
+    onRoot,
+    onRootEnd: roots.onRootEnd,
+    onKey,
+    onList,
+    onBesideKey: others.onBesideKey,
+  };
   return { layout: known ?? 'unknown', watch, onChunk: roots.onChunk, look, found };
 }
 
@@ -142,7 +171,10 @@ function firstKeys(paths: readonly string[]): ReadonlySet<string> {
  * Follows the values at the top level. `onObject` gets the first one if it is an object, because it may be an order.
  * `format`: what the mapping says; undefined: one order after another.
  */
-function watchRoots(format: Mapping['format'] | undefined, onObject: (object: ObjectRecord) => void) {
+function watchRoots(
+  format: Mapping['format'] | undefined,
+  onObject: (object: ObjectRecord) => void,
+) {
   const bytes = keepFirst();
   let count = 0;
   let first: { byte: number; line: number; opens: Start['opens'] } | undefined;
@@ -150,7 +182,8 @@ function watchRoots(format: Mapping['format'] | undefined, onObject: (object: Ob
   return {
     onRoot({ opens, byte, place: { line } }: Start): Start['opens'] {
       count += 1;
-      const mayFollow = format === undefined || (format !== 'json' && opens === '{' && first?.opens === '{');
+      const mayFollow =
+        format === undefined || (format !== 'json' && opens === '{' && first?.opens === '{');
       if (first !== undefined && !mayFollow) throw continues(line);
       if (first !== undefined) return undefined;
       first = { byte, line, opens };
@@ -162,7 +195,8 @@ function watchRoots(format: Mapping['format'] | undefined, onObject: (object: Ob
       const text = bytes.take(byte, end);
       const parser = createJsonParser({ kind: 'object' });
       if (text !== undefined)
-        for (const record of [...parser.write(text), ...parser.end()]) onObject({ ...record, line });
+        for (const record of [...parser.write(text), ...parser.end()])
+          onObject({ ...record, line });
     },
     onChunk: format === undefined ? undefined : bytes.add,
     count: () => count,
@@ -177,7 +211,11 @@ function watchRoots(format: Mapping['format'] | undefined, onObject: (object: Ob
 }
 
 /** Finds the orders where the mapping says. */
-function followPath(path: readonly string[], format: Mapping['format'], objects: ObjectWatch): Search {
+function followPath(
+  path: readonly string[],
+  format: Mapping['format'],
+  objects: ObjectWatch,
+): Search {
   const layout: JsonLayout = { kind: 'list', path };
   let roots = 0;
   let first: Start['opens'];
@@ -196,8 +234,15 @@ function followPath(path: readonly string[], format: Mapping['format'], objects:
     if (isArray && step === '*') return;
     misses += 1;
     const where = pointer === '' ? 'the file' : pointer;
-    const has = isArray ? 'is a list: write * there' : keys.size === 0 ? 'is empty' : hasKeys(keys, step);
-    missing ??= { line, message: `Line ${line}: records ${path.join('.')} leads to no orders; ${where} ${has}.` };
+    const has = isArray
+      ? 'is a list: write * there'
+      : keys.size === 0
+        ? 'is empty'
+        : hasKeys(keys, step);
+    missing ??= {
+      line,
+      message: `Line ${line}: records ${path.join('.')} leads to no orders; ${where} ${has}.`,
+    };
   }
 
   function found(): ReturnType<Search['found']> {
@@ -209,7 +254,8 @@ function followPath(path: readonly string[], format: Mapping['format'], objects:
         { line: missing.line },
         'Check whether this is the right file. For your operator: correct records in the mapping of the source.',
       );
-    const warnings = misses === 0 ? [] : [`${misses} objects on the path ${path.join('.')} have no such orders.`];
+    const warnings =
+      misses === 0 ? [] : [`${misses} objects on the path ${path.join('.')} have no such orders.`];
     return { layout, objects, warnings };
   }
 

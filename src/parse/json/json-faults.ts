@@ -49,13 +49,19 @@ export function repeatedKey({ line, column }: JsonPlace, key: string, pointer: s
 
 export function tooDeep({ line }: JsonPlace) {
   const message = `Line ${line} nests deeper than ${LIMITS.jsonDepth} levels.`;
-  return unreadable('json-depth', message, { line, limit: LIMITS.jsonDepth }, 'Write the orders as a plain list.');
+  return unreadable(
+    'json-depth',
+    message,
+    { line, limit: LIMITS.jsonDepth },
+    'Write the orders as a plain list.',
+  );
 }
 
 /** A record, or a single text, beyond the limit. */
 export function tooLarge(line: number) {
   const message = `The value that begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
-  const remedy = 'Check for a quote or a bracket that is never closed; if the order is that large, split it.';
+  const remedy =
+    'Check for a quote or a bracket that is never closed; if the order is that large, split it.';
   return unreadable('too-large', message, { line, limit: LIMITS.recordBytes }, remedy);
 }
 
@@ -81,17 +87,30 @@ export function severalLists(names: readonly string[], line: number, rows: strin
   const keys = names.map((name) => JSON.stringify(name)).join(' and ');
   const [why, remedy] =
     rows !== undefined
-      ? [` The rows in ${JSON.stringify(rows)} are lists of values, which are not supported.`, ROWS_AS_OBJECTS]
+      ? [
+          ` The rows in ${JSON.stringify(rows)} are lists of values, which are not supported.`,
+          ROWS_AS_OBJECTS,
+        ]
       : names.every((name) => /^\p{L}{0,3}[-_ ]?\d/u.test(name))
         ? [' Orders whose numbers are keys are not supported.', ORDERS_AS_LIST]
         : ['', ONE_LIST];
-  return unreadable('json-shape', `The object of the file contains several arrays: ${keys}.${why}`, { line }, remedy);
+  return unreadable(
+    'json-shape',
+    `The object of the file contains several arrays: ${keys}.${why}`,
+    { line },
+    remedy,
+  );
 }
 
 /** A second value where the file may have one only. */
 export function continues(line: number) {
   const message = `Line ${line}: the file has more data after its JSON value.`;
-  return unreadable('json', message, { line }, 'Use one array of orders, or one order per line (NDJSON).');
+  return unreadable(
+    'json',
+    message,
+    { line },
+    'Use one array of orders, or one order per line (NDJSON).',
+  );
 }
 
 /** The value of a string, number, `true`, `false` or `null`; PoSyncError with the place of what is none. */
@@ -105,7 +124,12 @@ export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
     const remedy = text.startsWith('"')
       ? 'Write line ends, tabs and backslashes within a string as \\n, \\t and \\\\.'
       : 'Write a number as in 12, 1.5 or -3, and every string in double quotes.';
-    throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place, remedy);
+    throw unreadable(
+      'json',
+      `Line ${line}, column ${place.column}: ${found} is not expected there.`,
+      place,
+      remedy,
+    );
   }
 }
 

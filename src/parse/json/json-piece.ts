@@ -19,7 +19,8 @@ const ENDS_LITERAL = meanings([[' \t\r\n,:[]{}"', 1]]);
 
 function meanings(entries: [bytes: string, meaning: number][]): Uint8Array {
   const table = new Uint8Array(256);
-  for (const [bytes, meaning] of entries) for (const byte of Buffer.from(bytes)) table[byte] = meaning;
+  for (const [bytes, meaning] of entries)
+    for (const byte of Buffer.from(bytes)) table[byte] = meaning;
   return table;
 }
 
@@ -61,7 +62,8 @@ export class PieceScanner {
   /** The value, whose last bytes are `from` to `to` of the chunk. */
   take(chunk: Buffer, from: number, to: number): Piece {
     const [colons, hasFraction] = [this.#colons, this.#hasFraction];
-    if (this.#earlier.length === 0) return { text: chunk.toString('utf8', from, to), colons, hasFraction };
+    if (this.#earlier.length === 0)
+      return { text: chunk.toString('utf8', from, to), colons, hasFraction };
     const all = Buffer.concat([...this.#earlier, chunk.subarray(from, to)]);
     this.#earlier = [];
     return { text: all.toString('utf8'), colons, hasFraction };
@@ -114,7 +116,10 @@ export const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** Files that were joined begin with a byte order mark each. */
 export function isByteOrderMark(chunk: Buffer, at: number): boolean {
-  return chunk[at] === BYTE_ORDER_MARK[0] && chunk.subarray(at, at + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return (
+    chunk[at] === BYTE_ORDER_MARK[0] &&
+    chunk.subarray(at, at + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  );
 }
 
 function endOfLiteral(chunk: Buffer, from: number): number {

@@ -36,7 +36,10 @@ export type JsonParser = {
 const [ORDERS, BESIDE] = [-1, -2];
 
 /** Splits a JSON file into its orders, one at a time, in constant memory. Errors as JsonScanner. */
-export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatch = {}): JsonParser {
+export function createJsonParser(
+  layout: JsonLayout | 'unknown',
+  watch: JsonWatch = {},
+): JsonParser {
   const roleOf = layout === 'unknown' ? findingRoles(watch) : rolesIn(layout);
   let records: ObjectRecord[] = [];
   let count = 0;
@@ -55,7 +58,8 @@ export function createJsonParser(layout: JsonLayout | 'unknown', watch: JsonWatc
       if (isOrder && ++count > LIMITS.records) throw tooManyRecords();
     },
     end(frame, byte) {
-      const step = layout !== 'unknown' && layout.kind === 'list' ? layout.path[frame.mark] : undefined;
+      const step =
+        layout !== 'unknown' && layout.kind === 'list' ? layout.path[frame.mark] : undefined;
       if (step !== undefined && !frame.hasMatch) watch.onMissing?.(frame, step);
       if (frame.pointer === '') watch.onRootEnd?.(byte);
     },
@@ -143,9 +147,12 @@ function recordOf({ text, colons, hasFraction, place, pointer, bytes }: Value): 
   const counted = { keys: 0, hasLargeNumber: false };
   if (parsed !== undefined) count(parsed.value, counted);
   if (parsed === undefined || counted.keys !== colons)
-    throw faultIn(text, { place, pointer }, true) ?? new Error('a text that JSON.parse alone refuses');
+    throw (
+      faultIn(text, { place, pointer }, true) ?? new Error('a text that JSON.parse alone refuses')
+    );
   const value = hasFraction || counted.hasLargeNumber ? parseExactly(text) : parsed.value;
-  const lineOf = (within: string) => (text.includes('\n') ? lineWithin(text, { place, pointer }, within) : place.line);
+  const lineOf = (within: string) =>
+    text.includes('\n') ? lineWithin(text, { place, pointer }, within) : place.line;
   return { line: place.line, pointer, value, bytes, lineOf };
 }
 
@@ -153,7 +160,8 @@ function recordOf({ text, colons, hasFraction, place, pointer, bytes }: Value): 
 function lineWithin(text: string, origin: Origin, pointer: string): number {
   let { line } = origin.place;
   const look = (start: Start) => {
-    if (start.pointer === pointer || pointer.startsWith(`${start.pointer}/`)) line = start.place.line;
+    if (start.pointer === pointer || pointer.startsWith(`${start.pointer}/`))
+      line = start.place.line;
     return 0;
   };
   const scanner = new JsonScanner({ begin: look, value: () => undefined }, origin);
@@ -202,7 +210,8 @@ export function keepFirst() {
     },
     take(from: number, to: number): Buffer | undefined {
       isTooLarge ||= to - from > LIMITS.recordBytes;
-      const all = isTooLarge || chunks === undefined ? undefined : Buffer.concat(chunks).subarray(from, to);
+      const all =
+        isTooLarge || chunks === undefined ? undefined : Buffer.concat(chunks).subarray(from, to);
       chunks = undefined;
       return all;
     },

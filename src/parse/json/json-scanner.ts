@@ -12,7 +12,14 @@ import {
   tooDeep,
   tooLarge,
 } from './json-faults.ts';
-import { BYTE_ORDER_MARK, CONTINUES, isByteOrderMark, type Piece, PieceScanner, TOO_DEEP } from './json-piece.ts';
+import {
+  BYTE_ORDER_MARK,
+  CONTINUES,
+  isByteOrderMark,
+  type Piece,
+  PieceScanner,
+  TOO_DEEP,
+} from './json-piece.ts';
 import { createLineCount, type JsonPlace, type LineCount, type Origin } from './line-count.ts';
 
 /** An object or an array that is scanned from within. `mark` is the visitor's own. */
@@ -31,7 +38,11 @@ export type Frame = {
 };
 
 /** A value begins. `parent` is the container around it; undefined at the top level. */
-export type Start = Origin & { opens: '{' | '[' | undefined; byte: number; parent: Frame | undefined };
+export type Start = Origin & {
+  opens: '{' | '[' | undefined;
+  byte: number;
+  parent: Frame | undefined;
+};
 
 /** A complete value and where it begins. */
 export type Value = Piece & Origin & { parent: Frame | undefined; bytes: number };
@@ -66,7 +77,10 @@ export class JsonScanner {
   #open: (Origin & { byte: number; isKey: boolean }) | undefined;
   #offset = 0;
 
-  constructor(visitor: JsonVisitor, { place, pointer }: Origin = { place: { line: 1, column: 1 }, pointer: '' }) {
+  constructor(
+    visitor: JsonVisitor,
+    { place, pointer }: Origin = { place: { line: 1, column: 1 }, pointer: '' },
+  ) {
     this.#visitor = visitor;
     this.#lines = createLineCount(place);
     this.#pointer = pointer;
@@ -78,7 +92,8 @@ export class JsonScanner {
     let at = this.#open === undefined ? 0 : this.#advance(chunk, 0);
     while (at < chunk.length) {
       const byte = chunk[at] ?? 0;
-      at = byte === COMMA || byte <= BLANK ? this.#passOver(byte, at) : this.#token(byte, chunk, at);
+      at =
+        byte === COMMA || byte <= BLANK ? this.#passOver(byte, at) : this.#token(byte, chunk, at);
     }
     this.#offset += chunk.length;
   }
@@ -87,7 +102,8 @@ export class JsonScanner {
     const open = this.#open;
     if (open !== undefined) {
       const piece = this.#piece.take(NOTHING, 0, 0);
-      if (!this.#piece.isLiteral) throw withinOpen(piece.text, open, true) ?? endsWithin(open.place);
+      if (!this.#piece.isLiteral)
+        throw withinOpen(piece.text, open, true) ?? endsWithin(open.place);
       this.#finish(open, piece, piece.text.length);
     }
     const last = this.#stack.at(-1);
@@ -125,7 +141,8 @@ export class JsonScanner {
 
   #scalar(byte: number, chunk: Buffer, at: number): number {
     const isKey = this.#expected === 'key' || this.#expected === 'key or end';
-    if (byte !== QUOTE && (isKey || !LITERAL_STARTS.has(byte))) throw this.#unexpected(at, characterAt(chunk, at));
+    if (byte !== QUOTE && (isKey || !LITERAL_STARTS.has(byte)))
+      throw this.#unexpected(at, characterAt(chunk, at));
     const start = this.#startOf(undefined, at);
     if (!isKey) {
       this.#requireValue(chunk, at);
@@ -142,14 +159,25 @@ export class JsonScanner {
     if (this.#stack.length >= LIMITS.jsonDepth) throw tooDeep(start.place);
     const { place, pointer } = start;
     const isArray = opens === '[';
-    this.#stack.push({ isArray, mark, key: '', count: 0, hasMatch: false, keys: new Set(), place, pointer });
+    this.#stack.push({
+      isArray,
+      mark,
+      key: '',
+      count: 0,
+      hasMatch: false,
+      keys: new Set(),
+      place,
+      pointer,
+    });
     this.#expected = isArray ? 'value or end' : 'key or end';
     return at + 1;
   }
 
   #leave(isArray: boolean, at: number): number {
     const frame = this.#stack.at(-1);
-    const isDue = this.#expected === 'comma or end' || this.#expected === (isArray ? 'value or end' : 'key or end');
+    const isDue =
+      this.#expected === 'comma or end' ||
+      this.#expected === (isArray ? 'value or end' : 'key or end');
     if (frame?.isArray !== isArray || !isDue) throw this.#unexpected(at, isArray ? ']' : '}');
     this.#stack.pop();
     this.#visitor.end?.(frame, this.#offset + at + 1);
@@ -171,13 +199,19 @@ export class JsonScanner {
     if (end === TOO_DEEP) throw tooDeep(open.place);
     const bytes = this.#offset + (end === CONTINUES ? chunk.length : end) - open.byte;
     if (bytes > LIMITS.recordBytes)
-      throw withinOpen(this.#piece.take(NOTHING, 0, 0).text, open, false) ?? tooLarge(open.place.line);
+      throw (
+        withinOpen(this.#piece.take(NOTHING, 0, 0).text, open, false) ?? tooLarge(open.place.line)
+      );
     if (end === CONTINUES) return chunk.length;
     this.#finish(open, this.#piece.take(chunk, from, end), bytes);
     return end;
   }
 
-  #finish({ place, pointer, isKey }: Origin & { isKey: boolean }, piece: Piece, bytes: number): void {
+  #finish(
+    { place, pointer, isKey }: Origin & { isKey: boolean },
+    piece: Piece,
+    bytes: number,
+  ): void {
     const parent = this.#stack.at(-1);
     this.#open = undefined;
     if (isKey) {
@@ -191,7 +225,8 @@ export class JsonScanner {
 
   #nameKey(text: string, place: JsonPlace, frame: Frame | undefined): void {
     const key = scalarOf(text, place);
-    if (frame === undefined || typeof key !== 'string') throw notExpected(place, text, this.#expected);
+    if (frame === undefined || typeof key !== 'string')
+      throw notExpected(place, text, this.#expected);
     if (frame.keys.has(key)) throw repeatedKey(place, key, frame.pointer);
     if (frame.keys.size >= MOST_KEYS) throw tooLarge(frame.place.line);
     frame.keys.add(key);
@@ -208,7 +243,13 @@ export class JsonScanner {
   #startOf(opens: Start['opens'], at: number): Start {
     const byte = this.#offset + at;
     const parent = this.#stack.at(-1);
-    return { opens, byte, place: this.#lines.placeOf(byte), pointer: this.#pointerIn(parent), parent };
+    return {
+      opens,
+      byte,
+      place: this.#lines.placeOf(byte),
+      pointer: this.#pointerIn(parent),
+      parent,
+    };
   }
 
   /** JSON pointer of the current value of a container. */

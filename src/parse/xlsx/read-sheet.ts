@@ -50,7 +50,12 @@ const SHOWN_FORMULA = 60;
 const SHOWN_LINES = 10;
 
 function watchUnseen({ pale }: Workbook) {
-  const unseen: Unseen = { rows: { count: 0, lines: [] }, columns: [], pale: [], isFiltered: false };
+  const unseen: Unseen = {
+    rows: { count: 0, lines: [] },
+    columns: [],
+    pale: [],
+    isFiltered: false,
+  };
 
   function count(places: { count: number; lines: number[] }, line: number): void {
     places.count += 1;
@@ -73,7 +78,14 @@ function watchUnseen({ pale }: Workbook) {
   };
 }
 
-type Cell = { column: number; type: string; style: number; value: string; isStruck: boolean; formula?: string };
+type Cell = {
+  column: number;
+  type: string;
+  style: number;
+  value: string;
+  isStruck: boolean;
+  formula?: string;
+};
 
 function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
   const show = createNumberShow(workbook.is1904);
@@ -91,7 +103,8 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
       if (name === 'row') {
         line = rowNumber(attributes.get('r'), line);
         row = { line, cells: [], special: [], isHidden: isHidden(attributes, 'ht') };
-      } else if (name === 'c' && row) cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
+      } else if (name === 'c' && row)
+        cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
       else if (name === 'f' && cell) [isFormula, cell.formula] = [true, '='];
@@ -124,13 +137,16 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
 
 /** Whether nobody sees a row or a column: it is hidden or has no height or width. */
 function isHidden(attributes: ReadonlyMap<string, string>, size: 'ht' | 'width'): boolean {
-  return /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get(size) ?? 1) === 0;
+  return (
+    /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get(size) ?? 1) === 0
+  );
 }
 
 /** A row without a number follows the one before it. */
 function rowNumber(reference: string | undefined, before: number): number {
   const line = reference === undefined ? before + 1 : Number(reference);
-  if (!Number.isInteger(line) || line <= before || line > ROWS) throw damaged(`row ${shorten(reference ?? '', 20)}`);
+  if (!Number.isInteger(line) || line <= before || line > ROWS)
+    throw damaged(`row ${shorten(reference ?? '', 20)}`);
   return line;
 }
 
@@ -151,7 +167,9 @@ function openCell(attributes: ReadonlyMap<string, string>, next: number): Cell {
 /** The index of a column: 0 for `A7`, 26 for `AA7`; -1 for what is not a reference. */
 function columnOf(reference: string): number {
   const [, letters = ''] = /^([A-Z]{1,3})\d*$/.exec(reference) ?? [];
-  return Array.from(letters).reduce((index, letter) => index * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+  return (
+    Array.from(letters).reduce((index, letter) => index * 26 + letter.charCodeAt(0) - 64, 0) - 1
+  );
 }
 
 function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): void {
@@ -171,7 +189,12 @@ function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): voi
   if (isStruck || workbook.struck.has(style)) row.special.push([column, value, 'struck']);
 }
 
-function putValue(row: SheetRow, { column, type, style, value }: Cell, workbook: Workbook, show: Show): void {
+function putValue(
+  row: SheetRow,
+  { column, type, style, value }: Cell,
+  workbook: Workbook,
+  show: Show,
+): void {
   switch (type) {
     case 's':
       putText(row, column, stringAt(value, workbook), workbook.formats[style]);

@@ -21,7 +21,8 @@ let page = '';
 try {
   const archive = await openZipArchive(WORKBOOK);
   const workbook = await readWorkbookParts(archive);
-  const sheet = named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
+  const sheet =
+    named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
   const unseen = await readSheet(archive, sheet, workbook, writeRow);
   writeAll(ROWS, page);
   const notRead = named === undefined ? [] : await filledSheets(archive, workbook, sheet);
@@ -44,7 +45,8 @@ async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet
       'Show the sheet with the orders and save it again.',
     );
   const filled: Sheet[] = [];
-  for (const sheet of visible.length === 1 ? [] : visible) if (await hasData(archive, sheet)) filled.push(sheet);
+  for (const sheet of visible.length === 1 ? [] : visible)
+    if (await hasData(archive, sheet)) filled.push(sheet);
   if (filled.length < 2) return filled[0] ?? first;
   const names = shorten(filled.map(({ name }) => JSON.stringify(name)).join(', '));
   const message = `The workbook has several visible sheets with data: ${names}.`;
@@ -54,7 +56,11 @@ async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet
 }
 
 /** The names of the other visible sheets with data: nobody may have meant to leave them out. One that is damaged has some. */
-async function filledSheets(archive: ZipArchive, workbook: Workbook, read: Sheet): Promise<string[]> {
+async function filledSheets(
+  archive: ZipArchive,
+  workbook: Workbook,
+  read: Sheet,
+): Promise<string[]> {
   const names: string[] = [];
   for (const sheet of workbook.sheets) {
     if (sheet.isHidden || sheet.part === read.part) continue;

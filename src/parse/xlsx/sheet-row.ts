@@ -63,7 +63,10 @@ type Header = { width: number; at: Columns['at'] };
 type HowToWrite = { decimal: Decimal; isMixed: boolean };
 
 /** `look` gets each row; `isMixed` as `watchMixedQuantities` found. */
-type QuantityWatch = { look?: (row: SheetRow, quantity: number | undefined) => void; isMixed?: boolean };
+type QuantityWatch = {
+  look?: (row: SheetRow, quantity: number | undefined) => void;
+  isMixed?: boolean;
+};
 
 /**
  * Looks for a quantity that is text although it has a decimal sign, such as `3,5`: the spreadsheet did not read it as a
@@ -88,7 +91,10 @@ export function watchMixedQuantities() {
 }
 
 /** The header, or the first row if none of the page is one: it is refused then. */
-function headerOf(page: readonly SheetRow[], find: (row: SheetRow) => Columns['at'] | undefined): Header | undefined {
+function headerOf(
+  page: readonly SheetRow[],
+  find: (row: SheetRow) => Columns['at'] | undefined,
+): Header | undefined {
   for (const row of page) {
     const at = find(row);
     if (at) return { width: row.cells.length, at };
@@ -101,7 +107,12 @@ function headerOf(page: readonly SheetRow[], find: (row: SheetRow) => Columns['a
  * The cells of a row, at least as many as the header has. A value that is sent, but does not show what it is, becomes a
  * formula text that every check refuses; a quantity is read from the number, not from how it is shown.
  */
-function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at'], how: HowToWrite): string[] {
+function tableCells(
+  { cells, special }: SheetRow,
+  width: number,
+  at: Columns['at'],
+  how: HowToWrite,
+): string[] {
   const all = [...cells, ...Array<string>(Math.max(0, width - cells.length)).fill('')];
   for (const [column, plain, fault] of special) {
     const shown = cells[column] ?? '';

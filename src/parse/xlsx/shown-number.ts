@@ -27,9 +27,17 @@ const BUILT_IN: ReadonlyMap<number, string> = new Map(
     [1, '0', '0.00', '#,##0', '#,##0.00'],
     [9, '0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??', 'mm-dd-yy', 'd-mmm-yy', 'd-mmm', 'mmm-yy'],
     [18, 'h:mm AM/PM', 'h:mm:ss AM/PM', 'h:mm', 'h:mm:ss', 'm/d/yy h:mm'],
-    [37, '#,##0 ;(#,##0)', '#,##0 ;[Red](#,##0)', '#,##0.00;(#,##0.00)', '#,##0.00;[Red](#,##0.00)'],
+    [
+      37,
+      '#,##0 ;(#,##0)',
+      '#,##0 ;[Red](#,##0)',
+      '#,##0.00;(#,##0.00)',
+      '#,##0.00;[Red](#,##0.00)',
+    ],
     [45, 'mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'],
-  ].flatMap(([first, ...codes]) => codes.map((code, i): [number, string] => [Number(first) + i, String(code)])),
+  ].flatMap(([first, ...codes]) =>
+    codes.map((code, i): [number, string] => [Number(first) + i, String(code)]),
+  ),
 );
 
 const GENERAL = 'General';
@@ -58,14 +66,16 @@ export function createNumberShow(is1904: boolean): (raw: string, code: string) =
 
 function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
   const number = Number(raw);
-  if (raw.trim() === '' || !Number.isFinite(number)) return { shown: raw, plain: raw, fault: 'format' };
+  if (raw.trim() === '' || !Number.isFinite(number))
+    return { shown: raw, plain: raw, fault: 'format' };
   const plain = plainNumber(number);
   try {
     if (isDateFormat(code)) return { shown: dateText(number, is1904), plain, fault: 'date' };
     if (/^General$|^@$/i.test(code)) return { shown: plain, plain, ...faultOf(number) };
     const shown = format(withoutLocale(code), number).trim();
     const found = faultIn(code, shown) ?? faultOf(number);
-    if (shown === '' || showsNumber(shown, number)) return { shown, plain, ...(found ?? labelIn(shown)) };
+    if (shown === '' || showsNumber(shown, number))
+      return { shown, plain, ...(found ?? labelIn(shown)) };
     return { shown, plain, fault: found === undefined ? 'labeled' : 'scaled' };
   } catch {
     return { shown: plain, plain, fault: 'format' };
@@ -74,12 +84,15 @@ function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
 
 /** `#,##0` of `[$-407]#,##0`: in which country a number looks how is no part of its value. */
 function withoutLocale(code: string): string {
-  return code.replace(/\[\$([^\]-]*)-[^\]]*\]/g, (_, symbol: string) => (symbol === '' ? '' : `[$${symbol}]`));
+  return code.replace(/\[\$([^\]-]*)-[^\]]*\]/g, (_, symbol: string) =>
+    symbol === '' ? '' : `[$${symbol}]`,
+  );
 }
 
 const NUMBERS = /\d[\d,]*(?:\.\d+)?(?:E[+-]?\d+)?%?/g;
 /** Labels that change what a number counts. */
-const MULTIPLE = /(?<!\p{L})(?:dozen|doz|dz|dtzd|dutzend|gross|pairs?|paar|hundred|thousand|tsd|mio|k)(?!\p{L})/iu;
+const MULTIPLE =
+  /(?<!\p{L})(?:dozen|doz|dz|dtzd|dutzend|gross|pairs?|paar|hundred|thousand|tsd|mio|k)(?!\p{L})/iu;
 
 /** Numbers that are not part of a unit, such as `m2`. */
 const OWN_NUMBERS = /(?<![\p{L}\d.,])\d[\d,.]*/gu;
@@ -114,7 +127,8 @@ function showsNumber(shown: string, number: number): boolean {
   return (shown.match(NUMBERS) ?? []).some((token) => {
     const [digits = '', power = '0'] = token.replaceAll(',', '').split('E');
     const places = (digits.split('.')[1] ?? '').length - Number(power);
-    const isClose = Math.abs(Number(digits) * 10 ** Number(power) - Math.abs(number)) <= 0.500001 * 10 ** -places;
+    const isClose =
+      Math.abs(Number(digits) * 10 ** Number(power) - Math.abs(number)) <= 0.500001 * 10 ** -places;
     return !token.endsWith('%') && isClose;
   });
 }
@@ -122,7 +136,9 @@ function showsNumber(shown: string, number: number): boolean {
 /** `1.1` for 1.1000000000000001, `1.23E+18` beyond the digits that a spreadsheet keeps. */
 function plainNumber(number: number): string {
   const rounded = Number(number.toPrecision(KEPT_DIGITS));
-  return Math.abs(rounded) < 10 ** KEPT_DIGITS ? String(rounded) : rounded.toExponential().toUpperCase();
+  return Math.abs(rounded) < 10 ** KEPT_DIGITS
+    ? String(rounded)
+    : rounded.toExponential().toUpperCase();
 }
 
 function faultOf(number: number): { fault: NumberFault } | undefined {

@@ -24,11 +24,18 @@ export type Workbook = {
 
 /** Reads all parts of a workbook but its sheets. PoSyncError `unreadable-format` for another kind of archive. */
 export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> {
-  const root = (await relationsOf(archive, '_rels/.rels', '')).find(({ type }) => type === 'officeDocument')?.target;
+  const root = (await relationsOf(archive, '_rels/.rels', '')).find(
+    ({ type }) => type === 'officeDocument',
+  )?.target;
   const part = root ?? 'xl/workbook.xml';
-  if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/.test(part)) throw notAWorkbook(archive.names());
+  if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/.test(part))
+    throw notAWorkbook(archive.names());
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
-  const relations = await relationsOf(archive, `${folder}_rels/${part.slice(folder.length)}.rels`, folder);
+  const relations = await relationsOf(
+    archive,
+    `${folder}_rels/${part.slice(folder.length)}.rels`,
+    folder,
+  );
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
   const { sheets, is1904 } = await sheetsOf(archive, part);
   const known = sheets.flatMap(({ id, ...sheet }) => {
@@ -45,7 +52,11 @@ export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> 
 }
 
 /** Reads one part to its end. */
-export async function readPart(archive: ZipArchive, part: string, events: XmlEvents): Promise<void> {
+export async function readPart(
+  archive: ZipArchive,
+  part: string,
+  events: XmlEvents,
+): Promise<void> {
   const reader = createXmlReader(events);
   for await (const text of archive.textOf(part)) reader.write(text);
   reader.end();
@@ -116,13 +127,17 @@ async function stylesOf(archive: ZipArchive, part: string | undefined): Promise<
   await readPart(archive, part, {
     onOpen(name, attributes) {
       const [font] = fonts.slice(-1);
-      if (name === 'numFmt') codes.set(Number(attributes.get('numFmtId') ?? 0), attributes.get('formatCode') ?? '');
+      if (name === 'numFmt')
+        codes.set(Number(attributes.get('numFmtId') ?? 0), attributes.get('formatCode') ?? '');
       else if (SECTIONS.has(name)) within = name;
-      else if (within === 'fonts' && name === 'font') fonts.push({ isStruck: false, color: undefined });
-      else if (within === 'fonts' && name === 'strike' && font) font.isStruck = isOn(attributes.get('val'));
+      else if (within === 'fonts' && name === 'font')
+        fonts.push({ isStruck: false, color: undefined });
+      else if (within === 'fonts' && name === 'strike' && font)
+        font.isStruck = isOn(attributes.get('val'));
       else if (within === 'fonts' && name === 'color' && font) font.color = colorOf(attributes);
       else if (within === 'fills' && name === 'fill') fills.push(undefined);
-      else if (within === 'fills' && name === 'fgColor') fills[fills.length - 1] = colorOf(attributes);
+      else if (within === 'fills' && name === 'fgColor')
+        fills[fills.length - 1] = colorOf(attributes);
       else if (within === 'cellXfs' && name === 'xf') addStyle(attributes);
     },
     onClose(name) {
@@ -138,8 +153,10 @@ const SECTIONS = new Set(['fonts', 'fills', 'cellXfs', 'cellStyleXfs', 'borders'
 function colorOf(attributes: Attributes): string | undefined {
   const [rgb, theme, indexed] = ['rgb', 'theme', 'indexed'].map((name) => attributes.get(name));
   const tint = attributes.get('tint') ?? '0';
-  if (rgb !== undefined) return /^(?:ff)?ffffff$/i.test(rgb) ? WHITE : `rgb ${rgb.slice(-6).toUpperCase()}`;
-  if (theme !== undefined) return theme === '0' && Number(tint) === 0 ? WHITE : `theme ${theme} ${tint}`;
+  if (rgb !== undefined)
+    return /^(?:ff)?ffffff$/i.test(rgb) ? WHITE : `rgb ${rgb.slice(-6).toUpperCase()}`;
+  if (theme !== undefined)
+    return theme === '0' && Number(tint) === 0 ? WHITE : `theme ${theme} ${tint}`;
   if (indexed === undefined) return undefined;
   return indexed === '1' || indexed === '9' ? WHITE : `indexed ${indexed}`;
 }
@@ -210,7 +227,9 @@ export function createRichText() {
     /** Characters that XML lacks are written as `_x0009_`. */
     take: (): string =>
       text.includes('_x')
-        ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+        ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) =>
+            String.fromCharCode(Number.parseInt(hex, 16)),
+          )
         : text,
   };
 }
@@ -230,13 +249,23 @@ function notAWorkbook(names: readonly string[]) {
     return unreadable('format', `The file is ${other}.`, {}, 'Save it as .xlsx or as CSV (UTF-8).');
   const shown = shorten(names.map((name) => JSON.stringify(name)).join(', '));
   const message = `The file is a zip archive of ${shown}, but not an Excel workbook (.xlsx).`;
-  return unreadable('format', message, {}, 'Unpack it and drop the files in it, or pack each as gzip.');
+  return unreadable(
+    'format',
+    message,
+    {},
+    'Unpack it and drop the files in it, or pack each as gzip.',
+  );
 }
 
 function tooMuchText() {
   const limit = LIMITS.workbookHeap / 4;
   const message = `The workbook contains more than ${limit} characters of text.`;
-  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8), which may have any size.');
+  return unreadable(
+    'too-large',
+    message,
+    { limit },
+    'Save the sheet as CSV (UTF-8), which may have any size.',
+  );
 }
 
 /** The sheet to read: the one with this name. PoSyncError `unreadable-sheet` when there is none. */
@@ -245,6 +274,7 @@ export function sheetNamed({ sheets }: Workbook, name: string): Sheet {
   if (found) return found;
   const names = sheets.map((sheet) => JSON.stringify(sheet.name)).join(', ');
   const message = `The workbook has no sheet ${JSON.stringify(shorten(name, 60))}; it has ${shorten(names)}.`;
-  const remedy = 'Give the sheet with the orders this name. For your operator: or correct sheet in the mapping.';
+  const remedy =
+    'Give the sheet with the orders this name. For your operator: or correct sheet in the mapping.';
   throw unreadable('sheet', message, { value: shorten(name) }, remedy);
 }

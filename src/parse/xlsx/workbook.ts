@@ -12,7 +12,10 @@ import { unreadable } from '../unreadable.ts';
 import type { SheetRow, Unseen } from './sheet-row.ts';
 
 /** The rows of one sheet that contain anything, page by page. */
-export type WorkbookRows = AsyncDisposable & { unseen: Unseen; pages(): AsyncGenerator<SheetRow[]> };
+export type WorkbookRows = AsyncDisposable & {
+  unseen: Unseen;
+  pages(): AsyncGenerator<SheetRow[]>;
+};
 
 type Outcome =
   | { kind: 'written'; unseen: Unseen }
@@ -43,25 +46,35 @@ export async function openWorkbook(
   stamp: Stamp,
   { sheet, signal, seconds = secondsFor(stamp) }: OpenOptions,
 ): Promise<WorkbookRows> {
-  if (stamp.size > LIMITS.workbookBytes) throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
+  if (stamp.size > LIMITS.workbookBytes)
+    throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
   const rows = await openNamelessFile();
   const dispose = () => rows.close();
   try {
-    const reading = turn.then(() => runProgram({ workbook: handle.fd, rows: rows.fd, seconds, sheet, signal }));
+    const reading = turn.then(() =>
+      runProgram({ workbook: handle.fd, rows: rows.fd, seconds, sheet, signal }),
+    );
     turn = reading.catch(() => undefined);
     const outcome = await reading;
     await requireUnchanged(handle, stamp);
     if (outcome.kind === 'written')
       return { unseen: outcome.unseen, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
     const { code, message, remedy, facts } = outcome;
-    throw new PoSyncError(code, message, { ...(remedy !== undefined && { remedy }), ...(facts && { facts }) });
+    throw new PoSyncError(code, message, {
+      ...(remedy !== undefined && { remedy }),
+      ...(facts && { facts }),
+    });
   } catch (error) {
     await dispose();
     throw error;
   }
 }
 
-type OpenOptions = { sheet: string | undefined; signal?: AbortSignal | undefined; seconds?: number };
+type OpenOptions = {
+  sheet: string | undefined;
+  signal?: AbortSignal | undefined;
+  seconds?: number;
+};
 
 function secondsFor({ size }: Stamp): number {
   return LEAST_SECONDS + Math.ceil(Number(size) / MIB) * SECONDS_EACH_MIB;
@@ -85,7 +98,11 @@ const STRIP_TYPES = import.meta.dirname.includes('/node_modules/')
 async function runProgram({ workbook, rows, seconds, sheet, signal }: Task): Promise<Outcome> {
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
-    execArgv: [...STRIP_TYPES, `--max-old-space-size=${LIMITS.workbookHeap / MIB}`, '--max-semi-space-size=8'],
+    execArgv: [
+      ...STRIP_TYPES,
+      `--max-old-space-size=${LIMITS.workbookHeap / MIB}`,
+      '--max-semi-space-size=8',
+    ],
     stdio: ['pipe', 'pipe', 'ignore', rows, workbook, 'ipc'],
     timeout: seconds * 1000 * PATIENCE,
     killSignal: 'SIGKILL',
@@ -155,5 +172,10 @@ function tooLarge(what: string, limit: number): PoSyncError {
 }
 
 function tooSlow(limit: number): PoSyncError {
-  return unreadable('too-large', `The workbook needs more than ${limit} s of processor time.`, { limit }, REMEDY);
+  return unreadable(
+    'too-large',
+    `The workbook needs more than ${limit} s of processor time.`,
+    { limit },
+    REMEDY,
+  );
 }

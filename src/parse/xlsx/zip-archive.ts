@@ -30,7 +30,8 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
   async function* bytesOf(name: string): AsyncGenerator<Buffer> {
     const entry = entries.get(name.toLowerCase());
     if (entry === undefined) throw damaged(`it has no part ${shorten(name, 60)}`);
-    if (entry.isEncrypted()) throw unreadable('zip', 'The workbook is protected by a password.', {}, REMEDY);
+    if (entry.isEncrypted())
+      throw unreadable('zip', 'The workbook is protected by a password.', {}, REMEDY);
     const stream: Readable = await zip.openReadStreamPromise(entry).catch(refuse);
     let sum = 0;
     try {
@@ -57,7 +58,11 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
     if (decoder) yield decode(decoder);
   }
 
-  return { has: (name) => entries.has(name.toLowerCase()), names: () => [...entries.keys()], textOf };
+  return {
+    has: (name) => entries.has(name.toLowerCase()),
+    names: () => [...entries.keys()],
+    textOf,
+  };
 }
 
 async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
@@ -87,7 +92,9 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Buffer): stri
 function refuse(error: unknown): never {
   if (error instanceof PoSyncError) throw error;
   const { message } = toError(error);
-  throw damaged(message.startsWith('End of central directory') ? 'the list of its parts is missing' : message);
+  throw damaged(
+    message.startsWith('End of central directory') ? 'the list of its parts is missing' : message,
+  );
 }
 
 const REMEDY = 'Save it again without a password, or as CSV (UTF-8).';
@@ -100,5 +107,10 @@ function damaged(reason: string): PoSyncError {
 function tooLarge(): PoSyncError {
   const limit = LIMITS.workbookInflatedBytes;
   const message = `The workbook contains more than ${limit} bytes.`;
-  return unreadable('too-large', message, { limit }, 'Save the sheet as CSV (UTF-8), which may have any size.');
+  return unreadable(
+    'too-large',
+    message,
+    { limit },
+    'Save the sheet as CSV (UTF-8), which may have any size.',
+  );
 }

@@ -91,8 +91,10 @@ function notXml({ line, column }: XmlPlace, reason: string) {
 }
 
 function remedyOf(reason: string): string {
-  if (reason.includes('DOCTYPE')) return 'Remove the document type: it may change what every value means.';
-  if (reason.includes('entity')) return 'Write the character itself, or its number (such as &#160;).';
+  if (reason.includes('DOCTYPE'))
+    return 'Remove the document type: it may change what every value means.';
+  if (reason.includes('entity'))
+    return 'Write the character itself, or its number (such as &#160;).';
   if (/only one root|XML declaration must|outside of root/.test(reason))
     return 'A file is one document: if these are several, drop each as a separate file.';
   return 'Drop the complete file again, or correct the XML there.';

@@ -17,7 +17,8 @@ export const xmlFormat: Format<'xml'> = {
     const around = watchPaths();
     const parser = createXmlRecords(path, { onElement: around.add });
     for await (const chunk of file.text())
-      for (const record of parser.write(chunk.toString())) objects.look(withItemList(record, mapping));
+      for (const record of parser.write(chunk.toString()))
+        objects.look(withItemList(record, mapping));
     for (const record of parser.end()) objects.look(withItemList(record, mapping));
     const others = mapping.records === undefined ? around.withNumber(mapping) : [];
     if (others.length > 0) throw severalPlaces([path, ...others]);
@@ -38,7 +39,8 @@ export const xmlFormat: Format<'xml'> = {
   async *read(file, { path }, mapping) {
     const parser = createXmlRecords(path);
     const pageOf = createObjectPages(mapping);
-    const listed = (records: ObjectRecord[]) => records.map((record) => withItemList(record, mapping));
+    const listed = (records: ObjectRecord[]) =>
+      records.map((record) => withItemList(record, mapping));
     for await (const chunk of file.text()) yield pageOf(listed(parser.write(chunk.toString())));
     yield pageOf(listed(parser.end()));
   },
@@ -52,7 +54,9 @@ function withItemList(record: ObjectRecord, { fields }: Mapping): ObjectRecord {
   const { value: found, pointer, isAmbiguous } = find(value, fields.items);
   if (Array.isArray(found)) refuseMixed(record, found);
   if (isAmbiguous || !isObject(found)) return record;
-  const isItem = [fields.articleCode, fields.quantity].some((names) => find(found, names).value !== undefined);
+  const isItem = [fields.articleCode, fields.quantity].some(
+    (names) => find(found, names).value !== undefined,
+  );
   const list = isItem ? [found] : elementsIn(found);
   refuseMixed(record, [found, ...list]);
   if (isComplete(found, list)) setAt(value, pointer, list);
@@ -74,7 +78,9 @@ const COUNT = /(?:count|size|length|number|anzahl)$/i;
 /** Whether an element has as many items as its attributes say. Otherwise it stays an object, which no check takes for a list. */
 function isComplete(found: Record<string, unknown>, list: readonly unknown[]): boolean {
   if (isNil(found)) return false;
-  const counts = attributesOf(found).filter((name) => COUNT.test(name) && /^\d+$/.test(String(found[name])));
+  const counts = attributesOf(found).filter(
+    (name) => COUNT.test(name) && /^\d+$/.test(String(found[name])),
+  );
   return counts.every((name) => Number(found[name]) === list.length);
 }
 
@@ -108,17 +114,24 @@ function watchPaths() {
       for (const { path } of known.values()) {
         for (const steps of names) {
           const [above, end] = [path.slice(0, -steps.length), path.slice(-steps.length)];
-          if (above.length > 0 && steps.every((step, at) => plainName(step) === plainName(end[at] ?? '')))
+          if (
+            above.length > 0 &&
+            steps.every((step, at) => plainName(step) === plainName(end[at] ?? ''))
+          )
             found.set(above.join('/'), above);
         }
       }
       const paths = [...found.values()];
-      return paths.filter((path) => !paths.some((other) => other.length < path.length && startsWith(path, other)));
+      return paths.filter(
+        (path) => !paths.some((other) => other.length < path.length && startsWith(path, other)),
+      );
     },
     /** The root and, where there is one, the last element that a path leads to. */
     at(path: readonly string[]): { path: readonly string[]; children: string[] } {
       const all = [...known.values()].map((one) => one.path);
-      const reached = all.filter((one) => fits(one, path.slice(0, one.length))).toSorted((a, b) => b.length - a.length);
+      const reached = all
+        .filter((one) => fits(one, path.slice(0, one.length)))
+        .toSorted((a, b) => b.length - a.length);
       const end = reached[0] ?? [];
       const children = all.filter((one) => one.length === end.length + 1 && startsWith(one, end));
       return { path: end, children: children.map((one) => one.at(-1) ?? '') };
@@ -154,8 +167,14 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
 
 function severalPlaces(paths: readonly (readonly string[])[]) {
   const shown = paths.map((path) => path.join('.')).join(' and ');
-  const remedy = 'Ask your operator. For your operator: set records in the mapping to the path of the orders.';
-  return unreadable('records', `The file has order numbers in several places: ${shorten(shown)}.`, { line: 1 }, remedy);
+  const remedy =
+    'Ask your operator. For your operator: set records in the mapping to the path of the orders.';
+  return unreadable(
+    'records',
+    `The file has order numbers in several places: ${shorten(shown)}.`,
+    { line: 1 },
+    remedy,
+  );
 }
 
 const SHOWN = 10;
@@ -166,14 +185,22 @@ function noNumber(names: readonly string[], mapping: Mapping) {
   const message = `No element or attribute ${wanted} was found; the document ${hasText(names)}.`;
   const remedy =
     'Check whether this is the right file. For your operator: name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
-  return unreadable('records', message, { line: 1 }, `${remedy}${othersText(namelessIn(names, mapping))}`);
+  return unreadable(
+    'records',
+    message,
+    { line: 1 },
+    `${remedy}${othersText(namelessIn(names, mapping))}`,
+  );
 }
 
 /** The other fields of which a document has none of the names. */
 function namelessIn(names: readonly string[], { fields, defaults }: Mapping): string[] {
   const known = new Set(names.map(plainName));
-  const has = (name: string) => known.has(plainName(name)) || known.has(plainName(name.split('.').at(-1) ?? ''));
-  const wanted = (['items', 'articleCode', 'quantity'] as const).filter((field) => !fields[field].some(has));
+  const has = (name: string) =>
+    known.has(plainName(name)) || known.has(plainName(name.split('.').at(-1) ?? ''));
+  const wanted = (['items', 'articleCode', 'quantity'] as const).filter(
+    (field) => !fields[field].some(has),
+  );
   return wanted.filter((field) => field === 'items' || defaults[field] === undefined);
 }
 
@@ -181,7 +208,9 @@ function othersText(nameless: readonly string[]): string {
   const rest = nameless.map(
     (field) => `fields.${field}${field === 'items' ? ' if each order has a list of them' : ''}`,
   );
-  return rest.length === 0 ? '' : ` Nothing was found for these either: ${rest.join('; ')}. Name them in the same way.`;
+  return rest.length === 0
+    ? ''
+    : ` Nothing was found for these either: ${rest.join('; ')}. Name them in the same way.`;
 }
 
 function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>) {

@@ -158,7 +158,12 @@ function createBuilder() {
 
   return {
     isOpen: () => open.length > 0,
-    begin(name: string, attributes: ReadonlyMap<string, string>, line: number, pointer: string): void {
+    begin(
+      name: string,
+      attributes: ReadonlyMap<string, string>,
+      line: number,
+      pointer: string,
+    ): void {
       start = { line, pointer };
       size = 0;
       lines = new WeakMap();
@@ -176,7 +181,8 @@ function createBuilder() {
       const element = open.pop();
       if (element === undefined) return undefined;
       const value = contentOf(element, open.length === 0);
-      if (typeof value === 'object' && element.attributes.length > 0) attributes.set(value, element.attributes);
+      if (typeof value === 'object' && element.attributes.length > 0)
+        attributes.set(value, element.attributes);
       if (typeof value === 'object') lines.set(value, element.line);
       const parent = open.at(-1);
       if (parent) {
@@ -186,7 +192,13 @@ function createBuilder() {
       }
       const { line, pointer } = start;
       const known = lines;
-      return { line, pointer, value, bytes: size, lineOf: (within) => lineIn(value, pointer, within, known) ?? line };
+      return {
+        line,
+        pointer,
+        value,
+        bytes: size,
+        lineOf: (within) => lineIn(value, pointer, within, known) ?? line,
+      };
     },
   };
 }
@@ -199,11 +211,19 @@ function put(fields: Fields, name: string, value: unknown): void {
     return;
   }
   const next = before === undefined ? value : [before, value];
-  Object.defineProperty(fields, name, { value: next, enumerable: true, writable: true, configurable: true });
+  Object.defineProperty(fields, name, {
+    value: next,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
 }
 
 /** A record is always an object. */
-function contentOf({ fields, hasElements, attributes: own, text: all }: Element, isRecord: boolean): string | Fields {
+function contentOf(
+  { fields, hasElements, attributes: own, text: all }: Element,
+  isRecord: boolean,
+): string | Fields {
   const text = all.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
   if (hasElements) return text === '' ? fields : { ...fields, [MIXED_KEY]: text };
   if (own.length === 0 && !isRecord) return text;
@@ -217,7 +237,12 @@ export function isNil(fields: Fields): boolean {
 }
 
 /** The line of the last element with a line on the way to a value. */
-function lineIn(value: unknown, from: string, to: string, lines: WeakMap<object, number>): number | undefined {
+function lineIn(
+  value: unknown,
+  from: string,
+  to: string,
+  lines: WeakMap<object, number>,
+): number | undefined {
   let line: number | undefined;
   let current = value;
   for (const step of to.slice(from.length).split('/').slice(1)) {

@@ -28,7 +28,12 @@ import {
 /** A private Redis that answers, with the open connection that marks it as in use. */
 export type RunningServer = { state: ServerState; client: Redis; adopted: boolean };
 
-type Deps = { clock: Clock; find: FindServer; signal?: AbortSignal | undefined; log?: Log | undefined };
+type Deps = {
+  clock: Clock;
+  find: FindServer;
+  signal?: AbortSignal | undefined;
+  log?: Log | undefined;
+};
 
 /** How long to wait for a server that neither answers nor ends, in milliseconds. */
 const PATIENCE = 10_000;
@@ -38,7 +43,11 @@ const PATIENCE = 10_000;
  * at once, one starts it and the others adopt it. With `port`, only at that port, because others know the address.
  * Throws PoSyncError as `openPrivateRedis`.
  */
-export async function adoptOrStart(folder: string, deps: Deps, port?: number): Promise<RunningServer> {
+export async function adoptOrStart(
+  folder: string,
+  deps: Deps,
+  port?: number,
+): Promise<RunningServer> {
   try {
     return await adoptOrStartAlone(folder, deps, port);
   } catch (error) {
@@ -46,12 +55,17 @@ export async function adoptOrStart(folder: string, deps: Deps, port?: number): P
   }
 }
 
-async function adoptOrStartAlone(folder: string, deps: Deps, port?: number): Promise<RunningServer> {
+async function adoptOrStartAlone(
+  folder: string,
+  deps: Deps,
+  port?: number,
+): Promise<RunningServer> {
   using _alone = await lockFolder(folder, deps.clock, deps.signal);
   const remembered = await readState(folder);
   const probe = remembered ? await look(remembered, folder, deps) : undefined;
   // Await here: returning releases the lock.
-  if (remembered && probe?.found === 'ours') return await adopt(probe.client, remembered, folder, deps);
+  if (remembered && probe?.found === 'ours')
+    return await adopt(probe.client, remembered, folder, deps);
   await refuseForeignFolder(folder);
   const usable = probe?.found === 'stranger' ? undefined : remembered;
   return port === undefined
@@ -59,14 +73,23 @@ async function adoptOrStartAlone(folder: string, deps: Deps, port?: number): Pro
     : await start(folder, requirePort(usable, port), deps);
 }
 
-async function adopt(client: Redis, state: ServerState, folder: string, deps: Deps): Promise<RunningServer> {
+async function adopt(
+  client: Redis,
+  state: ServerState,
+  folder: string,
+  deps: Deps,
+): Promise<RunningServer> {
   await waitUntilReady(client, folder, state, deps);
   if (deps.log) tell.privateRedisAdopted(deps.log, { port: state.port });
   return { state, client, adopted: true };
 }
 
 /** Tries the remembered address, or a socket, then a new port: only binding shows whether it can be used. */
-async function startSomewhere(state: ServerState | undefined, folder: string, deps: Deps): Promise<RunningServer> {
+async function startSomewhere(
+  state: ServerState | undefined,
+  folder: string,
+  deps: Deps,
+): Promise<RunningServer> {
   try {
     return await start(folder, state ?? (await newState(folder)), deps);
   } catch (error) {
@@ -101,7 +124,8 @@ async function start(folder: string, state: ServerState, deps: Deps): Promise<Ru
     const client = await waitUntilOurs(server, started, folder, deps);
     await waitUntilReady(client, folder, started, deps);
     const durationMs = Math.round(deps.clock.monotonic() - since);
-    if (deps.log) tell.privateRedisStarted(deps.log, { port: state.port, serverPid: started.pid, durationMs });
+    if (deps.log)
+      tell.privateRedisStarted(deps.log, { port: state.port, serverPid: started.pid, durationMs });
     return { state: started, client, adopted: false };
   } catch (error) {
     server.kill('SIGTERM');
@@ -109,7 +133,12 @@ async function start(folder: string, state: ServerState, deps: Deps): Promise<Ru
   }
 }
 
-async function waitUntilOurs(server: ChildProcess, state: ServerState, folder: string, deps: Deps): Promise<Redis> {
+async function waitUntilOurs(
+  server: ChildProcess,
+  state: ServerState,
+  folder: string,
+  deps: Deps,
+): Promise<Redis> {
   const since = deps.clock.monotonic();
   for (;;) {
     const ended = hasEnded(server);
@@ -123,7 +152,12 @@ async function waitUntilOurs(server: ChildProcess, state: ServerState, folder: s
 }
 
 /** Waits while the server loads its data. */
-async function waitUntilReady(client: Redis, folder: string, state: ServerState, deps: Deps): Promise<void> {
+async function waitUntilReady(
+  client: Redis,
+  folder: string,
+  state: ServerState,
+  deps: Deps,
+): Promise<void> {
   let isReported = false;
   try {
     while ((await readinessOf(client)) === 'loading') {
@@ -143,17 +177,25 @@ async function pause({ clock, signal }: Deps): Promise<void> {
 }
 
 async function failed(folder: string): Promise<PoSyncError> {
-  return new PoSyncError('redis-start', `The private Redis in ${folder} ended at once:\n${await lastWords(folder)}`, {
-    remedy: 'Fix what it reports (disk space, permissions). `redis-check-aof` checks its files.',
-  });
+  return new PoSyncError(
+    'redis-start',
+    `The private Redis in ${folder} ended at once:\n${await lastWords(folder)}`,
+    {
+      remedy: 'Fix what it reports (disk space, permissions). `redis-check-aof` checks its files.',
+    },
+  );
 }
 
 function frozen(state: ServerState, folder: string): PoSyncError {
   const facts = { pid: state.pid, port: state.port };
-  return new PoSyncError('redis-frozen', `The private Redis in ${folder}, process ${state.pid}, does not answer.`, {
-    remedy: `Resume it, or end it with \`kill -9 ${state.pid}\`. Everything it confirmed is on disk.`,
-    facts,
-  });
+  return new PoSyncError(
+    'redis-frozen',
+    `The private Redis in ${folder}, process ${state.pid}, does not answer.`,
+    {
+      remedy: `Resume it, or end it with \`kill -9 ${state.pid}\`. Everything it confirmed is on disk.`,
+      facts,
+    },
+  );
 }
 
 /** SQLite's error code while another connection holds the lock. */
@@ -164,12 +206,17 @@ const SQLITE_BUSY = 5;
  * (PoSyncError `interrupted`). Dispose to release it. It is a SQLite lock, because the kernel releases that when its
  * holder dies, so it is never stale. It writes nothing, so that a full disk does not hide a server that runs.
  */
-export async function lockFolder(folder: string, clock: Clock, signal?: AbortSignal): Promise<Disposable> {
+export async function lockFolder(
+  folder: string,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<Disposable> {
   const database = new DatabaseSync(path.join(folder, 'lock'));
   try {
     while (!isTaken(database)) {
       await clock.sleep(20, signal);
-      if (signal?.aborted) throw interruption(`Interrupted while waiting for the lock of ${folder}.`);
+      if (signal?.aborted)
+        throw interruption(`Interrupted while waiting for the lock of ${folder}.`);
     }
   } catch (error) {
     database.close();

@@ -7,7 +7,13 @@ import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
 import { addressOf, prepareFolder } from './server-folder.ts';
-import { closeConnection, countOthers, type FindServer, findRedisServer, probeServer } from './server-process.ts';
+import {
+  closeConnection,
+  countOthers,
+  type FindServer,
+  findRedisServer,
+  probeServer,
+} from './server-process.ts';
 
 /** A Redis server that po-sync starts and keeps, with its data below the data folder. */
 type PrivateRedis = AsyncDisposable & {
@@ -58,7 +64,11 @@ export async function openPrivateRedis(options: Options): Promise<PrivateRedis> 
 }
 
 /** Restarts the server whenever it ends, until `signal` aborts. Returns the one that runs then, if any. */
-async function keepAlive(first: RunningServer, folder: string, deps: Deps): Promise<RunningServer | undefined> {
+async function keepAlive(
+  first: RunningServer,
+  folder: string,
+  deps: Deps,
+): Promise<RunningServer | undefined> {
   const { port } = first.state;
   let running: RunningServer | undefined = first;
   while (running) {
@@ -77,7 +87,11 @@ async function endOf(client: Redis, signal: AbortSignal): Promise<void> {
 }
 
 /** Retries with growing waits until the server is back at its port; undefined when `signal` aborts first. */
-async function revive(port: number, folder: string, deps: Deps): Promise<RunningServer | undefined> {
+async function revive(
+  port: number,
+  folder: string,
+  deps: Deps,
+): Promise<RunningServer | undefined> {
   for (let attempt = 1; !deps.signal.aborted; attempt++) {
     try {
       return await adoptOrStart(folder, deps, port);
@@ -99,7 +113,11 @@ const PATIENCE = 10_000;
  * process is either connected already or waits and starts it again, and of two that leave at once the second sees that
  * it is the last. Leaves a server alone that does not answer.
  */
-async function stopUnlessUsed(running: RunningServer, folder: string, deps: StopDeps): Promise<void> {
+async function stopUnlessUsed(
+  running: RunningServer,
+  folder: string,
+  deps: StopDeps,
+): Promise<void> {
   const { client, state } = running;
   try {
     using _alone = await lockFolder(folder, deps.clock, AbortSignal.timeout(PATIENCE));
@@ -107,16 +125,22 @@ async function stopUnlessUsed(running: RunningServer, folder: string, deps: Stop
     if (clients === 0) await stop(running, folder, deps);
     else if (deps.log) tell.privateRedisLeft(deps.log, { port: state.port, clients });
   } catch (error) {
-    if (deps.log) tell.privateRedisNotStopped(deps.log, { port: state.port, error: toError(error).message });
+    if (deps.log)
+      tell.privateRedisNotStopped(deps.log, { port: state.port, error: toError(error).message });
   } finally {
     closeConnection(client);
   }
 }
 
-async function stop({ client, state }: RunningServer, folder: string, { clock, log }: StopDeps): Promise<void> {
+async function stop(
+  { client, state }: RunningServer,
+  folder: string,
+  { clock, log }: StopDeps,
+): Promise<void> {
   const since = clock.monotonic();
   const passed = () => Math.round(clock.monotonic() - since);
   await client.shutdown().catch(() => undefined);
-  while ((await probeServer(state, folder)).found !== 'nobody' && passed() < PATIENCE) await clock.sleep(10);
+  while ((await probeServer(state, folder)).found !== 'nobody' && passed() < PATIENCE)
+    await clock.sleep(10);
   if (log) tell.privateRedisStopped(log, { port: state.port, durationMs: passed() });
 }

@@ -52,11 +52,15 @@ export async function refuseForeignFolder(folder: string): Promise<void> {
 
 /** The error for a folder whose disk is full or read-only, or that this user may not write to. */
 export function cannotUse(folder: string, cause: unknown): PoSyncError {
-  return new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(cause).message}.`, {
-    remedy:
-      'Free some space on its disk, give the user that runs po-sync permission to write there, or set `data` to another folder.',
-    cause,
-  });
+  return new PoSyncError(
+    'redis-folder',
+    `The private Redis cannot use ${folder}: ${toError(cause).message}.`,
+    {
+      remedy:
+        'Free some space on its disk, give the user that runs po-sync permission to write there, or set `data` to another folder.',
+      cause,
+    },
+  );
 }
 
 /**
@@ -139,7 +143,9 @@ export async function writeState(folder: string, state: ServerState): Promise<vo
 
 /** The state for a first start: a random password, and a socket where the path allows one, else a free port. */
 export async function newState(folder: string): Promise<ServerState> {
-  return canHoldSocket(folder) ? { port: ON_SOCKET, password: newPassword(), pid: 0 } : newStateWithPort();
+  return canHoldSocket(folder)
+    ? { port: ON_SOCKET, password: newPassword(), pid: 0 }
+    : newStateWithPort();
 }
 
 /** The same with a port, for a file system without sockets. */
@@ -168,7 +174,12 @@ function isState(value: unknown): value is ServerState {
   if (typeof value !== 'object' || value === null) return false;
   if (!('port' in value && 'password' in value && 'pid' in value)) return false;
   const { port, password, pid } = value;
-  return Number.isInteger(port) && Number.isInteger(pid) && typeof password === 'string' && /^\w+$/.test(password);
+  return (
+    Number.isInteger(port) &&
+    Number.isInteger(pid) &&
+    typeof password === 'string' &&
+    /^\w+$/.test(password)
+  );
 }
 
 /**
@@ -180,9 +191,13 @@ async function findFreePort(): Promise<number> {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
     if (await isFree(port)) return port;
   }
-  throw new PoSyncError('redis-port', 'No free port for the private Redis between 20000 and 32000.', {
-    remedy: 'End programs that use these ports, or set redis.url.',
-  });
+  throw new PoSyncError(
+    'redis-port',
+    'No free port for the private Redis between 20000 and 32000.',
+    {
+      remedy: 'End programs that use these ports, or set redis.url.',
+    },
+  );
 }
 
 function isFree(port: number): Promise<boolean> {

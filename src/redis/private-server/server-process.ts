@@ -3,7 +3,13 @@ import { readlink } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { addressOf, createServerLog, type ServerState, writeConfiguration, writeState } from './server-folder.ts';
+import {
+  addressOf,
+  createServerLog,
+  type ServerState,
+  writeConfiguration,
+  writeState,
+} from './server-folder.ts';
 
 /** How to run a Redis server on this machine: `spawn(file, args, { argv0 })`. */
 type RedisServer = {
@@ -35,7 +41,11 @@ function versionOf(file: string, argv0: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     // Not the option `timeout`: it would keep the process alive for that long when the file is missing.
     const signal = AbortSignal.timeout(5_000);
-    const program = spawn(file, ['--version'], { argv0, stdio: ['ignore', 'pipe', 'ignore'], signal });
+    const program = spawn(file, ['--version'], {
+      argv0,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      signal,
+    });
     let output = '';
     program.stdout.on('data', (bytes) => {
       output += bytes;
@@ -57,7 +67,11 @@ const OLDEST = [6, 2] as const;
  * the last write is stored.
  * Throws PoSyncError `redis-missing` or `redis-too-old`.
  */
-export async function startServer(folder: string, state: ServerState, find: FindServer): Promise<ChildProcess> {
+export async function startServer(
+  folder: string,
+  state: ServerState,
+  find: FindServer,
+): Promise<ChildProcess> {
   const program = requireUsable(await find());
   const configuration = await writeConfiguration(folder, state);
   // Before it runs: after a kill here, the next start looks for it at this port, where only one server can run.

@@ -20,7 +20,10 @@ export const FIX_FILE_NAMES = [
 export type FixFileName = (typeof FIX_FILE_NAMES)[number];
 
 /** The fix file of each input format; the formats themselves are in `parse/formats.ts`. */
-const FIX_FILES: Record<FileFormat['type'], { name: FixFileName; write(shape: FileShape, batch: string): FixForm }> = {
+const FIX_FILES: Record<
+  FileFormat['type'],
+  { name: FixFileName; write(shape: FileShape, batch: string): FixForm }
+> = {
   csv: { name: 'dead-letters.csv', write: fixRows },
   xlsx: { name: 'dead-letters.csv', write: fixRows },
   // `dead-letters.json` is the list of entries.
@@ -58,7 +61,9 @@ function fixObjects(shape: FileShape, batch: string): FixForm {
     opening: () => encode(isArray ? `${mark}[` : mark),
     recordsOf(order, deadLetter) {
       const errors = recordErrors(order, deadLetter, batch);
-      const texts = order.records.map((record, index) => framed(JSON.stringify(withError(record, errors[index]))));
+      const texts = order.records.map((record, index) =>
+        framed(JSON.stringify(withError(record, errors[index]))),
+      );
       return encode(texts.join(''), escapeCharacter);
     },
     closing: () => encode(isArray ? `${newline}]${newline}` : ''),
@@ -99,7 +104,9 @@ const UNCHECKED = 'put each value into its column, then clear this cell';
 /** The fix file of a table: the input's columns, delimiter, encoding, byte order mark and line ends. */
 function fixRows(shape: FileShape, batch: string): FixForm {
   const header = shape.header ?? [];
-  const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
+  const kept = header.flatMap((name, column) =>
+    errorColumnOf(name) === undefined ? [column] : [],
+  );
   const dialect = dialectOf(shape);
   const check = writeFixCheck(dialect.delimiter);
   const { encoding, needsMark } = fixEncodingOf(shape.format);
@@ -108,7 +115,11 @@ function fixRows(shape: FileShape, batch: string): FixForm {
   const mark = shape.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
 
   return {
-    opening: () => Buffer.concat([mark, lineOf([...kept.map((column) => header[column] ?? ''), ...ERROR_COLUMNS])]),
+    opening: () =>
+      Buffer.concat([
+        mark,
+        lineOf([...kept.map((column) => header[column] ?? ''), ...ERROR_COLUMNS]),
+      ]),
     recordsOf(order, deadLetter) {
       const errors = recordErrors(order, deadLetter, batch);
       const lines = order.records.map((record, index) => {

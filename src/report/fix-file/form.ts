@@ -29,7 +29,10 @@ const CONFLICT_REMEDY =
 /** Of an order with several rows that has one fault: what follows the message at the first row, and what is before it at the others. */
 const OF_ALL: Record<Exclude<DeadLetterKind, 'invalid'>, [after: string, before: string]> = {
   conflict: ['The complete order is in conflict: this is about', 'which is in conflict'],
-  refused: ['The API refused the complete order and does not say which row: check', 'which the API refused'],
+  refused: [
+    'The API refused the complete order and does not say which row: check',
+    'which the API refused',
+  ],
   failed: ['The complete order was not sent: this is about', 'which was not sent'],
   inDoubt: ['The complete order is in doubt: this is about', 'which is in doubt'],
 };
@@ -41,7 +44,11 @@ const OF_ALL: Record<Exclude<DeadLetterKind, 'invalid'>, [after: string, before:
  * names the dead letter's place and batch, so that the dead letter is found when the record comes back with another
  * number. The other records name their own place.
  */
-export function recordErrors(order: CheckedOrder, deadLetter: DeadLetter, batch: string): RecordError[] {
+export function recordErrors(
+  order: CheckedOrder,
+  deadLetter: DeadLetter,
+  batch: string,
+): RecordError[] {
   const located = locatedRecord(order, deadLetter);
   const named = namedRecord(order, deadLetter);
   const isOfAll = order.records.length > 1 && named === undefined;
@@ -68,13 +75,22 @@ function locatedRecord(order: CheckedOrder, { location }: DeadLetter): number {
 /** The only record of a valid order whose article code the message names; undefined if none or several are named. */
 function namedRecord(order: CheckedOrder, { message }: DeadLetter): number | undefined {
   if (!order.valid || order.order.items.length !== order.records.length) return undefined;
-  const words = new Set(message.split(/[\s"'`,;:()[\]{}<>]+/).flatMap((word) => [word, word.replace(/[.!?]+$/, '')]));
-  const named = order.order.items.flatMap(({ articleCode }, index) => (words.has(articleCode) ? [index] : []));
+  const words = new Set(
+    message.split(/[\s"'`,;:()[\]{}<>]+/).flatMap((word) => [word, word.replace(/[.!?]+$/, '')]),
+  );
+  const named = order.order.items.flatMap(({ articleCode }, index) =>
+    words.has(articleCode) ? [index] : [],
+  );
   return named.length === 1 ? named[0] : undefined;
 }
 
 /** The blamed record's own problems and those of no record; without any, the dead letter's code and message. */
-function blame(order: CheckedOrder, deadLetter: DeadLetter, own: readonly Problem[], isOfAll: boolean) {
+function blame(
+  order: CheckedOrder,
+  deadLetter: DeadLetter,
+  own: readonly Problem[],
+  isOfAll: boolean,
+) {
   const unplaced = (deadLetter.problems ?? []).filter(
     (problem) => !order.records.some((record) => isAbout(problem, record)),
   );
@@ -109,6 +125,9 @@ function messagesOf(problems: readonly Problem[]): string {
 
 function errorOf(record: SourceRecord, code: string, message: string): RecordError {
   const oneLine = onOneLine(message);
-  const short = oneLine.length > LONGEST_MESSAGE ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : oneLine;
+  const short =
+    oneLine.length > LONGEST_MESSAGE
+      ? `${oneLine.slice(0, LONGEST_MESSAGE).toWellFormed()}…`
+      : oneLine;
   return { line: record.place.line, code, message: short };
 }

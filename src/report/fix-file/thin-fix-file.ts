@@ -16,7 +16,11 @@ export type Thinning = {
  * Copies a fix file of ours into a draft, without the orders that were settled since. It does not need the input: a row
  * ends where a line ends outside of quotes, and a JSON record is one line.
  */
-export async function openThinning(path: string, format: FileFormat, draft: Draft): Promise<Thinning> {
+export async function openThinning(
+  path: string,
+  format: FileFormat,
+  draft: Draft,
+): Promise<Thinning> {
   const { encoding } = fixEncodingOf(format);
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = splitLines(readText(path, encoding), isTable);
@@ -72,7 +76,12 @@ type Frame = {
 
 /** Rows and NDJSON: a line is a record. The first line of a table is its header. */
 function plainFrame(): Frame {
-  return { opening: (line) => line, recordOf: (line) => line, framed: (record) => record, closing: () => '' };
+  return {
+    opening: (line) => line,
+    recordOf: (line) => line,
+    framed: (record) => record,
+    closing: () => '',
+  };
 }
 
 /** An array: one record a line, between brackets. */

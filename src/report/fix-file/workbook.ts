@@ -42,7 +42,8 @@ export async function openFixWorkbook(folder: string, csv: FixTable): Promise<Dr
 /** The package of a workbook with one sheet, as far as it is read. */
 function zipOf(title: string, xml: AsyncGenerator<string>): { zip: ZipFile; sheet: Readable } {
   const zip = new ZipFile();
-  for (const part of fixedParts(title)) zip.addBuffer(Buffer.from(part.xml), part.name, { mtime: MODIFIED });
+  for (const part of fixedParts(title))
+    zip.addBuffer(Buffer.from(part.xml), part.name, { mtime: MODIFIED });
   const sheet = Readable.from(xml, { objectMode: false });
   zip.addReadStream(sheet, SHEET_PART, { mtime: MODIFIED });
   zip.end();
@@ -66,7 +67,10 @@ export async function* workbookOf(
   }
 }
 
-async function* listXml(header: readonly string[], rows: AsyncIterable<readonly (string | number)[]>) {
+async function* listXml(
+  header: readonly string[],
+  rows: AsyncIterable<readonly (string | number)[]>,
+) {
   let row = 1;
   let xml = sheetStart(header, 0);
   for await (const cells of rows) {
@@ -176,7 +180,8 @@ const SHEET_END = '</sheetData></worksheet>';
 /** A row of text cells and numbers. `row` is 1-based; `style` of its texts is an index of the style sheet. */
 function rowXml(cells: readonly (string | number)[], row: number, style = 1): string {
   const xml = cells.map((cell, index) => {
-    if (typeof cell === 'number') return `<c r="${columnName(index)}${row}" s="0"><v>${cell}</v></c>`;
+    if (typeof cell === 'number')
+      return `<c r="${columnName(index)}${row}" s="0"><v>${cell}</v></c>`;
     return `<c r="${columnName(index)}${row}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(cell)}</t></is></c>`;
   });
   return `<row r="${row}">${xml.join('')}</row>`;
@@ -196,6 +201,9 @@ const ESCAPED = /[[\p{Cc}--[\t\n]]\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)/gv;
 function escaped(text: string): string {
   return text
     .toWellFormed()
-    .replace(ESCAPED, (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
+    .replace(
+      ESCAPED,
+      (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    )
     .replace(/[&<>]/g, (character) => ENTITIES[character] ?? character);
 }

@@ -76,7 +76,9 @@ export function withPageLink(text: string, report: Report): Html {
 
 function pageOfFile({ batch, help }: Report): Html {
   const page = html`${PAGE_OF_FILE}`;
-  return help === undefined ? page : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
+  return help === undefined
+    ? page
+    : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
 }
 
 /** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */
@@ -87,7 +89,10 @@ function bar(shares: readonly Share[], { state, counts }: Report): Html | undefi
   const waiting = isOver ? 0 : Math.max(counts.orders - done, 0);
   const parts = [...shares.flatMap(partsOf), { look: 'waiting' as const, number: waiting }];
   const said = shares.map(({ outcome, number }) => `${count(number)} ${outcomeWord(outcome)}`);
-  const label = [...said, ...(waiting > 0 ? [`${count(waiting)} without an outcome yet`] : [])].join(', ');
+  const label = [
+    ...said,
+    ...(waiting > 0 ? [`${count(waiting)} without an outcome yet`] : []),
+  ].join(', ');
   return html`<svg class="bar" role="img" aria-label="${label}" width="100%" height="16">
 <defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="care" width="6" height="6"/><rect class="stripe" width="2" height="6"/></pattern></defs>
 ${segments(
@@ -114,13 +119,20 @@ function segments(parts: readonly { look: Look; number: number }[], total: numbe
     const width = ((widths[index] ?? 0) / sum) * 100;
     const rect = html`<rect class="${look}" x="${x.toFixed(3)}%" width="${width.toFixed(3)}%" height="16"/>`;
     x += width;
-    return index === 0 ? rect : html`${rect}<rect class="gap" x="${(x - width).toFixed(3)}%" width="2" height="16"/>`;
+    return index === 0
+      ? rect
+      : html`${rect}<rect class="gap" x="${(x - width).toFixed(3)}%" width="2" height="16"/>`;
   });
 }
 
 function tile({ outcome, number, settled, nameless }: Share): Html {
   const look = needsPerson(outcome) && settled === number ? 'idle' : lookOf(outcome);
-  const since = settled === 0 ? '' : settled === number ? '; all settled since' : `; ${count(settled)} settled since`;
+  const since =
+    settled === 0
+      ? ''
+      : settled === number
+        ? '; all settled since'
+        : `; ${count(settled)} settled since`;
   return html`<li class="${look}"><span class="number">${count(number)}</span>
 <span class="word">${swatch(look)} ${outcomeWord(outcome)}</span><span class="meaning">${MEANINGS[outcome]}${rowsIn(number, nameless)}${since}</span></li>`;
 }
@@ -192,14 +204,20 @@ export function wentOutText(report: Sent): string {
   const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
   // Another file may have sent what was withdrawn. What two files count, somebody adds up.
   const from = isCancelled(report) || others > 0 ? ' from this file' : '';
-  const rest = [...beforeTexts(report), ...elsewhereText(others), ...endedTexts(report)].map((text) => `; ${text}`);
+  const rest = [...beforeTexts(report), ...elsewhereText(others), ...endedTexts(report)].map(
+    (text) => `; ${text}`,
+  );
   return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${rest.join('')}.`;
 }
 
 /** Why no order of a file went out. Where a person needs to do something about all of them, the page says so above. */
 function noneWentOut(report: Sent, all: number): string {
   const { nameless = 0, acceptedElsewhere: others = 0, orderedBefore } = report;
-  const why = [...(orderedBefore ? beforeTexts(report) : []), ...elsewhereText(others), ...endedTexts(report)];
+  const why = [
+    ...(orderedBefore ? beforeTexts(report) : []),
+    ...elsewhereText(others),
+    ...endedTexts(report),
+  ];
   if (why.length === 0 && !isCancelled(report)) return '';
   // Rows without an order number are not among the orders.
   const waiting = nameless > 0 ? 0 : openOf(report, all);
@@ -230,7 +248,11 @@ function elsewhereText(others: number): string[] {
 }
 
 /** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
-function beforeTexts({ file: own, counts, orderedBefore = { same: counts.duplicate, other: 0 } }: Sent): string[] {
+function beforeTexts({
+  file: own,
+  counts,
+  orderedBefore = { same: counts.duplicate, other: 0 },
+}: Sent): string[] {
   const { same, other, files = [], batches = [] } = orderedBefore;
   // Its own name, as of a file that was dropped twice, reads as if that were this file.
   const whenOf = (i: number) => {
@@ -242,6 +264,9 @@ function beforeTexts({ file: own, counts, orderedBefore = { same: counts.duplica
   );
   const named = titles.length === 0 ? '' : ` in ${titles.join(', ')}`;
   if (other === 0) return same === 0 ? [] : [`${count(same)} had been ordered before${named}`];
-  if (same === 0) return [`${count(other)} had been ordered before, but not exactly as in this file`];
-  return [`${count(same)} had been ordered before${named}, and ${count(other)} more not exactly as in this file`];
+  if (same === 0)
+    return [`${count(other)} had been ordered before, but not exactly as in this file`];
+  return [
+    `${count(same)} had been ordered before${named}, and ${count(other)} more not exactly as in this file`,
+  ];
 }

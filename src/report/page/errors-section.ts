@@ -48,7 +48,10 @@ function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
-  const columns = columnsOf(rows, commonEnd([group.message, ...rows.map(({ message }) => message)]));
+  const columns = columnsOf(
+    rows,
+    commonEnd([group.message, ...rows.map(({ message }) => message)]),
+  );
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><h3>${sampleOf(group)}</h3>
@@ -63,7 +66,12 @@ ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.le
 /** The line of a refused order is its first one, which need not be the wrong one. */
 function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html | undefined {
   const hasSeveral = all.some(({ ownItems }) => ownItems.includes(', '));
-  if (kind !== 'refused' || !hasSeveral || [...articles.keys()].some((one) => message.includes(one))) return undefined;
+  if (
+    kind !== 'refused' ||
+    !hasSeveral ||
+    [...articles.keys()].some((one) => message.includes(one))
+  )
+    return undefined;
   return html`<p>The API refused the complete order and does not say which item: check all items.</p>\n`;
 }
 
@@ -71,8 +79,13 @@ function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html
 const ARTICLES_SHOWN = 5;
 
 /** The API may refuse many orders because of a few articles. One that is in two of many is probably right. */
-export function articlesIn({ articles, count: all }: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {
-  const frequent = [...articles].filter(([, number]) => number >= Math.min(all, 3)).sort(([, a], [, b]) => b - a);
+export function articlesIn({
+  articles,
+  count: all,
+}: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {
+  const frequent = [...articles]
+    .filter(([, number]) => number >= Math.min(all, 3))
+    .sort(([, a], [, b]) => b - a);
   if (all === 1 || frequent.length === 0) return undefined;
   const named = frequent.slice(0, ARTICLES_SHOWN);
   const shown = named.map(([article, number], i) => {
@@ -93,7 +106,9 @@ function tallyOf({ count: total, nameless }: ErrorGroup): Html {
 
 function settledTag({ closed, brought, count: all }: ErrorGroup): Html {
   const tag = (some: number, text: string) =>
-    some > 0 ? html` <span class="tag calm">${some === all ? 'all' : count(some)} ${text}</span>` : undefined;
+    some > 0
+      ? html` <span class="tag calm">${some === all ? 'all' : count(some)} ${text}</span>`
+      : undefined;
   return html`${tag(closed, 'settled since')}${tag(brought, 'being corrected')}`;
 }
 
@@ -125,11 +140,19 @@ type Column = {
 /** Line and order always; other columns only if they add information. */
 function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
-  const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');
+  const occurs = (pick: (order: AffectedOrder) => string) =>
+    rows.some((order) => pick(order) !== '');
   const hasKnown = rows.some((order) => order.knownItems.length > 0);
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
-    [{ name: 'Order', show: (order) => data(visible(order.number, MOST_NAME)), kind: 'data order' }, true],
+    [
+      {
+        name: 'Order',
+        show: (order) => data(visible(order.number, MOST_NAME)),
+        kind: 'data order',
+      },
+      true,
+    ],
     [
       { name: 'Place', show: (order) => data(visible(order.pointer, MOST_NAME)), kind: 'data' },
       occurs((order) => order.pointer),
@@ -148,22 +171,37 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       occurs((order) => order.ownItems),
     ],
     [
-      { name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data items' },
+      {
+        name: 'In this file',
+        show: ({ items, knownItems }) => itemList(items, knownItems),
+        kind: 'data items',
+      },
       hasKnown,
     ],
     [
-      { name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data items' },
+      {
+        name: 'Already known',
+        show: ({ items, knownItems }) => itemList(knownItems, items),
+        kind: 'data items',
+      },
       hasKnown,
     ],
     [
-      { name: 'Message', show: ({ message }) => prose(withoutEnd(message, end), LONGEST_MESSAGE), kind: 'prose' },
+      {
+        name: 'Message',
+        show: ({ message }) => prose(withoutEnd(message, end), LONGEST_MESSAGE),
+        kind: 'prose',
+      },
       differs((order) => order.message),
     ],
     [
       { name: 'Also wrong', show: (order) => prose(order.also, LONGEST_ALSO), kind: 'prose' },
       occurs((order) => order.also),
     ],
-    [{ name: 'Since then', show: settled, kind: 'story' }, rows.some(({ brought, closed }) => brought ?? closed)],
+    [
+      { name: 'Since then', show: settled, kind: 'story' },
+      rows.some(({ brought, closed }) => brought ?? closed),
+    ],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
@@ -194,7 +232,9 @@ function settled({ brought, closed, line, pointer, number: own }: AffectedOrder)
   const texts = changeTexts(changes, placeText({ line, pointer }));
   const what = [
     ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
-    ...(texts.length > CHANGES_SHOWN ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`] : []),
+    ...(texts.length > CHANGES_SHOWN
+      ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`]
+      : []),
   ];
   const isThere = later?.batch !== undefined && later.batch === closed.batch;
   // It may have got another number in the file that settled it.
@@ -206,7 +246,9 @@ function settled({ brought, closed, line, pointer, number: own }: AffectedOrder)
   const first = html`${endText(closed)}${as}, ${timeText(at)}`;
   const last =
     later &&
-    (isThere ? html`; then ${closingWord(later.by)} there` : html`; then ${endText(later)}, ${timeText(later.at)}`);
+    (isThere
+      ? html`; then ${closingWord(later.by)} there`
+      : html`; then ${endText(later)}, ${timeText(later.at)}`);
   const open = waitsIn === undefined ? undefined : html`, where its rows are <b>still open</b>`;
   return html`${first}${last}${open}${what}`;
 }
@@ -236,10 +278,14 @@ function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Ht
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
   // On a phone, the items of an order do not fit beside its number.
-  const isWide = columns.some(({ kind, name }) => kind === 'prose' || kind === 'story' || name === 'Items');
+  const isWide = columns.some(
+    ({ kind, name }) => kind === 'prose' || kind === 'story' || name === 'Items',
+  );
   const kind = columns.length > 3 || isWide ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
-  const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
+  const heads = columns.map(
+    (column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`,
+  );
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);
   return html`<table class="${kind}"><colgroup>${widths}</colgroup><thead><tr>${heads}</tr></thead>
 <tbody>${body}</tbody></table>`;

@@ -32,7 +32,13 @@ function markupOf(part: HtmlPart): string {
   return 'markup' in part ? part.markup : part.map((each) => each.markup).join('');
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
@@ -130,7 +136,9 @@ export function discardCommand(orders: readonly { number: string }[], total: num
 
 /** That what is shown for some orders is the same for the others. */
 export function moreOf(total: number, shown: number): Html | undefined {
-  return total > shown ? html`<span class="soft">and the same for ${count(total - shown)} more.</span> ` : undefined;
+  return total > shown
+    ? html`<span class="soft">and the same for ${count(total - shown)} more.</span> `
+    : undefined;
 }
 
 const IN_REPORTS = /<a data-in-reports href="[^"]*">([^<]*)<\/a>/g;
@@ -153,16 +161,25 @@ const INBOX_ABOVE = html`<a href="../../">two folders above this page</a>`;
  * The page for the folder of the settled file: links the fix file by its name there, and names the report's other files
  * by their path. Replacing in the finished text is safe, because quotes in data are escaped and ours are not.
  */
-export function pageBeside(page: string, { report, fixes, inbox, pages = new Map() }: PlaceOfPage): string {
+export function pageBeside(
+  page: string,
+  { report, fixes, inbox, pages = new Map() }: PlaceOfPage,
+): string {
   const placed = page
     .replace(IN_REPORT, (_, name: string) => html`<code>${report}/${name}</code>`.markup)
     .replace(IN_REPORTS, (_, batch: string) => {
       const page = pages.get(batch);
-      return (page === undefined ? html`<code>${batch}</code>` : html`<a href="${page}">${batch}</a>`).markup;
+      return (
+        page === undefined ? html`<code>${batch}</code>` : html`<a href="${page}">${batch}</a>`
+      ).markup;
     });
-  const linked = inbox === undefined ? placed : placed.replaceAll(inboxText(inbox).markup, () => INBOX_ABOVE.markup);
+  const linked =
+    inbox === undefined
+      ? placed
+      : placed.replaceAll(inboxText(inbox).markup, () => INBOX_ABOVE.markup);
   return fixes.reduce(
-    (text, { name, placedAs }) => text.replaceAll(fixLink(name).markup, () => fixLink(placedAs).markup),
+    (text, { name, placedAs }) =>
+      text.replaceAll(fixLink(name).markup, () => fixLink(placedAs).markup),
     linked,
   );
 }
@@ -183,7 +200,8 @@ export function pageAlone(
     .replace(IN_REPORTS, '$1')
     .replace(FIX_LINK, (_, name: string) => html`<b>${fixNameOf(name)}</b>`.markup);
   if (named === page) return page;
-  const place = home === undefined ? html`page of this file` : html`<a href="${home}">page of this file</a>`;
+  const place =
+    home === undefined ? html`page of this file` : html`<a href="${home}">page of this file</a>`;
   const note = html`<p class="lead soft">This is a copy from the dashboard. The files that it names are there, on the ${place}; reports of other files are on their own pages.</p>`;
   return named.replace('</header>', () => `${note.markup}\n</header>`);
 }

@@ -33,7 +33,11 @@ import {
 const NUMBERS_SHOWN = 3;
 
 /** The next steps for a person, in order, and where more is explained; only that when nothing is open. */
-export function nextSection(report: Report, story: Story, fixFiles: readonly string[]): Html | undefined {
+export function nextSection(
+  report: Report,
+  story: Story,
+  fixFiles: readonly string[],
+): Html | undefined {
   const steps = stepsFor(report, story, fixFiles);
   if (steps.length === 0) return helpLink(report);
   return html`<section class="next" aria-labelledby="next">
@@ -51,7 +55,11 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'held':
       return stepsForHeld(report);
     case 'unreadable':
-      return [...stepsForUnreadable(report), ...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
+      return [
+        ...stepsForUnreadable(report),
+        ...stepsElsewhere(story),
+        ...stepsForDeadLetters(report, story, fixFiles),
+      ];
     case 'finished':
       return [
         ...stepsElsewhere(story),
@@ -63,7 +71,9 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 
 /** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
 function stepsForHeld({ batch, counts: { refused, invalid }, isExport }: Report): Html[] {
-  const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
+  const again = isExport
+    ? 'restart the daemon, which reads the export again'
+    : 'drop the file again';
   const away = isExport
     ? 'the complete report is in its folder, and on the page of this file in the dashboard'
     : html`the file moves to <code>done</code>, and its page is next to it`;
@@ -112,12 +122,18 @@ function stepsForUnreadable({ error, inbox, replacedBy, removedAt }: Report): Ht
   const known = 'Orders that the API already has are not sent again.';
   if (isForExport(remedy)) return [html`${remedy}`, html`${known}`];
   const into = inbox === undefined ? INTO_NO_INBOX : 'into the inbox';
-  const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again ${into}. ${place}`;
+  const drop = /\bdrop\b/i.test(remedy)
+    ? place
+    : html`Drop the complete file again ${into}. ${place}`;
   const other = html`If you dropped it by mistake, or if the new file has another name, delete this file in <code>failed</code> (or <code>done</code>, if it was changed later): a moment later, this page is not red any more.`;
   return [html`${remedy}`, html`${drop}${known}`, other];
 }
 
-function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFiles: readonly string[]): Html[] {
+function stepsForDeadLetters(
+  report: Report,
+  { groups, nameless }: Story,
+  fixFiles: readonly string[],
+): Html[] {
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
   const totals = totalsOf(groups);
@@ -128,9 +144,13 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   const correctable = toCorrect - totals - known - calledOff - spelled.count;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
-    correctable > 0 ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles) : undefined,
+    correctable > 0
+      ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles)
+      : undefined,
     calledOff > 0 ? decideCalledOff(calledOff, correctable > 0 ? [] : fixFiles) : undefined,
-    spelled.count > 0 ? compareSpellings(spelled, report, correctable > 0 ? [] : fixFiles) : undefined,
+    spelled.count > 0
+      ? compareSpellings(spelled, report, correctable > 0 ? [] : fixFiles)
+      : undefined,
     known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
     nameless > totals + takenRows ? repeatNumbers() : undefined,
     totals > 0 ? discardTotals(totals) : undefined,
@@ -144,13 +164,19 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
 /** How many of the open dead letters are totals rows. */
 function totalsOf(groups: ErrorGroups): number {
   const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
-  return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
+  return totals.reduce(
+    (sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0),
+    0,
+  );
 }
 
 /** The open orders whose problem has this code, such as those that the file says are not wanted. */
 function openWith(groups: ErrorGroups, code: string): Open {
   const ours = [...groups.values()].filter((group) => group.code === code && group.nameless === 0);
-  const count = ours.reduce((sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows, 0);
+  const count = ours.reduce(
+    (sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows,
+    0,
+  );
   return { count, orders: openIn(ours) };
 }
 
@@ -160,7 +186,8 @@ function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
 
 /** Newer batches with a step each. */
 const BATCHES_SHOWN = 10;
-const DISCARD_THERE = 'What was accepted is not sent again: if what came back is the same order, discard it there.';
+const DISCARD_THERE =
+  'What was accepted is not sent again: if what came back is the same order, discard it there.';
 
 /** Rows that came back and are still wrong belong to the newer batch, whose fix file has them. */
 function stepsElsewhere({ waiting }: Story): Html[] {
@@ -198,8 +225,12 @@ function compareSpellings(open: Open, report: Report, fixFiles: readonly string[
     const name = (number: string) => html`<bdi>${visible(number, 100)}</bdi>`;
     return html`${i === 0 ? '' : ', '}${name(one.number)}${other === undefined ? undefined : html` with ${name(other)}`}`;
   });
-  const more = open.count > pairs.length && pairs.length > 0 ? ` and ${count(open.count - pairs.length)} more` : '';
-  const [has, its, it] = open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
+  const more =
+    open.count > pairs.length && pairs.length > 0
+      ? ` and ${count(open.count - pairs.length)} more`
+      : '';
+  const [has, its, it] =
+    open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
   return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>${CONFIRMED}</code> into <code>_error_check</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
@@ -232,7 +263,9 @@ function retry(number: number, batch: string): Html {
 function decide({ count: total, orders: all }: Open): Html {
   const resolve = all
     .slice(0, NUMBERS_SHOWN)
-    .map(({ number }) => command('po-sync', 'dead-letters', 'resolve', ...commandWords(number, '--as', 'accepted')));
+    .map(({ number }) =>
+      command('po-sync', 'dead-letters', 'resolve', ...commandWords(number, '--as', 'accepted')),
+    );
   return html`<b>Decide on ${orders(total)} in doubt.</b> Your operator checks whether the API has ${total === 1 ? 'it' : 'each of them'}. If it does: ${resolve}${moreOf(total, resolve.length)} If it does not, use <code>--as resend</code>.`;
 }
 
@@ -246,5 +279,7 @@ function openOf(groups: ErrorGroups, kind: DeadLetterKind): Open {
 }
 
 function openIn(groups: readonly ErrorGroup[]): AffectedOrder[] {
-  return groups.flatMap(({ orders }) => orders.filter(({ closed, brought }) => !closed && !brought));
+  return groups.flatMap(({ orders }) =>
+    orders.filter(({ closed, brought }) => !closed && !brought),
+  );
 }

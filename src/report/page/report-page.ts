@@ -6,9 +6,24 @@ import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, broughtOf, elsewhereOf, openText, type Story } from '../story.ts';
-import { broughtText, countsSection, wentOutText, whereTheyWait, withPageLink } from './counts-section.ts';
+import {
+  broughtText,
+  countsSection,
+  wentOutText,
+  whereTheyWait,
+  withPageLink,
+} from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
-import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
+import {
+  batchMark,
+  type Html,
+  html,
+  localTimes,
+  reportLink,
+  TIME_SCRIPT,
+  timeText,
+  visible,
+} from './html.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
@@ -103,7 +118,9 @@ function particulars(report: Report, story: Story): Html {
     ['State', report.state],
     ['Rows', count(counts.records)],
     ['Orders', count(Math.max(counts.orders - nameless, 0))],
-    ...(nameless === 0 ? [] : [['Rows without an order number', count(nameless)] as [string, string]]),
+    ...(nameless === 0
+      ? []
+      : [['Rows without an order number', count(nameless)] as [string, string]]),
     ['Finished', finishedAt === null ? 'not yet' : timeText(finishedAt)],
     ['Format', format === null ? 'unknown' : formatText(format)],
     ['Size', size(report.bytes)],
@@ -116,7 +133,8 @@ ${finishedAt === null ? undefined : whereListed(counts.orders, story)}</footer>`
 /** A batch whose file was gone when its report was written has the results of those orders that the ledger knows. */
 function whereListed(all: number, { listed }: Story): Html | undefined {
   if (all === 0) return undefined;
-  if (listed === 0) return html`<p>No order of this file is listed in ${reportLink('results.csv')}.</p>`;
+  if (listed === 0)
+    return html`<p>No order of this file is listed in ${reportLink('results.csv')}.</p>`;
   const which = listed < all ? `${count(listed)} of ${orders(all)}` : 'All orders';
   return html`<p>${which} with their outcomes: ${reportLink('results.csv')} in the folder of reports, or the page of this file in the dashboard.</p>`;
 }
@@ -130,7 +148,9 @@ function verdictOf(report: Report, story: Story): Verdict {
     case 'unreadable':
       return {
         mood: unreadableMood(report, story),
-        verdict: wasChanged(report) ? 'This file was changed after it was read' : 'This file could not be read',
+        verdict: wasChanged(report)
+          ? 'This file was changed after it was read'
+          : 'This file could not be read',
         lead: unreadableLead(report),
       };
     case 'held':
@@ -158,8 +178,12 @@ function unreadableMood({ replacedBy, removedAt }: Report, { open }: Story): Ver
 
 function unreadableLead(report: Report): string {
   const done = outcomesIn(report);
-  if (report.replacedBy !== undefined) return `A later file of this name was read in batch ${report.replacedBy}.`;
-  const removed = report.removedAt === undefined ? '' : ' The file was removed since: nobody has to do anything here.';
+  if (report.replacedBy !== undefined)
+    return `A later file of this name was read in batch ${report.replacedBy}.`;
+  const removed =
+    report.removedAt === undefined
+      ? ''
+      : ' The file was removed since: nobody has to do anything here.';
   if (done === 0) return `No orders were sent.${removed}`;
   return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.${removed}`;
 }
@@ -169,7 +193,9 @@ function soFar(report: Report): string {
   const done = outcomesIn(report);
   const { orders: total } = report.counts;
   if (total > 0) return `${count(done)} of ${orders(total)} have an outcome.`;
-  return done > 0 ? `${orders(done)} have an outcome; the file is still being read.` : 'The file is being read.';
+  return done > 0
+    ? `${orders(done)} have an outcome; the file is still being read.`
+    : 'The file is being read.';
 }
 
 function finishedVerdict(report: Report, story: Story): Verdict {
@@ -178,27 +204,41 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const open = story.open + (waiting?.orders ?? 0);
   const brought = broughtOf(story).count;
   if (open > 0) {
-    const verdict = verdictOfOpen(open, story.nameless + (waiting?.nameless ?? 0), total - allNameless(story));
-    const late = isCancelled(report) && isTooLate(report.counts) ? 'The file was cancelled too late.' : '';
-    const leads = [doneText(total - open - brought - cancelled, cancelled), late, withdrawnText(report, story)];
+    const verdict = verdictOfOpen(
+      open,
+      story.nameless + (waiting?.nameless ?? 0),
+      total - allNameless(story),
+    );
+    const late =
+      isCancelled(report) && isTooLate(report.counts) ? 'The file was cancelled too late.' : '';
+    const leads = [
+      doneText(total - open - brought - cancelled, cancelled),
+      late,
+      withdrawnText(report, story),
+    ];
     leads.push(broughtText(story));
     if (waiting) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
-  if (brought > 0) return { mood: 'neutral', verdict: 'Nothing needs you now', lead: broughtText(story) };
+  if (brought > 0)
+    return { mood: 'neutral', verdict: 'Nothing needs you now', lead: broughtText(story) };
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total && !isCancelled(report)) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead: '' };
   }
   if (story.shownBefore.waiting > 0) {
-    const lead = [...shownBeforeTexts(story.shownBefore), withdrawnText(report, story)].join(' ').trim();
+    const lead = [...shownBeforeTexts(story.shownBefore), withdrawnText(report, story)]
+      .join(' ')
+      .trim();
     return { mood: 'neutral', verdict: 'Nothing new needs you', lead };
   }
-  const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
+  const lead =
+    story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   const settled = `${lead} ${withdrawnText(report, story)}`.trim();
   // Green would say that all is as if the file had not been dropped.
-  if (isCancelled(report) && accepted > 0) return { mood: 'neutral', verdict: cancelledVerdict(report), lead: settled };
+  if (isCancelled(report) && accepted > 0)
+    return { mood: 'neutral', verdict: cancelledVerdict(report), lead: settled };
   return { mood: 'well', verdict: 'Nothing here needs you', lead: settled };
 }
 
@@ -227,7 +267,8 @@ function withdrawnText(report: Report, { sentElsewhere: sent }: Story): string {
 /** Nobody who cancelled a wrong file should think that all of it was withdrawn. */
 function sentText(accepted: number): string {
   if (accepted === 0) return '';
-  const [was, them, their] = accepted === 1 ? ['was', 'it is', 'its'] : ['were', 'they are', 'their'];
+  const [was, them, their] =
+    accepted === 1 ? ['was', 'it is', 'its'] : ['were', 'they are', 'their'];
   return `${orders(accepted)} of this file ${was} accepted, and po-sync cannot withdraw ${accepted === 1 ? 'it' : 'them'}, because the order API cannot do it: if ${them} wrong, inform the supplier. The page of this file in the dashboard has a download with ${their} articles and quantities.`;
 }
 
@@ -235,10 +276,15 @@ function restText({ counts: { cancelled }, isExport }: Report, sent: number): st
   const was = (number: number) => (number === 1 ? 'was' : 'were');
   const what = `${orders(cancelled)} ${was(cancelled)} withdrawn, and this file did not send ${cancelled === 1 ? 'it' : 'them'}.`;
   const rest = cancelled - sent;
-  if (rest <= 0) return `${what} ${cancelled === 1 ? 'It was' : 'All were'} accepted in another file.`;
+  if (rest <= 0)
+    return `${what} ${cancelled === 1 ? 'It was' : 'All were'} accepted in another file.`;
   const known = sent === 0 ? '' : ` ${count(sent)} ${was(sent)} accepted in another file.`;
   const [which, them] =
-    sent > 0 ? ['the others', 'they are'] : cancelled === 1 ? ['it', 'it is'] : ['them', 'they are'];
+    sent > 0
+      ? ['the others', 'they are']
+      : cancelled === 1
+        ? ['it', 'it is']
+        : ['them', 'they are'];
   return `${what}${known} ${isExport ? CANCELLED_IN_EXPORT : `To send ${which}, correct the complete file and drop it again, unless ${them} in another file already.`} No order is sent twice.`;
 }
 

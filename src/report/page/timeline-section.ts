@@ -10,7 +10,9 @@ type Stop = { at: string; text: string; paused?: true };
 /** When the file was taken, when the first and last outcome were known, who cancelled it, and when and why delivery was paused. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
-  const pauses = report.pauses.slice(0, MOST_PAUSES).map((pause) => stopOfPause(pause, report.finishedAt !== null));
+  const pauses = report.pauses
+    .slice(0, MOST_PAUSES)
+    .map((pause) => stopOfPause(pause, report.finishedAt !== null));
   const hidden = report.pauses.length - pauses.length;
   const shown = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
@@ -31,7 +33,10 @@ function stopsOf(report: Report, story: Story): Stop[] {
     stops.push({ at: story.firstAt, text: 'First outcome' });
   if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
   if (report.cancelledBy !== undefined)
-    stops.push({ at: report.cancelledBy.at, text: visible(`Cancelled by ${report.cancelledBy.who}`, 120) });
+    stops.push({
+      at: report.cancelledBy.at,
+      text: visible(`Cancelled by ${report.cancelledBy.who}`, 120),
+    });
   if (report.finishedAt !== null) {
     const text =
       report.state === 'unreadable' && !wasChanged(report)
@@ -45,7 +50,9 @@ function stopsOf(report: Report, story: Story): Stop[] {
 function took(from: string, to: string): string {
   // The times are shown without their fractions of a second.
   const [start, end] = [from, to].map((at) => Math.floor(Date.parse(at) / 1000));
-  return Date.parse(to) > Date.parse(from) ? `, after ${duration(((end ?? 0) - (start ?? 0)) * 1000)}` : '';
+  return Date.parse(to) > Date.parse(from)
+    ? `, after ${duration(((end ?? 0) - (start ?? 0)) * 1000)}`
+    : '';
 }
 
 /** `isPast`: the report is finished and does not follow the pause any more. */
@@ -53,7 +60,9 @@ function stopOfPause({ from, to, reason }: Report['pauses'][number], isPast: boo
   const open = isPast ? 'until after the last outcome' : 'since then';
   const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
   // An operator's reason begins with the word.
-  const why = reason.startsWith('paused by ') ? reason.slice('paused'.length) : `: ${plainReason(reason)}`;
+  const why = reason.startsWith('paused by ')
+    ? reason.slice('paused'.length)
+    : `: ${plainReason(reason)}`;
   return { at: from, text: visible(`Paused ${length}${why}`, 300), paused: true };
 }
 
@@ -62,7 +71,8 @@ function line(report: Report, stops: readonly Stop[]): Html | undefined {
   const times = stops.map((stop) => Date.parse(stop.at));
   const [start, end] = [Math.min(...times), Math.max(...times)];
   if (!(end - start >= 1000)) return undefined;
-  const place = (ms: number) => `${(2 + Math.min(Math.max((ms - start) / (end - start), 0), 1) * 96).toFixed(2)}%`;
+  const place = (ms: number) =>
+    `${(2 + Math.min(Math.max((ms - start) / (end - start), 0), 1) * 96).toFixed(2)}%`;
   const bands = report.pauses.map((pause) => {
     const [from, to] = [Date.parse(pause.from), pause.to === null ? end : Date.parse(pause.to)];
     return html`<line class="band" x1="${place(from)}" x2="${place(to)}" y1="14" y2="14"/>`;

@@ -28,7 +28,8 @@ const MAGIC_PREFIX = '"REHEARSE-';
 
 const CREATE = { on: 'create', share: 1, from: 0 } as const;
 const FIRST = { ...CREATE, attempts: [{ least: 1, most: 1 }] };
-const answer = (status: number) => ({ kind: 'answer', when: 'before', status, retryAfterForm: 'seconds' }) as const;
+const answer = (status: number) =>
+  ({ kind: 'answer', when: 'before', status, retryAfterForm: 'seconds' }) as const;
 
 /** What `REHEARSE-<status>` does to every attempt, and `REHEARSE-<status>-ONCE` to the first one of an order number. */
 const ANSWERS = [
@@ -43,9 +44,21 @@ const ANSWERS = [
 const OTHERS: readonly Fault[] = [
   { ...FIRST, kind: 'drop', when: 'after', how: 'close', articles: ['REHEARSE-LOST-ANSWER'] },
   { ...FIRST, kind: 'drop', when: 'before', how: 'close', articles: ['REHEARSE-LOST-REQUEST'] },
-  { ...FIRST, kind: 'late', by: { least: 2000, most: 2000 }, how: 'close', articles: ['REHEARSE-LATE'] },
+  {
+    ...FIRST,
+    kind: 'late',
+    by: { least: 2000, most: 2000 },
+    how: 'close',
+    articles: ['REHEARSE-LATE'],
+  },
   { ...FIRST, kind: 'cut', articles: ['REHEARSE-CUT'] },
-  { ...CREATE, kind: 'delay', when: 'before', by: { least: 5000, most: 5000 }, articles: ['REHEARSE-SLOW'] },
+  {
+    ...CREATE,
+    kind: 'delay',
+    when: 'before',
+    by: { least: 5000, most: 5000 },
+    articles: ['REHEARSE-SLOW'],
+  },
 ];
 
 /** Article codes that rehearse a fault without a fault file. */
@@ -70,7 +83,9 @@ const MAGIC_CODES = new Set(
 /** Whether the items of an order, as JSON text, contain a code that looks like a magic one and is none. */
 export function hasUnknownMagic(items: string): boolean {
   if (!items.includes(MAGIC_PREFIX)) return false;
-  return [...items.matchAll(/"(REHEARSE-[^"\\]*)/g)].some(([, code = '']) => !MAGIC_CODES.has(code));
+  return [...items.matchAll(/"(REHEARSE-[^"\\]*)/g)].some(
+    ([, code = '']) => !MAGIC_CODES.has(code),
+  );
 }
 
 /** A file without faults. */
@@ -130,7 +145,9 @@ function plannerOf(file: FaultFile, emit: Emit | undefined): Planner | undefined
 /** A fault in the notation of fault files, with times in milliseconds. */
 function writtenFault(fault: Fault): Record<string, unknown> {
   const written = (value: unknown, separator: string) =>
-    isRange(value) ? `${value.least}${separator}${Number.isFinite(value.most) ? value.most : ''}` : value;
+    isRange(value)
+      ? `${value.least}${separator}${Number.isFinite(value.most) ? value.most : ''}`
+      : value;
   const entries = Object.entries(fault).map(([key, value]: [string, unknown]) => {
     if (key === 'retryAfter' && typeof value === 'number') return [key, `${value}ms`];
     if (!Array.isArray(value) || !value.some(isRange)) return [key, written(value, '..')];
@@ -169,16 +186,24 @@ function keepOutages(file: FaultFile, addresses: Addresses): AsyncDisposable {
 
 function checkOutages(file: FaultFile, { api, auth }: Addresses): void {
   if (api !== auth || outagesIn(file).every(({ address }) => address === 'all')) return;
-  throw new PoSyncError('faults-need-auth-port', 'An outage of only one address requires separate addresses.', {
-    remedy: 'Add --auth-port 0 to open the token endpoint on its own port.',
-  });
+  throw new PoSyncError(
+    'faults-need-auth-port',
+    'An outage of only one address requires separate addresses.',
+    {
+      remedy: 'Add --auth-port 0 to open the token endpoint on its own port.',
+    },
+  );
 }
 
 function outagesIn(file: FaultFile): Outage[] {
   return file.faults.filter((fault) => fault.kind === 'outage');
 }
 
-async function keep({ from, until }: Outage, address: Address, stopping: AbortSignal): Promise<void> {
+async function keep(
+  { from, until }: Outage,
+  address: Address,
+  stopping: AbortSignal,
+): Promise<void> {
   if (!(await passed(from, stopping))) return;
   await address.vanish();
   if (!(await passed(until - from, stopping))) return;

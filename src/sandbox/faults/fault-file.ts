@@ -35,7 +35,8 @@ const span = textOrNumber(A_SPAN).transform((value, context): Between => {
   const [from, to = from, ...rest] = String(value).split('..');
   const least = millisecondsOf(from);
   const most = millisecondsOf(to);
-  if (rest.length === 0 && least !== undefined && most !== undefined && least <= most) return { least, most };
+  if (rest.length === 0 && least !== undefined && most !== undefined && least <= most)
+    return { least, most };
   context.issues.push({ code: 'custom', input: value, message: A_SPAN });
   return z.NEVER;
 });
@@ -43,7 +44,8 @@ const span = textOrNumber(A_SPAN).transform((value, context): Between => {
 /** `0.3` or `30%` as a number from 0 to 1. */
 const share = textOrNumber(A_SHARE).transform((value, context) => {
   const percent = typeof value === 'string' ? /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1] : undefined;
-  const found = typeof value === 'number' ? value : percent === undefined ? -1 : Number(percent) / 100;
+  const found =
+    typeof value === 'number' ? value : percent === undefined ? -1 : Number(percent) / 100;
   if (found >= 0 && found <= 1) return found;
   context.issues.push({ code: 'custom', input: value, message: A_SHARE });
   return z.NEVER;
@@ -55,7 +57,11 @@ const ordinals = textOrNumber(ORDINALS).transform((value, context): Between[] =>
     .split(',')
     .map((part) => /^(\d+)(?:(-)(\d*))?$/.exec(part.trim()));
   const ranges = parts.flatMap((part) => (part === null ? [] : [rangeOf(part)]));
-  if (ranges.length === parts.length && ranges.every(({ least, most }) => least >= 1 && least <= most)) return ranges;
+  if (
+    ranges.length === parts.length &&
+    ranges.every(({ least, most }) => least >= 1 && least <= most)
+  )
+    return ranges;
   context.issues.push({ code: 'custom', input: value, message: ORDINALS });
   return z.NEVER;
 });
@@ -84,9 +90,15 @@ const when = z.enum(['before', 'after']).default('before');
 /** YAML reads `10` as a number. */
 const headerValue = textOrNumber('must be a header value')
   .transform(String)
-  .refine((value) => isValid(() => validateHeaderValue('x', value)), { error: 'must be a header value' });
+  .refine((value) => isValid(() => validateHeaderValue('x', value)), {
+    error: 'must be a header value',
+  });
 const headers = z.record(
-  z.string().refine((name) => isValid(() => validateHeaderName(name)), { error: 'must be the name of a header' }),
+  z
+    .string()
+    .refine((name) => isValid(() => validateHeaderName(name)), {
+      error: 'must be the name of a header',
+    }),
   headerValue,
 );
 
@@ -114,7 +126,13 @@ const fault = z.discriminatedUnion('kind', [
     ...selectors,
   }),
   /** Ends the connection without an answer, by FIN or RST. */
-  z.strictObject({ kind: z.literal('drop'), on, when, how: z.enum(['close', 'reset']).default('close'), ...selectors }),
+  z.strictObject({
+    kind: z.literal('drop'),
+    on,
+    when,
+    how: z.enum(['close', 'reset']).default('close'),
+    ...selectors,
+  }),
   /** Ends the connection without an answer and does the work `by` later. */
   z.strictObject({
     kind: z.literal('late'),
@@ -134,7 +152,12 @@ const fault = z.discriminatedUnion('kind', [
   /** Simulates a bug in the service, which must still answer with an envelope. */
   z.strictObject({ kind: z.literal('crash'), on, when, ...selectors }),
   /** Shows orders in the list only `by` after they were stored. */
-  z.strictObject({ kind: z.literal('lag'), on: z.literal('list').default('list'), by: span, ...selectors }),
+  z.strictObject({
+    kind: z.literal('lag'),
+    on: z.literal('list').default('list'),
+    by: span,
+    ...selectors,
+  }),
   /** Limits the number of orders in the list. */
   z.strictObject({
     kind: z.literal('cap'),
@@ -157,10 +180,12 @@ const OF_ORDERS = ['attempts', 'orders', 'articles'] as const;
 
 /** A fault that could never affect a call is a mistake. */
 const effectiveFault = fault.superRefine((one, { issues }) => {
-  const refuse = (key: string, message: string) => issues.push({ code: 'custom', input: one, path: [key], message });
+  const refuse = (key: string, message: string) =>
+    issues.push({ code: 'custom', input: one, path: [key], message });
   if (one.until !== undefined && one.until <= one.from) refuse('until', 'must be later than from');
   if (one.kind === 'outage' || one.on === 'create' || one.on === 'any') return;
-  for (const key of OF_ORDERS) if (one[key] !== undefined) refuse(key, 'only `create` calls have an order number');
+  for (const key of OF_ORDERS)
+    if (one[key] !== undefined) refuse(key, 'only `create` calls have an order number');
 });
 
 /** The schema of fault files; config/rehearsals/ contains examples. */
@@ -188,7 +213,8 @@ function rangeOf([, first, dash, last]: RegExpExecArray): Between {
 function millisecondsOf(value: string | number | undefined): number | undefined {
   const [, amount, unit = 'ms'] = DURATION.exec(String(value)) ?? [];
   const scale = UNITS[unit];
-  const found = typeof value === 'number' ? value : scale === undefined ? -1 : Number(amount) * scale;
+  const found =
+    typeof value === 'number' ? value : scale === undefined ? -1 : Number(amount) * scale;
   return found >= 0 && found <= LONGEST ? found : undefined;
 }
 

@@ -2,10 +2,17 @@ import type { Emit } from '../sandbox-options.ts';
 import type { Between, Fault, FaultFile } from './fault-file.ts';
 
 /** The properties that select faults; `order` is "" without a number, `items` is JSON text if there are items. */
-export type FaultedCall = { on: 'create' | 'list' | 'token'; order: string; items?: string | undefined };
+export type FaultedCall = {
+  on: 'create' | 'list' | 'token';
+  order: string;
+  items?: string | undefined;
+};
 
 /** A fault that determines how the call ends. */
-export type Ending = Extract<Fault, { kind: 'answer' | 'drop' | 'late' | 'cut' | 'revoke' | 'crash' }>;
+export type Ending = Extract<
+  Fault,
+  { kind: 'answer' | 'drop' | 'late' | 'cut' | 'revoke' | 'crash' }
+>;
 
 /** The faults of one call; times in milliseconds. */
 export type Plan = {
@@ -31,9 +38,15 @@ export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit):
   /** The sticky faults that affected a call without an order number. */
   const stuck = new Set<Fault>();
 
-  function isDrawn(fault: Exclude<Fault, { kind: 'outage' }>, nth: number, order: string, key: string): boolean {
+  function isDrawn(
+    fault: Exclude<Fault, { kind: 'outage' }>,
+    nth: number,
+    order: string,
+    key: string,
+  ): boolean {
     if (fault.share === 1 || stuck.has(fault)) return true;
-    const isStruck = chance(file.seed, `${nth} ${fault.sticky && order !== '' ? order : key}`) < fault.share;
+    const isStruck =
+      chance(file.seed, `${nth} ${fault.sticky && order !== '' ? order : key}`) < fault.share;
     if (isStruck && fault.sticky && order === '') stuck.add(fault);
     return isStruck;
   }
@@ -65,7 +78,11 @@ export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit):
 }
 
 /** Delays add up; of the faults that end a call, the first in the file wins. */
-function planOf(on: FaultedCall['on'], faults: readonly Fault[], pick: (span: Between, what: string) => number): Plan {
+function planOf(
+  on: FaultedCall['on'],
+  faults: readonly Fault[],
+  pick: (span: Between, what: string) => number,
+): Plan {
   const plan = { delayBefore: 0, delayAfter: 0, lag: 0, lateBy: 0 };
   let cap: Plan['cap'];
   let ending: Ending | undefined;
@@ -73,7 +90,10 @@ function planOf(on: FaultedCall['on'], faults: readonly Fault[], pick: (span: Be
   for (const [nth, fault] of faults.entries()) {
     switch (fault.kind) {
       case 'delay':
-        plan[fault.when === 'before' ? 'delayBefore' : 'delayAfter'] += pick(fault.by, `delay ${nth}`);
+        plan[fault.when === 'before' ? 'delayBefore' : 'delayAfter'] += pick(
+          fault.by,
+          `delay ${nth}`,
+        );
         break;
       case 'lag':
         plan.lag = Math.max(plan.lag, pick(fault.by, `lag ${nth}`));
@@ -105,7 +125,9 @@ function concerns(fault: Exclude<Fault, { kind: 'outage' }>, on: FaultedCall['on
 }
 
 function within(ranges: readonly Between[] | undefined, ordinal: number): boolean {
-  return ranges === undefined || ranges.some(({ least, most }) => ordinal >= least && ordinal <= most);
+  return (
+    ranges === undefined || ranges.some(({ least, most }) => ordinal >= least && ordinal <= most)
+  );
 }
 
 function matches(pattern: string, order: string): boolean {
@@ -114,13 +136,16 @@ function matches(pattern: string, order: string): boolean {
 
 function namesArticle(items: string | undefined, articles: readonly string[]): boolean {
   if (items === undefined) return false;
-  return (JSON.parse(items) as { articleCode: string }[]).some(({ articleCode }) => articles.includes(articleCode));
+  return (JSON.parse(items) as { articleCode: string }[]).some(({ articleCode }) =>
+    articles.includes(articleCode),
+  );
 }
 
 /** From 0 to below 1, by the seed and the key only: a rehearsal affects the same calls in any order of arrival. */
 export function chance(seed: number, key: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < key.length; at += 1)
+    hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   // Murmur's finalizer: similar keys give unrelated numbers.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

@@ -67,11 +67,17 @@ function answer(fault: Extract<Ending, { kind: 'answer' }>, on: Plan['on']): Rep
   if (fault.text !== undefined) return reply(fault.text, 'text/plain; charset=utf-8');
   switch (fault.body ?? (on === 'token' ? 'oauth' : 'envelope')) {
     case 'html':
-      return reply(`<!doctype html><title>${status}</title><h1>${status}</h1><p>The server failed.</p>`, 'text/html');
+      return reply(
+        `<!doctype html><title>${status}</title><h1>${status}</h1><p>The server failed.</p>`,
+        'text/html',
+      );
     case 'empty':
       return reply('', 'application/json');
     case 'oauth':
-      return reply(JSON.stringify({ error: fault.error ?? oauthError(status), error_description: message }), JSON_TYPE);
+      return reply(
+        JSON.stringify({ error: fault.error ?? oauthError(status), error_description: message }),
+        JSON_TYPE,
+      );
     case 'envelope':
       return reply(failureText(fault.code ?? Math.max(status, 400), message), JSON_TYPE);
   }
@@ -85,13 +91,18 @@ function oauthError(status: number): string {
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, string> {
   if (fault.retryAfter === undefined) return {};
   const date = new Date(Date.now() + fault.retryAfter).toUTCString();
-  return { 'retry-after': fault.retryAfterForm === 'date' ? date : String(Math.ceil(fault.retryAfter / 1000)) };
+  return {
+    'retry-after':
+      fault.retryAfterForm === 'date' ? date : String(Math.ceil(fault.retryAfter / 1000)),
+  };
 }
 
 async function cut(reply: Reply): Promise<Reply> {

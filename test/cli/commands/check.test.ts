@@ -21,7 +21,10 @@ const config: Config = {
   environments: {},
   sources: [inboxSource(folder), inboxSource(folder, { name: 'erp', mapping: 'erp' })],
   mappings: {
-    erp: mappingOf({ delimiter: ';', fields: { purchaseOrderNumber: 'PO', articleCode: 'ART', quantity: 'QTY' } }),
+    erp: mappingOf({
+      delimiter: ';',
+      fields: { purchaseOrderNumber: 'PO', articleCode: 'ART', quantity: 'QTY' },
+    }),
   },
   reports: { path: folder, keep: 0 },
   ledger: { keep: 'forever' },
@@ -59,14 +62,20 @@ const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
 describe('po-sync check', () => {
   test('counts a totals row as a row without an order number, and does not name its label as an order', async () => {
     const { out } = await check({ 'sum.csv': `${GOOD}Summe,,12\n,D,1\n` });
-    expect(out).toContain('sum.csv: 2 orders and 2 rows without an order number, 2 of them invalid\n');
+    expect(out).toContain(
+      'sum.csv: 2 orders and 2 rows without an order number, 2 of them invalid\n',
+    );
     expect(out).toContain('Summe');
     expect(out).not.toContain('(order Summe)');
   });
 
   test('names the columns that no field is read from, such as one that was meant', async () => {
-    const files = { 'more.csv': 'purchaseOrderNumber,articleCode,quantity,Qty,Remark\n1,A,2,20,-\n' };
-    expect((await check(files)).out).toContain('more.csv: columns that are not sent: Qty, Remark\n');
+    const files = {
+      'more.csv': 'purchaseOrderNumber,articleCode,quantity,Qty,Remark\n1,A,2,20,-\n',
+    };
+    expect((await check(files)).out).toContain(
+      'more.csv: columns that are not sent: Qty, Remark\n',
+    );
     const { out } = await check(files, { json: true });
     expect(JSON.parse(out).files).toMatchObject([{ unused: ['Qty', 'Remark'] }]);
     expect((await check({ 'good.csv': GOOD })).out).not.toContain('not sent');
@@ -95,11 +104,18 @@ describe('po-sync check', () => {
   });
 
   test('says that keys are those of the first objects where a file has more', async () => {
-    const order = (at: number) => ({ purchaseOrderNumber: `P${at}`, items: [{ articleCode: 'A', quantity: 1 }] });
+    const order = (at: number) => ({
+      purchaseOrderNumber: `P${at}`,
+      items: [{ articleCode: 'A', quantity: 1 }],
+    });
     const lines = Array.from({ length: 101 }, (_, at) => ({ ...order(at), [`key${at}`]: 1 }));
-    const { out } = await check({ 'many.ndjson': lines.map((one) => JSON.stringify(one)).join('\n') });
+    const { out } = await check({
+      'many.ndjson': lines.map((one) => JSON.stringify(one)).join('\n'),
+    });
     const named = Array.from({ length: 10 }, (_, at) => `key${at}`).join(', ');
-    expect(out).toContain(`many.ndjson: keys of the first 100 objects that are not sent: ${named} and 90 more\n`);
+    expect(out).toContain(
+      `many.ndjson: keys of the first 100 objects that are not sent: ${named} and 90 more\n`,
+    );
   });
 
   test('shows the format and the first order exactly as it would be sent', async () => {
@@ -139,14 +155,21 @@ First order as it would be sent:
       { line: 2, purchaseOrderNumber: '1', items: [item('A', 2), item('B', 3), item('C', 1)] },
       { line: 4, purchaseOrderNumber: '2', items: [item('C', 1)] },
       { line: 8, purchaseOrderNumber: '5', items: [item('D', 4)] },
-    ].map(({ line, purchaseOrderNumber, items }) => ({ line, purchaseOrderNumber, orderState: 'NEW', items }));
+    ].map(({ line, purchaseOrderNumber, items }) => ({
+      line,
+      purchaseOrderNumber,
+      orderState: 'NEW',
+      items,
+    }));
     const json = await check(files, { orders: true, json: true }, ['missing.csv']);
     const shown = JSON.parse(json.out).files[0].toSend as { line: number }[];
     expect(shown.toSorted((a, b) => a.line - b.line)).toEqual(toSend);
-    expect(JSON.parse((await check(files, { json: true })).out).files[0]).not.toHaveProperty('toSend');
-    expect(JSON.parse((await check({ 'none.csv': 'a,b\n1,2\n' }, { orders: true, json: true })).out)).toHaveProperty(
-      'files.0.error',
+    expect(JSON.parse((await check(files, { json: true })).out).files[0]).not.toHaveProperty(
+      'toSend',
     );
+    expect(
+      JSON.parse((await check({ 'none.csv': 'a,b\n1,2\n' }, { orders: true, json: true })).out),
+    ).toHaveProperty('files.0.error');
   });
 
   test('says that the sign of other quantities decides about none that can be read in two ways', async () => {
@@ -161,7 +184,9 @@ First order as it would be sent:
   test('shows every problem with file, line, column, value and remedy', async () => {
     const { code, out } = await check({ 'bad.csv': `${GOOD}3,,"1,000"\n4,D\n` });
     expect(code).toBe(2);
-    const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
+    const lines = out
+      .split('\n')
+      .filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
       'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again. For your operator: with decimal: "." in the mapping of the source, it is 1000; with decimal: ",", it is 1 (order 3)',
@@ -175,8 +200,12 @@ First order as it would be sent:
     const rows = ['3,A,1', '3,A,1', '4,B,1', '4,B,1', '5,C,one', '6,C,one'];
     const files = { 'twice.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('\n')}\n` };
     const { out } = await check(files);
-    const [first, ...others] = out.split('\n').filter((line) => line.startsWith('twice.csv:') && /:\d/.test(line));
-    expect(first).toMatch(/^twice.csv:3: line 3 is equal to line 2 in every value: either the row was .* \(order 3\)$/);
+    const [first, ...others] = out
+      .split('\n')
+      .filter((line) => line.startsWith('twice.csv:') && /:\d/.test(line));
+    expect(first).toMatch(
+      /^twice.csv:3: line 3 is equal to line 2 in every value: either the row was .* \(order 3\)$/,
+    );
     expect(others).toEqual([
       expect.stringMatching(
         /^twice.csv:5: line 5 is equal to line 4 in every value: either the row was .* \(order 4\)$/,
@@ -189,14 +218,18 @@ First order as it would be sent:
   test('shows equal problems ten times and names the lines of all others, which JSON lists each', async () => {
     const rows = Array.from({ length: 30 }, (_, at) => `${at + 1},,1\n`);
     rows.splice(25, 1, 'good,A,1\n');
-    const { out } = await check({ 'same.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('')}last,A,x\n` });
+    const { out } = await check({
+      'same.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('')}last,A,x\n`,
+    });
     expect(out.match(/^same\.csv:\d.*$/gm)).toEqual([
       ...Array.from({ length: 10 }, (_, at) => at + 2).map(
         (line) => `same.csv:${line}: articleCode: is empty; enter a value (order ${line - 1})`,
       ),
       'same.csv:32: quantity: "x" is not a number; enter digits only, such as 12 (order last)',
     ]);
-    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 12} of order ${at + 11}`).join(', ');
+    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 12} of order ${at + 11}`).join(
+      ', ',
+    );
     expect(out).toContain(
       `same.csv: 19 more like it: articleCode: is empty; enter a value. Also at ${named}, and in lines 22-26, 28-31\n`,
     );
@@ -218,7 +251,9 @@ First order as it would be sent:
   test('names the lines of equal problems in NDJSON, whose pointers are all the same', async () => {
     const one = JSON.stringify({ orderNo: 'A', items: [{ articleCode: 'X', quantity: 1 }] });
     const { out } = await check({ 'same.ndjson': `${one}\n`.repeat(14) });
-    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 2} /purchaseOrderNumber`).join(', ');
+    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 2} /purchaseOrderNumber`).join(
+      ', ',
+    );
     expect(out).toContain(`Also at ${named}, and in lines 12-14\n`);
   });
 
@@ -234,26 +269,40 @@ First order as it would be sent:
         /3 more like it: a row of this order may be missing: another line has no order number and /,
       ),
       expect.stringMatching(/2 more like it: purchaseOrderNumber: is empty/),
-      expect.stringMatching(/2 more like it: this line is equal to another line in every value: either /),
+      expect.stringMatching(
+        /2 more like it: this line is equal to another line in every value: either /,
+      ),
     ]);
-    expect(counted[0]).toMatch(/ Also at line 22 of order M-10, line 24 of order M-11, line 26 of order E-0$/);
+    expect(counted[0]).toMatch(
+      / Also at line 22 of order M-10, line 24 of order M-11, line 26 of order E-0$/,
+    );
   });
 
   test('names the setting for numbers that only the first row of each order has, and for a totals row with fewer fields', async () => {
     const rows = ['1,A,1', ',B,2', 'Summe,3'];
-    const files = { 'merged.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('\n')}\n` };
+    const files = {
+      'merged.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('\n')}\n`,
+    };
     const { out } = await check(files);
-    expect(out.match(/^no order number: .*$/gm)).toEqual([expect.stringContaining('fillDown: true')]);
-    expect(out).toMatch(/has fewer fields than the header .* if it is a totals row, add its label to skipRows/);
+    expect(out.match(/^no order number: .*$/gm)).toEqual([
+      expect.stringContaining('fillDown: true'),
+    ]);
+    expect(out).toMatch(
+      /has fewer fields than the header .* if it is a totals row, add its label to skipRows/,
+    );
     const [document] = JSON.parse((await check(files, { json: true })).out).files;
     expect(document.advice).toEqual([expect.stringContaining('fillDown: true')]);
-    const nothing = await check({ 'whole.csv': 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n1,,2\n' });
+    const nothing = await check({
+      'whole.csv': 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n1,,2\n',
+    });
     expect(nothing.out).not.toContain('fillDown');
   });
 
   test('says once what the mapping can do about rows that are canceled or on hold', async () => {
     const rows = ['3,A,1,storniert', '4,B,1,storniert', '5,C,1,draft'];
-    const files = { 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` };
+    const files = {
+      'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n`,
+    };
     const { out } = await check(files);
     const [document] = JSON.parse((await check(files, { json: true })).out).files;
     expect(document.advice).toEqual(out.match(/^called-off: .*$/gm));
@@ -275,9 +324,13 @@ First order as it would be sent:
       'item.json': order({}, said),
       'list.json': { orders: order({}, said) },
     };
-    const texts = Object.entries(files).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const texts = Object.entries(files).map(
+      ([name, value]) => [name, JSON.stringify(value)] as const,
+    );
     const advice = await Promise.all(
-      texts.map(async ([name, text]) => (await check({ [name]: text })).out.match(/^called-off: .*$/gm)),
+      texts.map(async ([name, text]) =>
+        (await check({ [name]: text })).out.match(/^called-off: .*$/gm),
+      ),
     );
     const send = expect.stringContaining('calledOff: { "header.status": never }');
     expect(advice).toEqual([
@@ -286,10 +339,15 @@ First order as it would be sent:
       [send],
     ]);
     const erp = mappingOf({ records: 'items' });
-    const { out } = await check({ 'a.json': JSON.stringify({ items: files['order.json'] }) }, { source: 'erp' }, [], {
-      ...config,
-      mappings: { erp },
-    });
+    const { out } = await check(
+      { 'a.json': JSON.stringify({ items: files['order.json'] }) },
+      { source: 'erp' },
+      [],
+      {
+        ...config,
+        mappings: { erp },
+      },
+    );
     expect(out).toContain('skipWhere: { "header.status": ["storniert"] }');
   });
 
@@ -298,8 +356,12 @@ First order as it would be sent:
       skipWhere: { STATUS: ['gesperrt', 'draft'], Plant: 20 },
       calledOff: { KZ: [9, 'S'], 'Gone at': 'any', Old: 'never' },
     });
-    const text = 'purchaseOrderNumber,articleCode,quantity,status,KZ\n1,A,1,storniert,\n2,A,1,OFFEN,9\n';
-    const { out } = await check({ 'off.csv': text }, { source: 'erp' }, [], { ...config, mappings: { erp } });
+    const text =
+      'purchaseOrderNumber,articleCode,quantity,status,KZ\n1,A,1,storniert,\n2,A,1,OFFEN,9\n';
+    const { out } = await check({ 'off.csv': text }, { source: 'erp' }, [], {
+      ...config,
+      mappings: { erp },
+    });
     expect(out.match(/^called-off: .*$/gm)).toEqual([
       'called-off: to leave such rows and orders out without a report, also those that cancel an order that was sent, in the mapping, replace skipWhere by: skipWhere: { "STATUS": ["gesperrt", "draft", "storniert"], "Plant": ["20"], "KZ": ["9"] }',
       'called-off: to send them, because the column means something else, in the mapping, replace calledOff by: calledOff: { "KZ": never, "Gone at": any, "Old": never, "status": never }',
@@ -307,7 +369,8 @@ First order as it would be sent:
   });
 
   test('names skipRows for a totals row with its label in the column of the quantity', async () => {
-    const text = 'purchaseOrderNumber;x;articleCode;quantity;y\n1;;A;5;\n;;;Summe 750 Positionen;\n';
+    const text =
+      'purchaseOrderNumber;x;articleCode;quantity;y\n1;;A;5;\n;;;Summe 750 Positionen;\n';
     const { out } = await check({ 'sum.csv': text });
     expect(out.match(/^sum\.csv:3: .*$/gm)).toEqual([
       'sum.csv:3: quantity: this row ("Summe 750 Positionen") looks like a totals row, but is not clearly the sum of those above; discard it, or complete it if it is an order. For your operator: skipRows: ["^Summe"]',
@@ -318,25 +381,41 @@ First order as it would be sent:
     const text =
       'purchaseOrderNumber,articleCode,quantity,price\n1,A,5,1\nSumme,,,7.50 \n,Total,9,8\u202e\nGesamt,X,1,\n';
     const { out } = await check({ 'sum.csv': text });
-    const of = (line: number) => out.split('\n').filter((one) => one.startsWith(`sum.csv:${line}: `));
+    const of = (line: number) =>
+      out.split('\n').filter((one) => one.startsWith(`sum.csv:${line}: `));
     expect(of(3)[0]).toMatch(
       /: purchaseOrderNumber: this row \("Summe", "7.50"\) looks like a totals row, .{0,100}For your operator: skipRows/,
     );
     expect(of(3).join()).not.toContain('is empty');
-    expect(of(4)[0]).toMatch(/: articleCode: this row \("Total", "9", "8\\u202e"\) looks like a totals row, /);
+    expect(of(4)[0]).toMatch(
+      /: articleCode: this row \("Total", "9", "8\\u202e"\) looks like a totals row, /,
+    );
     // Only a person knows whether it is an order: it has an article.
     expect(of(5)[0]).toMatch(/: "Gesamt" can be a value, or the label of a totals row; .{0,110}$/);
   });
 
   test('shows the complete message for each canceled row and draft', async () => {
-    const rows = ['3,A,1,storniert', '4,B,1,draft', '5,C,1,ENTWURF', '6,D,1,CANCELLED', '7,E,1,on hold', '8,F,1,done'];
-    const { out } = await check({ 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` });
+    const rows = [
+      '3,A,1,storniert',
+      '4,B,1,draft',
+      '5,C,1,ENTWURF',
+      '6,D,1,CANCELLED',
+      '7,E,1,on hold',
+      '8,F,1,done',
+    ];
+    const { out } = await check({
+      'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n`,
+    });
     expect(out.match(/^off\.csv:\d.*$/gm)).toEqual([
       expect.stringMatching(/^off.csv:2: .*no longer wanted; discard the order\. .* \(order 3\)$/),
       expect.stringMatching(/^off.csv:3: .*not wanted yet; .* \(order 4\)$/),
-      expect.stringMatching(/^off.csv:4: status: "ENTWURF" says that this is not wanted yet; .{80,} \(order 5\)$/),
+      expect.stringMatching(
+        /^off.csv:4: status: "ENTWURF" says that this is not wanted yet; .{80,} \(order 5\)$/,
+      ),
       expect.stringMatching(/^off.csv:5: .*no longer wanted; discard the order\. .* \(order 6\)$/),
-      expect.stringMatching(/^off.csv:6: status: "on hold" says that this is not wanted yet; .{80,} \(order 7\)$/),
+      expect.stringMatching(
+        /^off.csv:6: status: "on hold" says that this is not wanted yet; .{80,} \(order 7\)$/,
+      ),
       expect.stringMatching(/^off.csv:7: .*done already; .* \(order 8\)$/),
     ]);
   });
@@ -357,9 +436,15 @@ First order as it would be sent:
       's.csv: Auftragsstatus: OFFEN 2 sent and 1 held, "a,\\u001b" 1 sent, S0 1 sent, S1 1 sent, S2 1 sent, S3 1 sent, S4 1 sent, S5 1 sent, S6 1 sent, S7 1 sent, other values 5',
     );
     const orders = ['OPEN', 'OPEN', 'closed'].map((status, at) => {
-      return { purchaseOrderNumber: `PO-${at}`, status, items: [{ articleCode: 'A', quantity: 1 }] };
+      return {
+        purchaseOrderNumber: `PO-${at}`,
+        status,
+        items: [{ articleCode: 'A', quantity: 1 }],
+      };
     });
-    const [document] = JSON.parse((await check({ 's.json': JSON.stringify(orders) }, { json: true })).out).files;
+    const [document] = JSON.parse(
+      (await check({ 's.json': JSON.stringify(orders) }, { json: true })).out,
+    ).files;
     expect(document.statuses).toEqual([
       {
         column: 'status',
@@ -375,18 +460,34 @@ First order as it would be sent:
   test('shows the orders that onlyWhere or skipWhere leaves out among the values of their column', async () => {
     const erp = mappingOf({ onlyWhere: { status: ['frei'] }, skipWhere: { Art: ['Test'] } });
     const own = { ...config, mappings: { erp } };
-    const rows = ['1,A,1,frei,', '2,A,1,Entwurf,', '2,B,1,,', '3,A,1,Entwurf,', '4,A,x,frei,', '5,A,1,frei,Test'];
+    const rows = [
+      '1,A,1,frei,',
+      '2,A,1,Entwurf,',
+      '2,B,1,,',
+      '3,A,1,Entwurf,',
+      '4,A,x,frei,',
+      '5,A,1,frei,Test',
+    ];
     const text = `purchaseOrderNumber,articleCode,quantity,Status,ART\n${rows.join('\n')}\n`;
     const { out } = await check({ 'only.csv': text }, { source: 'erp' }, [], own);
     expect(out).toContain('only.csv: Status: frei 1 sent and 1 held, Entwurf 2 left out\n');
     expect(out).toContain('only.csv: ART: Test 1 left out\n');
     const orders = ['frei', 'Entwurf'].map((Status, at) => {
-      return { purchaseOrderNumber: `PO-${at}`, Status, items: [{ articleCode: 'A', quantity: 1 }] };
+      return {
+        purchaseOrderNumber: `PO-${at}`,
+        Status,
+        items: [{ articleCode: 'A', quantity: 1 }],
+      };
     });
-    const found = await check({ 'only.json': JSON.stringify(orders) }, { source: 'erp', json: true }, [], {
-      ...config,
-      mappings: { erp: mappingOf({ onlyWhere: { status: ['frei'] } }) },
-    });
+    const found = await check(
+      { 'only.json': JSON.stringify(orders) },
+      { source: 'erp', json: true },
+      [],
+      {
+        ...config,
+        mappings: { erp: mappingOf({ onlyWhere: { status: ['frei'] } }) },
+      },
+    );
     expect(JSON.parse(found.out).files[0].statuses).toEqual([
       {
         column: 'Status',
@@ -402,7 +503,9 @@ First order as it would be sent:
   test('names the line of a file that cannot be read', async () => {
     const { code, err } = await check({ 'open.csv': `${GOOD}3,"D,1\n` });
     expect(code).toBe(2);
-    expect(err).toContain('open.csv:5: unreadable-quote: The row that begins on line 5 opens a quote in field 2');
+    expect(err).toContain(
+      'open.csv:5: unreadable-quote: The row that begins on line 5 opens a quote in field 2',
+    );
   });
 
   test('reads with the mapping of the named source', async () => {
@@ -464,13 +567,28 @@ First order as it would be sent:
     expect([code, err]).toEqual([2, '']);
     expect(JSON.parse(out)).toMatchObject({
       files: [
-        { file: 'good.csv', format: { type: 'csv', delimiter: ',' }, records: 3, problems: [], orders: 2, invalid: 0 },
+        {
+          file: 'good.csv',
+          format: { type: 'csv', delimiter: ',' },
+          records: 3,
+          problems: [],
+          orders: 2,
+          invalid: 0,
+        },
         {
           file: 'bad.json',
           orders: 1,
           invalid: 1,
           first: null,
-          problems: [{ order: '1', line: 1, pointer: '/0/items/0/quantity', field: 'quantity', code: 'missing' }],
+          problems: [
+            {
+              order: '1',
+              line: 1,
+              pointer: '/0/items/0/quantity',
+              field: 'quantity',
+              code: 'missing',
+            },
+          ],
         },
         { file: 'open.csv', error: { code: 'unreadable-quote', facts: { line: 5 } } },
       ],
@@ -478,7 +596,8 @@ First order as it would be sent:
   });
 
   test('shows control and bidi characters of a file as escapes', async () => {
-    const text = 'purchaseOrderNumber,articleCode,quantity\n\u202e1,\u001b[2J,2\n\u202e2,C\u200e,1\n';
+    const text =
+      'purchaseOrderNumber,articleCode,quantity\n\u202e1,\u001b[2J,2\n\u202e2,C\u200e,1\n';
     for (const json of [false, true]) {
       const { out } = await check({ 'hostile\u001b.csv': text }, { json });
       expect(out).toContain('\\u202e');
@@ -536,7 +655,11 @@ First order as it would be sent:
   });
 
   test.each([
-    ['that no source uses a mapping', 'inbox, path: a }', 'mappings.shop: is not used by any source\n'],
+    [
+      'that no source uses a mapping',
+      'inbox, path: a }',
+      'mappings.shop: is not used by any source\n',
+    ],
     [
       'that it chose no mapping among several sources',
       'one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }',
@@ -545,7 +668,10 @@ First order as it would be sent:
   ])('warns %s, except with --json', async (_, sources, warning) => {
     const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
     const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n  - { type: inbox, name: ${sources}\n`;
-    await writeFile(path.join(folder, 'own.yaml'), `${text}mappings:\n  shop: { delimiter: ";" }\n`);
+    await writeFile(
+      path.join(folder, 'own.yaml'),
+      `${text}mappings:\n  shop: { delimiter: ";" }\n`,
+    );
     await writeFile(path.join(folder, 'standard.csv'), GOOD);
     const ask = async (json: boolean) => {
       const shell = fakeShell({ cwd: folder });
@@ -559,7 +685,12 @@ First order as it would be sent:
   test.each([
     ['the only inbox', 'standard.csv', 'type: export, name: erp, path: e.csv', ''],
     ['the inbox that the file is in', 'b/done/sent.csv', 'type: inbox, name: erp, path: a', ''],
-    ['no source, if two inboxes may be meant', 'standard.csv', 'type: inbox, name: erp, path: a', 'several sources'],
+    [
+      'no source, if two inboxes may be meant',
+      'standard.csv',
+      'type: inbox, name: erp, path: a',
+      'several sources',
+    ],
   ])('without --source reads with the mapping of %s', async (_, file, other, warning) => {
     const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
     const sources = `  - { ${other} }\n  - { type: inbox, name: shop, path: b, mapping: shop }\n`;
@@ -569,7 +700,9 @@ First order as it would be sent:
     await writeFile(path.join(folder, file), GOOD.replace('purchaseOrderNumber', 'PO'));
     const shell = fakeShell({ cwd: folder });
     const code = await checkCommand({ files: [file], json: false, config: 'own.yaml' }, shell);
-    expect([code, shell.written.err.includes('several sources')]).toEqual(warning === '' ? [0, false] : [2, true]);
+    expect([code, shell.written.err.includes('several sources')]).toEqual(
+      warning === '' ? [0, false] : [2, true],
+    );
   });
 
   test('names the source whose mapping it chose, if that mapping cannot read the file', async () => {
@@ -581,7 +714,12 @@ First order as it would be sent:
     await writeFile(path.join(folder, 'standard.csv'), GOOD);
     const errorOf = async (source?: string) => {
       const shell = fakeShell({ cwd: folder });
-      const args = { files: ['standard.csv'], json: false, config: 'own.yaml', ...(source && { source }) };
+      const args = {
+        files: ['standard.csv'],
+        json: false,
+        config: 'own.yaml',
+        ...(source && { source }),
+      };
       expect(await checkCommand(args, shell)).toBe(2);
       return shell.written.out + shell.written.err;
     };
@@ -592,7 +730,8 @@ First order as it would be sent:
 
   test('does not say that the standard columns apply to a fix file, which has the mapping of its batch', async () => {
     const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
-    const sources = '  - { type: inbox, name: one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }\n';
+    const sources =
+      '  - { type: inbox, name: one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }\n';
     const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n${sources}mappings:\n  shop: { delimiter: ";" }\n`;
     await writeFile(path.join(folder, 'own.yaml'), text);
     const note = 'quantity: is empty (line 2 of batch 20261121T071500Z-one-a-3f2a91c0)';
@@ -608,8 +747,13 @@ First order as it would be sent:
     expect(await ask('fix.csv', 'standard.csv')).toContain('the standard columns apply;');
   });
 
-  test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])('needs a configuration if %j names one', async (named) => {
-    const args = { files: ['standard.csv'], json: false, ...named };
-    await expect(checkCommand(args, fakeShell({ cwd: folder }))).rejects.toMatchObject({ code: 'config-missing' });
-  });
+  test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])(
+    'needs a configuration if %j names one',
+    async (named) => {
+      const args = { files: ['standard.csv'], json: false, ...named };
+      await expect(checkCommand(args, fakeShell({ cwd: folder }))).rejects.toMatchObject({
+        code: 'config-missing',
+      });
+    },
+  );
 });

@@ -26,7 +26,9 @@ it('show prints a configuration that parses again, and which variables are set',
   const { code, out, err } = await show({});
   expect([code, err]).toEqual([0, '']);
   expect(loadText(out).ok).toBe(true);
-  expect(out).toContain('#   PO_SYNC_STAGING_CLIENT_ID: set\n#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file\n');
+  expect(out).toContain(
+    '#   PO_SYNC_STAGING_CLIENT_ID: set\n#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file\n',
+  );
   expect(out).toContain('redis://[redacted]@127.0.0.1/0');
   expect(out).not.toContain('canary');
 });
@@ -35,10 +37,16 @@ it('show lists the login of a Redis where it is set', async () => {
   expect((await show({})).out).not.toContain('PO_SYNC_REDIS_USERNAME');
   await using folder = await makeTempFolder();
   await writeFile(path.join(folder.path, 'po.yaml'), LEAST);
-  const env = { ...ENV, PO_SYNC_REDIS_USERNAME: 'canary', PO_SYNC_REDIS_PASSWORD_FILE: '/run/canary' };
+  const env = {
+    ...ENV,
+    PO_SYNC_REDIS_USERNAME: 'canary',
+    PO_SYNC_REDIS_PASSWORD_FILE: '/run/canary',
+  };
   const shell = fakeShell({ cwd: folder.path, env });
   await configShowCommand({ config: 'po.yaml' }, shell);
-  expect(shell.written.out).toContain('#   PO_SYNC_REDIS_USERNAME: set\n#   PO_SYNC_REDIS_PASSWORD: set by a file\n');
+  expect(shell.written.out).toContain(
+    '#   PO_SYNC_REDIS_USERNAME: set\n#   PO_SYNC_REDIS_PASSWORD: set by a file\n',
+  );
   expect(shell.written.out).not.toContain('canary');
 });
 
@@ -47,11 +55,16 @@ it('show names the file of a secret, and not what is no file: it may be the secr
   const file = path.join(folder.path, 'client-secret');
   await writeFile(path.join(folder.path, 'po.yaml'), LEAST);
   await writeFile(file, 'canary');
-  const env = { PO_SYNC_STAGING_CLIENT_ID_FILE: 'canary', PO_SYNC_STAGING_CLIENT_SECRET_FILE: file };
+  const env = {
+    PO_SYNC_STAGING_CLIENT_ID_FILE: 'canary',
+    PO_SYNC_STAGING_CLIENT_SECRET_FILE: file,
+  };
   const shell = fakeShell({ cwd: folder.path, env });
   await configShowCommand({ config: 'po.yaml' }, shell);
   expect(shell.written.out).toContain('#   PO_SYNC_STAGING_CLIENT_ID: set by a file\n');
-  expect(shell.written.out).toContain(`#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file, ${file}\n`);
+  expect(shell.written.out).toContain(
+    `#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file, ${file}\n`,
+  );
   expect(shell.written.out).not.toContain('canary');
 });
 

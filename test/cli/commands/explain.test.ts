@@ -18,7 +18,11 @@ const OPEN: OpenOrder = {
   batch: 'b',
   takenAt: Date.parse(AT),
   line: 2,
-  content: { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] },
+  content: {
+    purchaseOrderNumber: 'PO-1',
+    orderState: 'NEW',
+    items: [{ articleCode: 'A', quantity: 1 }],
+  },
   attempts: 0,
   used: 0,
   history: [],
@@ -33,15 +37,31 @@ it('the last outcome names the last file only if there were several', () => {
     source: 'inbox',
     file: 'orders.csv',
     startedAt: AT,
-    result: { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'cancelled', attempts: 0, at: AT, code: '', message: '' },
+    result: {
+      line: 2,
+      purchaseOrderNumber: 'PO-1',
+      outcome: 'cancelled',
+      attempts: 0,
+      at: AT,
+      code: '',
+      message: '',
+    },
   } as const;
   expect(shown({ ...base, state: 'nothing', appearances: [file] })).toMatch(/^PO-1 {2}cancelled\n/);
   const both = [file, { ...file, batch: 'c' }];
-  expect(shown({ ...base, state: 'nothing', appearances: both })).toMatch(/^PO-1 {2}cancelled in its last file\n/);
+  expect(shown({ ...base, state: 'nothing', appearances: both })).toMatch(
+    /^PO-1 {2}cancelled in its last file\n/,
+  );
 });
 
 it('an order that was sent again and refused again has the end of both rounds', () => {
-  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'refused', attempts: 1, code: '400' } as const;
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    outcome: 'refused',
+    attempts: 1,
+    code: '400',
+  } as const;
   const first = {
     batch: 'b',
     source: 'erp',
@@ -50,8 +70,20 @@ it('an order that was sent again and refused again has the end of both rounds', 
     result: { ...result, at: '2026-11-21T07:16:05Z', message: 'X is invalid' },
   };
   const history = [
-    { attempt: 1, at: Date.parse('2026-11-21T07:16:05Z'), code: '400', message: 'X is invalid', httpStatus: 400 },
-    { attempt: 2, at: Date.parse('2026-11-21T07:20:05Z'), code: '400', message: 'Y is invalid', httpStatus: 400 },
+    {
+      attempt: 1,
+      at: Date.parse('2026-11-21T07:16:05Z'),
+      code: '400',
+      message: 'X is invalid',
+      httpStatus: 400,
+    },
+    {
+      attempt: 2,
+      at: Date.parse('2026-11-21T07:20:05Z'),
+      code: '400',
+      message: 'Y is invalid',
+      httpStatus: 400,
+    },
   ];
   const retried = { at: Date.parse('2026-11-21T07:20:00Z'), who: 'root', what: 'retried' } as const;
   const open = { ...OPEN, attempts: 2, history };
@@ -102,7 +134,13 @@ it('a file that repeats an order which was refused before says that it was not s
 
 it('a dead letter that was settled twice names its second end once, where the file that brought it back shows it', () => {
   const [at, later] = ['2026-11-21T07:20:00Z', '2026-11-21T07:30:00Z'];
-  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'conflict', attempts: 0, at: AT } as const;
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    outcome: 'conflict',
+    attempts: 0,
+    at: AT,
+  } as const;
   const deadLetter = {
     purchaseOrderNumber: 'PO-1',
     kind: 'conflict',
@@ -115,16 +153,27 @@ it('a dead letter that was settled twice names its second end once, where the fi
     lastAt: AT,
     location: { line: 2 },
   } as const;
-  const file = { source: 'inbox', startedAt: AT, result: { ...result, code: 'conflict', message: 'other content' } };
+  const file = {
+    source: 'inbox',
+    startedAt: AT,
+    result: { ...result, code: 'conflict', message: 'other content' },
+  };
   const discarded = { at: later, by: 'discarded', who: 'root' } as const;
   const closed = { at, by: 'fixed', batch: 'fix1', file: 'fix.csv', end: discarded } as const;
   const first = { ...file, batch: 'b', file: 'a.csv', deadLetter: { ...deadLetter, closed } };
-  const fix = { ...file, batch: 'fix1', file: 'fix.csv', deadLetter: { ...deadLetter, closed: discarded } };
+  const fix = {
+    ...file,
+    batch: 'fix1',
+    file: 'fix.csv',
+    deadLetter: { ...deadLetter, closed: discarded },
+  };
   const both = shown({ ...base, state: 'conflict', appearances: [first, fix] });
   expect(both).toContain(
     '2026-11-21 07:20:00 UTC  its rows came back in fix.csv, batch fix1, where they needed a person again\n',
   );
-  expect(both).toContain('2026-11-21 07:30:00 UTC  its dead letter was closed: discarded by root\n');
+  expect(both).toContain(
+    '2026-11-21 07:30:00 UTC  its dead letter was closed: discarded by root\n',
+  );
   expect(both).not.toContain('then discarded');
   expect(shown({ ...base, state: 'conflict', appearances: [first] })).toContain(
     'its rows came back in fix.csv, batch fix1, where they needed a person again; then discarded by root',
@@ -132,7 +181,13 @@ it('a dead letter that was settled twice names its second end once, where the fi
 });
 
 it('dead letters of several files that a person discarded are named by their files', () => {
-  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'invalid', attempts: 0, at: AT } as const;
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    outcome: 'invalid',
+    attempts: 0,
+    at: AT,
+  } as const;
   const letterOf = (file: string, at: string) => ({
     batch: file,
     source: 'erp',
@@ -153,10 +208,15 @@ it('dead letters of several files that a person discarded are named by their fil
       closed: { at, by: 'discarded' as const, who: 'root' },
     },
   });
-  const [a, b] = [letterOf('a.json', '2026-11-21T07:20:00Z'), letterOf('b.json', '2026-11-21T07:20:00Z')];
+  const [a, b] = [
+    letterOf('a.json', '2026-11-21T07:20:00Z'),
+    letterOf('b.json', '2026-11-21T07:20:00Z'),
+  ];
   const both = shown({ ...base, state: 'nothing', appearances: [a, b] });
   for (const file of ['a.json', 'b.json'])
-    expect(both).toContain(`2026-11-21 07:20:00 UTC  its dead letter of ${file} was closed: discarded by root\n`);
+    expect(both).toContain(
+      `2026-11-21 07:20:00 UTC  its dead letter of ${file} was closed: discarded by root\n`,
+    );
   expect(shown({ ...base, state: 'nothing', appearances: [a] })).toContain(
     '  its dead letter was closed: discarded by',
   );
@@ -209,7 +269,11 @@ it('an order with more attempts than are allowed says how many count', () => {
     batch: 'b',
     takenAt: Date.parse(AT),
     line: 2,
-    content: { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] },
+    content: {
+      purchaseOrderNumber: 'PO-1',
+      orderState: 'NEW',
+      items: [{ articleCode: 'A', quantity: 1 }],
+    },
     attempts: 4,
     used: 2,
     history: [],
@@ -222,8 +286,12 @@ it('an order with more attempts than are allowed says how many count', () => {
   expect(shown({ ...base, state: 'failed', open })).toContain(
     'If the API accepts other orders, the order itself may be the cause:',
   );
-  expect(shown({ ...base, state: 'failed', open: { ...open, used: 4 } })).not.toContain('delivery.attempts');
-  expect(shown({ ...base, state: 'refused', open: { ...open, used: 0 } })).not.toContain('delivery.attempts');
+  expect(shown({ ...base, state: 'failed', open: { ...open, used: 4 } })).not.toContain(
+    'delivery.attempts',
+  );
+  expect(shown({ ...base, state: 'refused', open: { ...open, used: 0 } })).not.toContain(
+    'delivery.attempts',
+  );
 });
 
 it('an order of a held batch names the same steps as its batch', () => {
@@ -248,12 +316,16 @@ it('an order of a held batch names the same steps as its batch', () => {
 it('an order that waits for a daemon names the command that starts one', () => {
   const open: OpenOrder = { ...OPEN, waitsFor: { for: 'daemon', reason: 'no daemon is running' } };
   const history: OrderHistory = { ...base, state: 'queued', open };
-  expect(orderHistoryText(history, { ...SETTING, start: 'npm start' })).toContain('\nRun npm start.\n');
+  expect(orderHistoryText(history, { ...SETTING, start: 'npm start' })).toContain(
+    '\nRun npm start.\n',
+  );
 });
 
 it('an order in doubt says how long the list may take, as configured', () => {
   const open: OpenOrder = { ...OPEN, waitsFor: { for: 'list', reason: '' } };
-  expect(shown({ ...base, state: 'unknown', open })).toContain('within 1 min (ten times delivery.settle)');
+  expect(shown({ ...base, state: 'unknown', open })).toContain(
+    'within 1 min (ten times delivery.settle)',
+  );
 });
 
 it('an order that the list shows more than once was created twice', () => {
@@ -277,38 +349,64 @@ it('an order that was accepted on a later attempt names that one, and does not r
   const history: OrderHistory = { ...base, state: 'accepted', accepted, appearances: [refused] };
   const last = of('accepted', 2, 'tuesday', later);
   const lines = (one: OrderHistory) => shown(one).match(/accepted [^\n]*(?:attempt|API)[^\n]*/g);
-  expect(lines({ ...history, appearances: [refused, last] })).toEqual(['accepted on attempt 2; the first was refused']);
-  expect(lines(history)).toEqual(['accepted by the API on attempt 2; the first was refused, batch tuesday']);
+  expect(lines({ ...history, appearances: [refused, last] })).toEqual([
+    'accepted on attempt 2; the first was refused',
+  ]);
+  expect(lines(history)).toEqual([
+    'accepted by the API on attempt 2; the first was refused, batch tuesday',
+  ]);
   // The same refusal, in a file that repeats the order.
   const again = { ...refused, batch: 'again', file: 'again.csv' };
-  const third = { ...history, accepted: { ...accepted, attempts: 3 }, appearances: [refused, again] };
+  const third = {
+    ...history,
+    accepted: { ...accepted, attempts: 3 },
+    appearances: [refused, again],
+  };
   expect(lines(third)).toEqual(['accepted by the API on attempt 3, batch tuesday']);
 });
 
-it.each([80, 120])('a history fits into %i columns, except for words and commands that are longer', (columns) => {
-  const batch = '20261121T071600Z-inbox-orders-3f2a91c0';
-  const message = 'articleCode ART-7 is not in the catalogue of this customer: ask the owner of the catalogue, '.repeat(
-    3,
-  );
-  const refused: OrderHistory['appearances'][number] = {
-    batch,
-    source: 'inbox',
-    file: 'orders.csv',
-    startedAt: AT,
-    result: { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'refused', attempts: 1, at: AT, code: '400', message },
-  };
-  const history: OrderHistory = { ...base, state: 'refused', appearances: [refused] };
-  const text = orderHistoryText(history, { ...SETTING, columns });
-  expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
-  expect(text).toMatch(/refused after 1 attempt: articleCode.*\n {27}\S/);
-  expect(text).toContain('\n  po-sync dead-letters retry --order PO-1\n');
-  const asWords = (shownText: string) => shownText.split(/\s+/).join(' ');
-  expect(asWords(text)).toBe(asWords(shown(history)));
-});
+it.each([80, 120])(
+  'a history fits into %i columns, except for words and commands that are longer',
+  (columns) => {
+    const batch = '20261121T071600Z-inbox-orders-3f2a91c0';
+    const message =
+      'articleCode ART-7 is not in the catalogue of this customer: ask the owner of the catalogue, '.repeat(
+        3,
+      );
+    const refused: OrderHistory['appearances'][number] = {
+      batch,
+      source: 'inbox',
+      file: 'orders.csv',
+      startedAt: AT,
+      result: {
+        line: 2,
+        purchaseOrderNumber: 'PO-1',
+        outcome: 'refused',
+        attempts: 1,
+        at: AT,
+        code: '400',
+        message,
+      },
+    };
+    const history: OrderHistory = { ...base, state: 'refused', appearances: [refused] };
+    const text = orderHistoryText(history, { ...SETTING, columns });
+    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/refused after 1 attempt: articleCode.*\n {27}\S/);
+    expect(text).toContain('\n  po-sync dead-letters retry --order PO-1\n');
+    const asWords = (shownText: string) => shownText.split(/\s+/).join(' ');
+    expect(asWords(text)).toBe(asWords(shown(history)));
+  },
+);
 
 it('a cancellation is before the outcome that it had, also where that was counted some milliseconds earlier', () => {
   const at = (milliseconds: number) => `2026-11-21T07:16:05.${milliseconds}Z`;
-  const result = { line: 2, purchaseOrderNumber: 'PO-1', attempts: 0, code: 'cancelled', message: 'withdrawn' };
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    attempts: 0,
+    code: 'cancelled',
+    message: 'withdrawn',
+  };
   const file = { batch: 'b', source: 'inbox', file: 'a.csv', startedAt: at(100) };
   for (const ended of [200, 300, 400]) {
     const text = shown({
@@ -323,8 +421,21 @@ it('a cancellation is before the outcome that it had, also where that was counte
 
 it('a correction is before the file that it became, also where that was claimed some milliseconds earlier', () => {
   const at = (milliseconds: number) => `2026-11-21T07:16:05.${milliseconds}Z`;
-  const result = { line: 2, purchaseOrderNumber: 'PO-1', attempts: 1, code: '', message: '', at: at(900) };
-  const file = { batch: 'b', source: 'inbox', file: 'a.line-2.fix.csv', by: 'Carla', startedAt: at(300) };
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    attempts: 1,
+    code: '',
+    message: '',
+    at: at(900),
+  };
+  const file = {
+    batch: 'b',
+    source: 'inbox',
+    file: 'a.line-2.fix.csv',
+    by: 'Carla',
+    startedAt: at(300),
+  };
   for (const noted of [200, 300, 400]) {
     for (const what of ['corrected', 'sent again unchanged'] as const) {
       const text = shown({
@@ -333,7 +444,9 @@ it('a correction is before the file that it became, also where that was claimed 
         operatorActions: [{ at: Date.parse(at(noted)), what, who: 'Carla' }],
         appearances: [{ ...file, result: { ...result, outcome: 'accepted' } }],
       });
-      expect(text).toMatch(new RegExp(`${what} by Carla\\n[^\\n]*in a\\.line-2\\.fix\\.csv[^\\n]*\\n[^\\n]*accepted`));
+      expect(text).toMatch(
+        new RegExp(`${what} by Carla\\n[^\\n]*in a\\.line-2\\.fix\\.csv[^\\n]*\\n[^\\n]*accepted`),
+      );
     }
   }
 });

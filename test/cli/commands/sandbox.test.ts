@@ -23,14 +23,20 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 test('prints its addresses on the first line, serves, and exits with 0 on SIGTERM', async () => {
-  await using sandbox = await startSandboxProcess(path.join(folder.path, 'served'), ['--auth-port', '0', '--record']);
+  await using sandbox = await startSandboxProcess(path.join(folder.path, 'served'), [
+    '--auth-port',
+    '0',
+    '--record',
+  ]);
   expect(sandbox).toMatchObject({
     environment: 'staging',
     baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/),
     authUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
   expect((await exchange('GET', `${sandbox.baseUrl}/purchase-orders`)).status).toBe(401);
-  expect((await exchange('GET', `${sandbox.authUrl}/rehearsal`)).json).toMatchObject({ environment: 'staging' });
+  expect((await exchange('GET', `${sandbox.authUrl}/rehearsal`)).json).toMatchObject({
+    environment: 'staging',
+  });
   expect(await sandbox.end('SIGTERM')).toBe(0);
 });
 
@@ -42,9 +48,14 @@ test('three environments run in one process, each with its own shell', async () 
     const env = { [`${prefix}_ID`]: `${name}-id`, [`${prefix}_SECRET`]: `${name}-secret` };
     return fakeShell({ env, cwd: folder.path, signal: stopping.signal });
   });
-  const running = names.map((environment, nth) => sandboxCommand({ environment }, shells[nth] ?? fakeShell()));
+  const running = names.map((environment, nth) =>
+    sandboxCommand({ environment }, shells[nth] ?? fakeShell()),
+  );
   for (const [nth, environment] of names.entries()) {
-    const told = await until(`${environment} to start`, () => shells[nth]?.written.out || undefined);
+    const told = await until(
+      `${environment} to start`,
+      () => shells[nth]?.written.out || undefined,
+    );
     expect(JSON.parse(told)).toMatchObject({ environment });
   }
   stopping.abort('SIGTERM');
@@ -60,7 +71,10 @@ test('ends with an error when it can store no more orders', async () => {
   await until('the sandbox', () => shell.written.out || undefined);
   process.off('worker', hear);
   await threads[0]?.terminate();
-  await expect(running).rejects.toMatchObject({ code: 'sandbox-ended', remedy: expect.stringContaining('again') });
+  await expect(running).rejects.toMatchObject({
+    code: 'sandbox-ended',
+    remedy: expect.stringContaining('again'),
+  });
 });
 
 test('reads credentials from files, and the environment from a variable', async () => {
@@ -88,7 +102,10 @@ test('the sandbox starts with every example of a rehearsal', async () => {
     const stopping = new AbortController();
     const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
     const faults = path.join(rehearsals, name);
-    const running = sandboxCommand({ environment: 'staging', data: name, authPort: '0', faults }, shell);
+    const running = sandboxCommand(
+      { environment: 'staging', data: name, authPort: '0', faults },
+      shell,
+    );
     await until(name, () => shell.written.out || undefined);
     stopping.abort('SIGTERM');
     expect(await running).toBe(0);
@@ -99,7 +116,9 @@ test('each call is one line on standard error, with the reason of a failure and 
   const stopping = new AbortController();
   const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
   const running = sandboxCommand({ environment: 'staging', memory: true }, shell);
-  const { baseUrl, authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
+  const { baseUrl, authUrl } = JSON.parse(
+    await until('the sandbox', () => shell.written.out || undefined),
+  );
   await exchange('GET', `${authUrl}/healthz`);
   await exchange('GET', `${baseUrl}/purchase-orders`);
   await exchange('GET', `${authUrl}/\u009b31m`);
@@ -125,7 +144,10 @@ async function jsonOf<T>(answer: Response): Promise<T> {
 test('--memory creates no file, and --reset removes the orders and tokens of earlier runs', async () => {
   await using place = await makeTempFolder();
   const args = { environment: 'staging', data: 'data' };
-  const run = async (more: SandboxArgs, use: (urls: { baseUrl: string; authUrl: string }) => Promise<void>) => {
+  const run = async (
+    more: SandboxArgs,
+    use: (urls: { baseUrl: string; authUrl: string }) => Promise<void>,
+  ) => {
     const stopping = new AbortController();
     const shell = fakeShell({ env: CREDENTIALS, cwd: place.path, signal: stopping.signal });
     const running = sandboxCommand({ ...args, ...more }, shell);
@@ -139,19 +161,22 @@ test('--memory creates no file, and --reset removes the orders and tokens of ear
     client_secret: CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
   });
   const tokenOf = async (authUrl: string): Promise<string> =>
-    jsonOf<{ access_token: string }>(await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: form })).then(
-      (answer) => answer.access_token,
-    );
+    jsonOf<{ access_token: string }>(
+      await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: form }),
+    ).then((answer) => answer.access_token);
   const headersOf = (token: string) => ({
     authorization: `Bearer ${token}`,
     accept: 'application/json',
     'content-type': 'application/json',
   });
-  const body = '{"purchaseOrderNumber":"P-1","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}';
+  const body =
+    '{"purchaseOrderNumber":"P-1","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}';
   let token = '';
   await run({ memory: true }, async ({ baseUrl, authUrl }) => {
     const headers = headersOf(await tokenOf(authUrl));
-    expect((await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers, body })).status).toBe(201);
+    expect(
+      (await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers, body })).status,
+    ).toBe(201);
     const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
     expect(list.data.purchaseOrders).toHaveLength(1);
   });
@@ -161,7 +186,9 @@ test('--memory creates no file, and --reset removes the orders and tokens of ear
     await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers: headersOf(token), body });
   });
   await run({ reset: true }, async ({ baseUrl, authUrl }) => {
-    expect((await fetch(`${baseUrl}/purchase-orders`, { headers: headersOf(token) })).status).toBe(401);
+    expect((await fetch(`${baseUrl}/purchase-orders`, { headers: headersOf(token) })).status).toBe(
+      401,
+    );
     const headers = headersOf(await tokenOf(authUrl));
     const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
     expect(list.data.purchaseOrders).toEqual([]);
@@ -202,7 +229,11 @@ describe('an invalid value gives one clear error', () => {
     [{ listShape: 'tree' }, 'Option --list-shape: "tree" is not valid.'],
     [{ listItems: 'true' }, 'Option --list-items: "true" is not valid.'],
   ])('%j', async (args, message) => {
-    await refused(args).toMatchObject({ code: 'flag-invalid', message, remedy: expect.stringMatching(/^Use /) });
+    await refused(args).toMatchObject({
+      code: 'flag-invalid',
+      message,
+      remedy: expect.stringMatching(/^Use /),
+    });
   });
 
   test.each(['10.0.0.0/33', 'fe80::/129', 'localhost', '10.0.0.0/8/8', '10.0.0.0/', ''])(
@@ -213,12 +244,17 @@ describe('an invalid value gives one clear error', () => {
   );
 
   test('an unknown environment', async () => {
-    const name = { environment: '../up', env: { PO_SYNC____UP_CLIENT_ID: 'x', PO_SYNC____UP_CLIENT_SECRET: 'x' } };
+    const name = {
+      environment: '../up',
+      env: { PO_SYNC____UP_CLIENT_ID: 'x', PO_SYNC____UP_CLIENT_SECRET: 'x' },
+    };
     await refused(name, name).toMatchObject({ code: 'sandbox-environment-invalid' });
   });
 
   test('an environment whose name leads out of the data folder writes no credentials', async () => {
-    await refused({ environment: '../up' }, { env: {} }).toMatchObject({ code: 'sandbox-environment-invalid' });
+    await refused({ environment: '../up' }, { env: {} }).toMatchObject({
+      code: 'sandbox-environment-invalid',
+    });
     expect(await readdir(folder.path)).not.toContain('up.env');
   });
 
@@ -231,7 +267,10 @@ describe('an invalid value gives one clear error', () => {
 
   test('a data folder that cannot be created', async () => {
     await writeFile(path.join(folder.path, 'file'), '');
-    const unusable = { code: 'sandbox-data-unusable', remedy: 'Choose a writable folder with --data.' };
+    const unusable = {
+      code: 'sandbox-data-unusable',
+      remedy: 'Choose a writable folder with --data.',
+    };
     await refused({ data: 'file/in-it' }).toMatchObject(unusable);
     await refused({ data: 'file/in-it' }, { env: {} }).toMatchObject(unusable);
     await refused({ data: 'file/in-it', tls: true }).toMatchObject(unusable);
@@ -244,7 +283,8 @@ describe('an invalid value gives one clear error', () => {
 
   test('half of the credentials, or no place and no terminal for generated ones', async () => {
     const id = { PO_SYNC_STAGING_CLIENT_ID: 'someone' };
-    const message = 'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_SECRET is not set.';
+    const message =
+      'The sandbox has no credentials for staging: PO_SYNC_STAGING_CLIENT_SECRET is not set.';
     await refused({}, { env: id }).toMatchObject({ code: 'secret-missing', message });
     await refused({ memory: true }, { env: {} }).toMatchObject({ code: 'secret-missing' });
   });
@@ -254,8 +294,14 @@ describe('an invalid value gives one clear error', () => {
     [{ clientAuth: 'jwt' }, 'Option --client-auth: "jwt" is not valid.'],
     [{ duplicateStatus: '500' }, 'Option --duplicate-status: "500" is not valid.'],
     [{ createdStatus: '202' }, 'Option --created-status: "202" is not valid.'],
-    [{ publicUrl: 'sandbox.example.com' }, 'Option --public-url: "sandbox.example.com" is not valid.'],
-    [{ publicUrl: 'https://user:word@host' }, 'Option --public-url: "https://user:word@host" is not valid.'],
+    [
+      { publicUrl: 'sandbox.example.com' },
+      'Option --public-url: "sandbox.example.com" is not valid.',
+    ],
+    [
+      { publicUrl: 'https://user:word@host' },
+      'Option --public-url: "https://user:word@host" is not valid.',
+    ],
     [{ cors: 'swagger.example.com' }, 'Option --cors: "swagger.example.com" is not valid.'],
     [{ cors: 'https://a.example\nx: y' }, 'Option --cors: "https://a.example\nx: y" is not valid.'],
     [{ listKey: '' }, 'Option --list-key: "" is not valid.'],
@@ -267,12 +313,18 @@ describe('an invalid value gives one clear error', () => {
 
   test('a certificate that is none', async () => {
     await writeFile(path.join(folder.path, 'no.pem'), 'no certificate');
-    await refused({ tlsCert: 'no.pem', tlsKey: 'no.pem' }).toMatchObject({ code: 'sandbox-tls-invalid' });
+    await refused({ tlsCert: 'no.pem', tlsKey: 'no.pem' }).toMatchObject({
+      code: 'sandbox-tls-invalid',
+    });
   });
 });
 
 /** Runs the command in this process until `use` ends. */
-async function during(args: SandboxArgs, more: Partial<Shell>, use: (urls: Urls, shell: Written) => Promise<void>) {
+async function during(
+  args: SandboxArgs,
+  more: Partial<Shell>,
+  use: (urls: Urls, shell: Written) => Promise<void>,
+) {
   const stopping = new AbortController();
   const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal, ...more });
   const running = sandboxCommand(args, shell);
@@ -290,18 +342,24 @@ const grantFor = (id: string, secret: string) =>
 test('without variables it runs as staging, with credentials that are generated once, stored, and shown on a terminal', async () => {
   const secrets: string[] = [];
   for (const isTTY of [true, false]) {
-    await during({ data: 'generated' }, { env: {}, isTTY }, async ({ environment, authUrl }, { written }) => {
-      expect(environment).toBe('staging');
-      const file = path.join(folder.path, 'generated', 'staging.env');
-      expect(written.err).toContain(file);
-      const text = await readFile(file, 'utf8');
-      const [, secret = ''] = /^export PO_SYNC_STAGING_CLIENT_SECRET=(.+)$/m.exec(text) ?? [];
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      expect(written.err.includes(secret)).toBe(isTTY);
-      const body = grantFor('sandbox-staging', secret);
-      expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status).toBe(200);
-      secrets.push(secret);
-    });
+    await during(
+      { data: 'generated' },
+      { env: {}, isTTY },
+      async ({ environment, authUrl }, { written }) => {
+        expect(environment).toBe('staging');
+        const file = path.join(folder.path, 'generated', 'staging.env');
+        expect(written.err).toContain(file);
+        const text = await readFile(file, 'utf8');
+        const [, secret = ''] = /^export PO_SYNC_STAGING_CLIENT_SECRET=(.+)$/m.exec(text) ?? [];
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        expect(written.err.includes(secret)).toBe(isTTY);
+        const body = grantFor('sandbox-staging', secret);
+        expect(
+          (await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status,
+        ).toBe(200);
+        secrets.push(secret);
+      },
+    );
   }
   expect(new Set(secrets).size).toBe(1);
 });
@@ -318,7 +376,9 @@ test('sandboxes of two environments have client IDs that one configuration can u
 
 test('two sandboxes that start at once in a new folder have the same generated credentials', async () => {
   const stopping = new AbortController();
-  const shells = [1, 2].map(() => fakeShell({ env: {}, cwd: folder.path, signal: stopping.signal, isTTY: true }));
+  const shells = [1, 2].map(() =>
+    fakeShell({ env: {}, cwd: folder.path, signal: stopping.signal, isTTY: true }),
+  );
   const running = shells.map((shell) => sandboxCommand({ data: 'at-once' }, shell));
   await Promise.race(running).catch(() => undefined);
   const secrets = shells.map(({ written }) => /^Client secret: (.+)$/m.exec(written.err)?.[1]);
@@ -328,10 +388,13 @@ test('two sandboxes that start at once in a new folder have the same generated c
   await Promise.allSettled(running);
 });
 
-test.each(['[2001:db8::7]', 'fe80::1%lo'])('a self-signed certificate for %s stays the same', (host) => {
-  const create = () => selfSigned(path.join(folder.path, 'six'), 'staging', [host]);
-  expect(create()).toEqual(create());
-});
+test.each(['[2001:db8::7]', 'fe80::1%lo'])(
+  'a self-signed certificate for %s stays the same',
+  (host) => {
+    const create = () => selfSigned(path.join(folder.path, 'six'), 'staging', [host]);
+    expect(create()).toEqual(create());
+  },
+);
 
 test('--tls serves https with a self-signed certificate that clients can trust, the same in every run', async () => {
   const certificates: string[] = [];
@@ -346,7 +409,9 @@ test('--tls serves https with a self-signed certificate that clients can trust, 
         url.hostname = host;
         expect(await statusOf(url, ca)).toBe(200);
       }
-      await expect(statusOf(new URL(`${authUrl}/healthz`))).rejects.toMatchObject({ code: expect.any(String) });
+      await expect(statusOf(new URL(`${authUrl}/healthz`))).rejects.toMatchObject({
+        code: expect.any(String),
+      });
     });
   }
   expect(new Set(certificates).size).toBe(1);
@@ -354,7 +419,8 @@ test('--tls serves https with a self-signed certificate that clients can trust, 
 
 test('--tls with --memory prints the certificate, because no file has it', async () => {
   await during({ memory: true, tls: true }, {}, async ({ authUrl }, { written }) => {
-    const [ca] = /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
+    const [ca] =
+      /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
     expect(await statusOf(new URL(`${authUrl}/healthz`), ca)).toBe(200);
   });
 });
@@ -372,9 +438,13 @@ test('--tls-cert and --tls-key serve https with a certificate from files', async
   const { cert, key } = selfSigned(undefined, 'staging', []);
   await writeFile(path.join(folder.path, 'own.cert.pem'), cert);
   await writeFile(path.join(folder.path, 'own.key.pem'), key);
-  await during({ data: 'own-tls', tlsCert: 'own.cert.pem', tlsKey: 'own.key.pem' }, {}, async ({ authUrl }) => {
-    expect(await statusOf(new URL(`${authUrl}/healthz`), cert)).toBe(200);
-  });
+  await during(
+    { data: 'own-tls', tlsCert: 'own.cert.pem', tlsKey: 'own.key.pem' },
+    {},
+    async ({ authUrl }) => {
+      expect(await statusOf(new URL(`${authUrl}/healthz`), cert)).toBe(200);
+    },
+  );
 });
 
 test('--public-url is the address in the first line and in the OpenAPI document', async () => {
@@ -404,14 +474,20 @@ test.each([
     'semicolon.csv',
     '\ufeffpurchaseOrderNumber;orderState;articleCode;quantity\r\nS-1;NEW;"A, ""1""";2\r\nS-1;NEW;C;3\r\n\r\nS-2;;B;1.5',
   ],
-  ['json', JSON.stringify({ status: 'success', data: { purchaseOrders: seededOrders() }, error: null })],
+  [
+    'json',
+    JSON.stringify({ status: 'success', data: { purchaseOrders: seededOrders() }, error: null }),
+  ],
   ['array.json', JSON.stringify(seededOrders())],
 ])('--seed stores the orders of a %s file, once', async (name, text) => {
   const data = `seed-${name}`;
   await writeFile(path.join(folder.path, `seed.${name}`), text);
   for (let run = 0; run < 2; run += 1) {
     await during({ data, seed: `seed.${name}` }, {}, async ({ baseUrl, authUrl }) => {
-      const body = grantFor(CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID, CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET);
+      const body = grantFor(
+        CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID,
+        CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
+      );
       const { json } = await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body });
       const headers = { authorization: `Bearer ${String(json.access_token)}`, ...JSON_HEADERS };
       const list = await exchange('GET', `${baseUrl}/purchase-orders`, { headers });
@@ -443,11 +519,20 @@ test.each([
     'line 3: .*items\\[0\\]\\.quantity must be a number',
   ],
   ['purchaseOrderNumber,articleCode,quantity\nS-1,"A,1', 'line 2: a quoted cell is not closed'],
-  ['purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-1,B,x,1', 'line 3: 4 cells, but the header has 3'],
+  [
+    'purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-1,B,x,1',
+    'line 3: 4 cells, but the header has 3',
+  ],
   ['purchaseOrderNumber,articleCode,quantity\nS-1,A', 'line 2: 2 cells, but the header has 3'],
-  ['purchaseOrderNumber,articleCode,quantity,quantity\nS-1,A,1,2', 'line 1: the column quantity occurs twice'],
+  [
+    'purchaseOrderNumber,articleCode,quantity,quantity\nS-1,A,1,2',
+    'line 1: the column quantity occurs twice',
+  ],
   ['purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-2,B,1\nS-1,C,-1', 'line 4: .*quantity'],
-  ['purchaseOrderNumber,articleCode,quantity,orderState\nS-1,A,1,\nS-1,B,1,OPEN', 'line 3: .*orderState'],
+  [
+    'purchaseOrderNumber,articleCode,quantity,orderState\nS-1,A,1,\nS-1,B,1,OPEN',
+    'line 3: .*orderState',
+  ],
   ['purchaseOrderNumber,articleCode,quantity\nS-\ufffd,A,1', 'not UTF-8'],
   ['', 'empty'],
   ['[{"purchaseOrderNumber":""}]', 'order 1: .*purchaseOrderNumber must not be empty'],
@@ -459,7 +544,8 @@ test.each([
 });
 
 test('--clients adds clients with their own scopes', async () => {
-  const clients = '- { id: reader, secret: of-the-reader, scopes: [read] }\n- { id: erp, secret: of-the-erp }\n';
+  const clients =
+    '- { id: reader, secret: of-the-reader, scopes: [read] }\n- { id: erp, secret: of-the-erp }\n';
   await writeFile(path.join(folder.path, 'clients.yaml'), clients);
   await during({ memory: true, clients: 'clients.yaml' }, {}, async ({ authUrl }) => {
     const statuses = [];
@@ -470,12 +556,23 @@ test('--clients adds clients with their own scopes', async () => {
       ['erp', 'of-the-reader', 'read'],
     ] as const) {
       const body = `${grantFor(id, secret)}&scope=${scope}`;
-      statuses.push((await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status);
+      statuses.push(
+        (await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status,
+      );
     }
     expect(statuses).toEqual([200, 400, 200, 401]);
   });
-  for (const text of ['[{ id: a }]', '[{ id: a, secret: b }, { id: a, secret: c }]', '[', '[*a]', '', '{}']) {
-    expect(() => loadClients(text, 'clients')).toThrow(expect.objectContaining({ code: 'clients-unreadable' }));
+  for (const text of [
+    '[{ id: a }]',
+    '[{ id: a, secret: b }, { id: a, secret: c }]',
+    '[',
+    '[*a]',
+    '',
+    '{}',
+  ]) {
+    expect(() => loadClients(text, 'clients')).toThrow(
+      expect.objectContaining({ code: 'clients-unreadable' }),
+    );
   }
 });
 
@@ -495,5 +592,8 @@ test('two processes cannot use one data folder', async () => {
   const data = path.join(folder.path, 'shared');
   await using _first = await startSandboxProcess(data);
   const second = await runSandbox(['--environment', 'staging', '--data', data]);
-  expect(second).toMatchObject({ code: 1, err: expect.stringContaining('Another sandbox is using') });
+  expect(second).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Another sandbox is using'),
+  });
 });

@@ -39,7 +39,13 @@ const STATUS: Status = {
   daemons: [{ pid: 4711, version: '0.1.0', host: 'host-a', since: NOW - 7_200_000 }],
   sources: [
     { name: 'inbox', type: 'inbox', path: '/srv/po-sync/inbox', state: 'ok' },
-    { name: 'erp', type: 'export', path: '/mnt/erp/orders.csv', state: 'unreachable', code: 'EACCES' },
+    {
+      name: 'erp',
+      type: 'export',
+      path: '/mnt/erp/orders.csv',
+      state: 'unreachable',
+      code: 'EACCES',
+    },
   ],
   queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2, unreadOrders: 0 },
   waits: [
@@ -71,7 +77,12 @@ const STATUS: Status = {
   token: { present: true, expiresInMs: 2_467_000 },
   pauses: [
     { code: 'operator', reason: 'paused by anna\u202e', since: NOW - 60_000, held: true },
-    { code: 'ledger-rolled-back', reason: 'Redis lost part of the ledger', since: NOW - 5_000, held: true },
+    {
+      code: 'ledger-rolled-back',
+      reason: 'Redis lost part of the ledger',
+      since: NOW - 5_000,
+      held: true,
+    },
     { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
   ],
 };
@@ -94,31 +105,63 @@ describe('the status', () => {
   });
 
   it('names the role that no daemon has, and needs a person while work waits for it', async () => {
-    const daemons = (role?: 'intake' | 'delivery') => STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
+    const daemons = (role?: 'intake' | 'delivery') =>
+      STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
     const idle = { ...STATUS, deadLetters: 0, unreadable: [], pauses: [] };
-    const wait = { for: 'daemon', role: 'delivery', reason: 'no daemon delivers', orders: 4 } as const;
+    const wait = {
+      for: 'daemon',
+      role: 'delivery',
+      reason: 'no daemon delivers',
+      orders: 4,
+    } as const;
     const orders = { ...idle, waits: [wait] };
-    const text = statusText({ ...orders, daemons: daemons('intake') }, { paint: plain, columns: undefined });
-    expect(text).toMatch(/delivery +no daemon delivers; start one with po-sync start --role delivery, or with your /);
+    const text = statusText(
+      { ...orders, daemons: daemons('intake') },
+      { paint: plain, columns: undefined },
+    );
+    expect(text).toMatch(
+      /delivery +no daemon delivers; start one with po-sync start --role delivery, or with your /,
+    );
     expect(text).toContain('a daemon that delivers; none is running');
-    const killed = [...daemons('intake'), ...daemons('delivery').map((one) => ({ ...one, silentMs: 500 }))];
-    expect(statusText({ ...orders, daemons: killed }, { paint: plain, columns: undefined })).toMatch(
+    const killed = [
+      ...daemons('intake'),
+      ...daemons('delivery').map((one) => ({ ...one, silentMs: 500 })),
+    ];
+    expect(
+      statusText({ ...orders, daemons: killed }, { paint: plain, columns: undefined }),
+    ).toMatch(
       /delivery +no daemon that delivers sends a heartbeat; it may have ended\n +daemons +1 running, 1 may have ended: /,
     );
     expect(
-      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...orders, daemons: daemons(role as never) })),
+      [undefined, 'delivery', 'intake'].map((role) =>
+        needsPerson({ ...orders, daemons: daemons(role as never) }),
+      ),
     ).toEqual([false, false, true]);
     const queue = { waitingJobs: 0, unsettledOrders: 0, ordersInDoubt: 0, unreadOrders: 0 };
-    const files = { ...idle, queue, sources: STATUS.sources.map((one) => ({ ...one, waiting: 1 })) };
+    const files = {
+      ...idle,
+      queue,
+      sources: STATUS.sources.map((one) => ({ ...one, waiting: 1 })),
+    };
     expect(
-      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...files, daemons: daemons(role as never) })),
+      [undefined, 'delivery', 'intake'].map((role) =>
+        needsPerson({ ...files, daemons: daemons(role as never) }),
+      ),
     ).toEqual([false, true, false]);
     const done = { ...BATCH, counts: { ...noOutcomes(), accepted: 5000 } };
-    const ended = { ...idle, queue, batches: [{ batch: done, standing: 'sending' as const, report: '/reports/x' }] };
+    const ended = {
+      ...idle,
+      queue,
+      batches: [{ batch: done, standing: 'sending' as const, report: '/reports/x' }],
+    };
     expect(
-      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...ended, daemons: daemons(role as never) })),
+      [undefined, 'delivery', 'intake'].map((role) =>
+        needsPerson({ ...ended, daemons: daemons(role as never) }),
+      ),
     ).toEqual([false, true, false]);
-    expect(statusText({ ...ended, daemons: daemons('delivery') }, { paint: plain, columns: undefined })).toContain(
+    expect(
+      statusText({ ...ended, daemons: daemons('delivery') }, { paint: plain, columns: undefined }),
+    ).toContain(
       'none takes files, and 1 file in progress waits for one; run po-sync start --role intake\n',
     );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
@@ -130,7 +173,10 @@ describe('the status', () => {
 
   it('shows that a daemon sends nothing because it loses Redis again and again', () => {
     const [daemon] = STATUS.daemons;
-    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, redisLost: 14, isUnsteady: true as const }] : [] };
+    const status = {
+      ...STATUS,
+      daemons: daemon ? [{ ...daemon, redisLost: 14, isUnsteady: true as const }] : [],
+    };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       'host-a:4711 for 2 h (0.1.0), sends no orders because of Redis: it was lost 14 times within a minute\n',
     );
@@ -139,11 +185,17 @@ describe('the status', () => {
   it('names what a daemon cannot take, and what is left alone because of its name, as its schema has it', async () => {
     const [source] = STATUS.sources;
     const leftAlone = { total: 1, files: [{ name: 'half.csv.part', unchangedMs: 7_200_000 }] };
-    const notTaken = [{ source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' }];
+    const notTaken = [
+      { source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' },
+    ];
     const status = { ...STATUS, notTaken, sources: source ? [{ ...source, leftAlone }] : [] };
     const text = statusText(status, { paint: plain, columns: undefined });
-    expect(text).toContain('\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n');
-    expect(text).toContain('\nNot read\n  inbox: 1 file is left alone because of its name: half.csv.part (2 h)\n');
+    expect(text).toContain(
+      '\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n',
+    );
+    expect(text).toContain(
+      '\nNot read\n  inbox: 1 file is left alone because of its name: half.csv.part (2 h)\n',
+    );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
@@ -153,13 +205,21 @@ describe('the status', () => {
 
   it('says for how long a source is silent, as its schema has it', async () => {
     const since = NOW - 26 * 3_600_000;
-    const sources = STATUS.sources.map((one) => ({ ...one, silent: { since, expectEvery: 86_400_000 } }));
+    const sources = STATUS.sources.map((one) => ({
+      ...one,
+      silent: { since, expectEvery: 86_400_000 },
+    }));
     const status = { ...STATUS, sources: sources.slice(0, 1) };
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
       /\n {2}inbox: silent: no file for 1 d 2 h, expected every 1 d\n/,
     );
-    const written = { ...status, sources: status.sources.map((one) => ({ ...one, heardAt: since })) };
-    expect(statusText(written, { paint: plain, columns: undefined })).toContain('silent: not written for 1 d 2 h, ');
+    const written = {
+      ...status,
+      sources: status.sources.map((one) => ({ ...one, heardAt: since })),
+    };
+    expect(statusText(written, { paint: plain, columns: undefined })).toContain(
+      'silent: not written for 1 d 2 h, ',
+    );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
@@ -217,13 +277,18 @@ describe('the status', () => {
   });
 
   it('says how long the API takes to answer, as its schema has it', async () => {
-    const status = { ...STATUS, lastMinute: { createP50Ms: 8.1, createP95Ms: 2_057, latestP50Ms: 2_057 } };
+    const status = {
+      ...STATUS,
+      lastMinute: { createP50Ms: 8.1, createP95Ms: 2_057, latestP50Ms: 2_057 },
+    };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       '\n  API answers   median 2.1 s in the last 10 s, 9 ms in the last minute (slowest 5%: 2.1 s)\n',
     );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
-    expect(ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(status))))).toBe(true);
+    expect(
+      ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(status)))),
+    ).toBe(true);
   });
 
   it('shows the last pauses that ended, as its schema has them', async () => {
@@ -239,16 +304,25 @@ describe('the status', () => {
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
     expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
     // The token was refused for a minute; the last failure was one of the end.
-    const refused = { ...outage, code: 'http-401', reason: 'Unauthorized', firstReason: 'the secret is refused.' };
+    const refused = {
+      ...outage,
+      code: 'http-401',
+      reason: 'Unauthorized',
+      firstReason: 'the secret is refused.',
+    };
     const later = { ...status, endedPauses: [refused] };
     expect(statusText(later, { paint: plain, columns: undefined })).toContain(
       'UTC (http-401): Unauthorized; it began with: the secret is refused\n',
     );
-    expect(ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(later))))).toBe(true);
+    expect(
+      ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(later)))),
+    ).toBe(true);
   });
 
   it('does not say that a daemon has no token because none is stored', () => {
-    expect(statusText({ ...STATUS, token: { present: false } }, { paint: plain, columns: undefined })).toContain(
+    expect(
+      statusText({ ...STATUS, token: { present: false } }, { paint: plain, columns: undefined }),
+    ).toContain(
       '  token         none stored; a daemon uses the one that it has, or requests one when needed\n',
     );
   });
@@ -264,7 +338,9 @@ describe('the status', () => {
     const linesAt = (now: number, endedPauses: EndedPause[]) =>
       statusText({ ...STATUS, now, endedPauses }, { paint: plain, columns: undefined })
         .split('\n')
-        .flatMap((line) => (/ UTC \(api-down\)/.test(line) ? [line.replace(/^.*?(?=2026-)/, '')] : []));
+        .flatMap((line) =>
+          / UTC \(api-down\)/.test(line) ? [line.replace(/^.*?(?=2026-)/, '')] : [],
+        );
     expect(linesAt(to + 60_000, pauses)).toEqual([
       '2026-11-21 07:59:00 to 08:00:00 UTC (api-down): x',
       '2026-11-21 05:59:00 to 06:00:00 UTC (api-down), and others before; status --json has the reasons',
@@ -283,7 +359,10 @@ describe('the status', () => {
       to: to - minutes * 60_000,
     }));
     expect(
-      statusText({ ...STATUS, now: to + 60_000, endedPauses: pauses }, { paint: plain, columns: undefined }),
+      statusText(
+        { ...STATUS, now: to + 60_000, endedPauses: pauses },
+        { paint: plain, columns: undefined },
+      ),
     ).toContain(
       `
   last pauses   2 times since 2026-11-21 07:39:00, last 2026-11-21 07:59:00 to 08:00:00 UTC (api-down): connect ECONNREFUSED
@@ -308,7 +387,12 @@ describe('the status', () => {
   });
 
   it('says about how long the orders take at the pace of the last seconds, as its schema has it', async () => {
-    const lastMinute = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null, settledPerMinute: 330 };
+    const lastMinute = {
+      createP50Ms: 29,
+      createP95Ms: 40,
+      latestP50Ms: null,
+      settledPerMinute: 330,
+    };
     const [view] = STATUS.batches;
     if (view === undefined) throw new Error('no batch');
     const counts = { ...noOutcomes(), accepted: 3_000, invalid: 20 };
@@ -336,11 +420,16 @@ describe('the status', () => {
   });
 
   it.each([
-    ['token-unavailable', 'none can be requested; the one before, which would expire in 41 min 7 s, cannot be used'],
+    [
+      'token-unavailable',
+      'none can be requested; the one before, which would expire in 41 min 7 s, cannot be used',
+    ],
     ['token-not-accepted', 'not accepted by the API; it would expire in 41 min 7 s'],
   ])('does not call a token valid that no call can use (%s)', (unusable, text) => {
     const status = { ...STATUS, token: { ...STATUS.token, unusable } };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(`  token         ${text}\n`);
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      `  token         ${text}\n`,
+    );
   });
 
   it.each([
@@ -350,7 +439,9 @@ describe('the status', () => {
     ['http-401', 'none that the API accepts: it answers 503'],
   ])('says during a pause for the token (%s) why none is stored', (unusable, text) => {
     const status = { ...STATUS, token: { present: false, unusable, reason: 'it answers 503.' } };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(`  token         ${text}\n`);
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      `  token         ${text}\n`,
+    );
   });
 
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
@@ -359,33 +450,49 @@ describe('the status', () => {
     expect(text).toMatch(/\n {2}delivery +paused for 1 min.*\n {16}paused for 5 s/);
   });
 
-  it.each([undefined, 120, 80])('has each reason in full below its table, with %s columns', (columns) => {
-    const reason = `the API answers 503 ${'and says that it is busy '.repeat(8)}now`;
-    const [first] = STATUS.unreadable;
-    if (first === undefined) throw new Error('no unreadable file');
-    const unreadable = [{ ...first, error: { code: 'x', message: reason, remedy: 'Wait.' } }];
-    const long = `${'orders '.repeat(12)}of November.csv`;
-    const held = { ...BATCH, batch: `20261121T115500Z-${'a'.repeat(70)}-3f2a91c0`, held: { reason, since: 0 } };
-    const view = { batch: { ...held, name: long }, standing: 'held', report: '/reports/b' } as const;
-    const waits = [
-      { for: 'release', reason, orders: 3, unread: 4 },
-      { for: 'retry', reason: `${reason}.`, orders: 2, until: NOW + 60_000 },
-    ] as const;
-    const format = { paint: plain, columns };
-    const text = statusText({ ...STATUS, waits: [...waits], batches: [view], unreadable }, format);
-    const ones = [text, batchText(view, NOW, format)];
-    expect(ones.map((one) => one.replace(/\s+/g, ' ').split(reason).length - 1)).toEqual([3, 1]);
-    expect(text.replace(/\s+/g, ' ')).toContain(`For its next attempt: ${reason}.`);
-    const inTable = text.split('\n').filter((line) => /^ +\d+ {2}/.test(line));
-    expect(inTable.map((line) => line.trim().split(/ {2,}/).slice(0, 3))).toEqual([
-      ['3', 'the release of its batch (4 more are read then)', '–'],
-      ['2', 'its next attempt', 'in 1 min'],
-    ]);
-    if (columns === undefined) return;
-    const wide = ones.flatMap((one) => one.split('\n')).filter((line) => textWidth(line) > columns);
-    // The name of a batch is not broken.
-    expect(wide.filter((line) => line !== held.batch)).toEqual([]);
-  });
+  it.each([undefined, 120, 80])(
+    'has each reason in full below its table, with %s columns',
+    (columns) => {
+      const reason = `the API answers 503 ${'and says that it is busy '.repeat(8)}now`;
+      const [first] = STATUS.unreadable;
+      if (first === undefined) throw new Error('no unreadable file');
+      const unreadable = [{ ...first, error: { code: 'x', message: reason, remedy: 'Wait.' } }];
+      const long = `${'orders '.repeat(12)}of November.csv`;
+      const held = {
+        ...BATCH,
+        batch: `20261121T115500Z-${'a'.repeat(70)}-3f2a91c0`,
+        held: { reason, since: 0 },
+      };
+      const view = {
+        batch: { ...held, name: long },
+        standing: 'held',
+        report: '/reports/b',
+      } as const;
+      const waits = [
+        { for: 'release', reason, orders: 3, unread: 4 },
+        { for: 'retry', reason: `${reason}.`, orders: 2, until: NOW + 60_000 },
+      ] as const;
+      const format = { paint: plain, columns };
+      const text = statusText(
+        { ...STATUS, waits: [...waits], batches: [view], unreadable },
+        format,
+      );
+      const ones = [text, batchText(view, NOW, format)];
+      expect(ones.map((one) => one.replace(/\s+/g, ' ').split(reason).length - 1)).toEqual([3, 1]);
+      expect(text.replace(/\s+/g, ' ')).toContain(`For its next attempt: ${reason}.`);
+      const inTable = text.split('\n').filter((line) => /^ +\d+ {2}/.test(line));
+      expect(inTable.map((line) => line.trim().split(/ {2,}/).slice(0, 3))).toEqual([
+        ['3', 'the release of its batch (4 more are read then)', '–'],
+        ['2', 'its next attempt', 'in 1 min'],
+      ]);
+      if (columns === undefined) return;
+      const wide = ones
+        .flatMap((one) => one.split('\n'))
+        .filter((line) => textWidth(line) > columns);
+      // The name of a batch is not broken.
+      expect(wide.filter((line) => line !== held.batch)).toEqual([]);
+    },
+  );
 
   it('has the remedy of each unreadable file', () => {
     const [first] = STATUS.unreadable;
@@ -396,7 +503,10 @@ describe('the status', () => {
       error: { code: 'x', message: 'PDF.', remedy: 'Export a CSV.' },
     };
     const forgotten = { ...first, batch: { ...first.batch, name: 'old.csv' }, error: undefined };
-    const text = statusText({ ...STATUS, unreadable: [first, pdf, forgotten] }, { paint: plain, columns: undefined });
+    const text = statusText(
+      { ...STATUS, unreadable: [first, pdf, forgotten] },
+      { paint: plain, columns: undefined },
+    );
     expect(text).toContain(
       [
         '  broken.csv: Close the quote.',
@@ -411,17 +521,29 @@ describe('the status', () => {
     const [first] = STATUS.unreadable;
     if (first === undefined) throw new Error('no unreadable file');
     const error = { code: 'x', message: 'Cut off.', remedy: 'Wait for all of it.' };
-    const again = { ...first, batch: { ...first.batch, batch: '20261121T115500Z-inbox-broken-00000002' }, error };
+    const again = {
+      ...first,
+      batch: { ...first.batch, batch: '20261121T115500Z-inbox-broken-00000002' },
+      error,
+    };
     const files = [first, { ...again, lost: true as const }];
     const text = statusText({ ...STATUS, unreadable: files }, { paint: plain, columns: undefined });
     expect(text).toContain('  broken.csv (batch 00000002), taken 5 min ago: Cut off.\n');
     expect(text).toContain('  broken.csv (batch 00000002): Wait for all of it.\n');
-    expect(text).toContain(`dismiss it: po-sync batches cancel ${again.batch.batch}\n  To dismiss an unreadable file,`);
+    expect(text).toContain(
+      `dismiss it: po-sync batches cancel ${again.batch.batch}\n  To dismiss an unreadable file,`,
+    );
   });
 
   it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', async () => {
     const [daemon] = STATUS.daemons;
-    const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: NOW - 5_000 };
+    const trouble = {
+      receiver: 'webhook hooks.example.com',
+      waiting: 2,
+      lost: 1,
+      error: 'no answer',
+      at: NOW - 5_000,
+    };
     const status = { ...STATUS, daemons: daemon ? [{ ...daemon, notices: [trouble] }] : [] };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       [
@@ -447,7 +569,10 @@ describe('the status', () => {
       standing: 'sending',
       report: '/r',
     };
-    const unsettled = { ...view, batch: { ...view.batch, unsettled: { reason, since: NOW - 60_000 } } };
+    const unsettled = {
+      ...view,
+      batch: { ...view.batch, unsettled: { reason, since: NOW - 60_000 } },
+    };
     const shown = (batch: typeof view) =>
       statusText({ ...STATUS, batches: [batch] }, { paint: plain, columns: undefined });
     expect(shown(view)).toMatch(/a\.csv +writing report +5,000\/5,000/);
@@ -460,11 +585,17 @@ describe('the status', () => {
       ].join('\n'),
     );
     expect(batchText(unsettled, NOW, { paint: plain, columns: undefined })).toContain(reason);
-    expect(batchJson(unsettled)).toMatchObject({ state: 'sending', unsettled: { reason, since: expect.any(String) } });
+    expect(batchJson(unsettled)).toMatchObject({
+      state: 'sending',
+      unsettled: { reason, since: expect.any(String) },
+    });
   });
 
   it('has the same words in color', () => {
-    const colored = statusText(STATUS, { paint: createPaint({ isTTY: true, env: {} }), columns: undefined });
+    const colored = statusText(STATUS, {
+      paint: createPaint({ isTTY: true, env: {} }),
+      columns: undefined,
+    });
     const bare = stripVTControlCharacters(colored);
     expect(colored).not.toBe(bare);
     expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
@@ -475,12 +606,19 @@ it('what a terminal cuts is counted on its last line', () => {
   const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join('');
   const cut = linesThatFit(text, 23);
   expect(cut).toHaveLength(23);
-  expect(cut.slice(-2)).toEqual(['line 21', '… 8 more lines: enlarge the window, or run po-sync status']);
+  expect(cut.slice(-2)).toEqual([
+    'line 21',
+    '… 8 more lines: enlarge the window, or run po-sync status',
+  ]);
   expect(linesThatFit(text, 30)).toEqual(text.trimEnd().split('\n'));
 });
 
 describe('the list of batches', () => {
-  const settled = { corrected: 1, open: 0, counts: { ...noOutcomes(), accepted: 1200, duplicate: 88, invalid: 12 } };
+  const settled = {
+    corrected: 1,
+    open: 0,
+    counts: { ...noOutcomes(), accepted: 1200, duplicate: 88, invalid: 12 },
+  };
   const finished: Status['batches'][number] = {
     batch: { ...BATCH, ...settled, state: 'done', startedAt: NOW - 12 * 60_000 - 34_000 },
     standing: 'finished',
@@ -495,13 +633,18 @@ describe('the list of batches', () => {
   it.each([
     ['finished', [finished]],
     ['in progress', [sending, finished]],
-  ])('has every column at 80 characters, also with duplicates and settled orders: %s', (_name, batches) => {
-    const titles = ['batch', 'file', 'state', 'done', 'acc.', 'dup.', 'open', 'settled', 'age'];
-    const [head = '', ...lines] = batchTable(batches, NOW, { paint: plain, columns: 80 }).trimEnd().split('\n');
-    expect(head.trim().split(/ +/)).toEqual(titles);
-    for (const line of [head, ...lines]) expect(textWidth(line)).toBeLessThanOrEqual(80);
-    expect(lines.at(-1)).toMatch(/ 12 min$/);
-    const [wide] = batchTable(batches, NOW, { paint: plain, columns: undefined }).split('\n');
-    expect(wide).toMatch(/ accepted +duplicate +open +settled +taken$/);
-  });
+  ])(
+    'has every column at 80 characters, also with duplicates and settled orders: %s',
+    (_name, batches) => {
+      const titles = ['batch', 'file', 'state', 'done', 'acc.', 'dup.', 'open', 'settled', 'age'];
+      const [head = '', ...lines] = batchTable(batches, NOW, { paint: plain, columns: 80 })
+        .trimEnd()
+        .split('\n');
+      expect(head.trim().split(/ +/)).toEqual(titles);
+      for (const line of [head, ...lines]) expect(textWidth(line)).toBeLessThanOrEqual(80);
+      expect(lines.at(-1)).toMatch(/ 12 min$/);
+      const [wide] = batchTable(batches, NOW, { paint: plain, columns: undefined }).split('\n');
+      expect(wide).toMatch(/ accepted +duplicate +open +settled +taken$/);
+    },
+  );
 });

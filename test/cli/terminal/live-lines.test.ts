@@ -90,7 +90,9 @@ describe('a batch in progress', () => {
   });
 
   it('says that it is held and why', () => {
-    const held = batchOf({ held: { reason: '40 of the last 40 answers are the same refusal', since: 0 } });
+    const held = batchOf({
+      held: { reason: '40 of the last 40 answers are the same refusal', since: 0 },
+    });
     expect(linesOf({ batches: [{ batch: held, pace: undefined }] }, 140)[0]).toContain(
       'held: 40 of the last 40 answers are the same refusal',
     );
@@ -118,20 +120,30 @@ describe('a batch in progress', () => {
   });
 
   it('is only counted if there are too many', () => {
-    const batches = Array.from({ length: 12 }, (_, i) => ({ batch: batchOf({ batch: `b${i}` }), pace: undefined }));
+    const batches = Array.from({ length: 12 }, (_, i) => ({
+      batch: batchOf({ batch: `b${i}` }),
+      pace: undefined,
+    }));
     expect(linesOf({ batches })).toHaveLength(9);
     expect(linesOf({ batches }).at(-1)).toBe('and 4 more; po-sync batches list');
   });
 
   it.each([20, 30, 40, 60, 80, 200])('fits a terminal of %d columns', (columns) => {
     const pause = { code: 'x', reason: '那个很长的理由'.repeat(20), since: 0 };
-    const names = ['orders.csv', 'a very long name of a file that goes on and on.csv', '注文書の一覧と明細データ.csv'];
+    const names = [
+      'orders.csv',
+      'a very long name of a file that goes on and on.csv',
+      '注文書の一覧と明細データ.csv',
+    ];
     const batches = names.map((name) => ({ batch: batchOf({ name }), pace: 0.4 }));
-    for (const line of linesOf({ pause, batches }, columns)) expect(textWidth(line)).toBeLessThan(columns);
+    for (const line of linesOf({ pause, batches }, columns))
+      expect(textWidth(line)).toBeLessThan(columns);
   });
 
   it('shows hidden characters of a file name', () => {
-    const [line] = linesOf({ batches: [{ batch: batchOf({ name: '\u001B[2Jx\u202E.csv' }), pace: undefined }] });
+    const [line] = linesOf({
+      batches: [{ batch: batchOf({ name: '\u001B[2Jx\u202E.csv' }), pace: undefined }],
+    });
     expect(line).toContain('\\u001b[2Jx\\u202e.csv');
   });
 
@@ -146,9 +158,21 @@ describe('a batch in progress', () => {
 describe('a finished batch', () => {
   it('leaves one line with its outcomes and its report', () => {
     expect(
-      finalLine(batchOf({ total: 2250 }), { page: '/reports/b/report.html' }, { paint: plain, columns: 120 }),
-    ).toBe('! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n');
-    expect(finalLine(batchOf({ total: 2250 }), { page: '/reports/b/report.html' }, { paint: plain, columns: 80 })).toBe(
+      finalLine(
+        batchOf({ total: 2250 }),
+        { page: '/reports/b/report.html' },
+        { paint: plain, columns: 120 },
+      ),
+    ).toBe(
+      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n',
+    );
+    expect(
+      finalLine(
+        batchOf({ total: 2250 }),
+        { page: '/reports/b/report.html' },
+        { paint: plain, columns: 80 },
+      ),
+    ).toBe(
       '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person\n  /reports/b/report.html\n',
     );
     const fine = batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } });
@@ -163,7 +187,9 @@ describe('a finished batch', () => {
 
   it('is broken between words where it is wider than the terminal', () => {
     const batch = batchOf({ total: 2250, name: `${'orders '.repeat(9)}of May.csv` });
-    const lines = finalLine(batch, { page: '/reports/b' }, { paint: plain, columns: 80 }).trimEnd().split('\n');
+    const lines = finalLine(batch, { page: '/reports/b' }, { paint: plain, columns: 80 })
+      .trimEnd()
+      .split('\n');
     expect(lines.map((line) => line.length <= 80)).toEqual([true, true, true]);
     expect(lines.join(' ').replace(/\s+/g, ' ')).toContain(
       '2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person',
@@ -174,7 +200,9 @@ describe('a finished batch', () => {
   it('says how many of its orders are rows without an order number', () => {
     const line = (nameless: number) =>
       finalLine(batchOf({ total: 2250 }), { page: '/r', nameless }, { paint: plain, columns: 120 });
-    expect(line(1)).toContain('  2,249 orders and 1 row without an order number in 12 s: 2,247 accepted, 3 invalid;');
+    expect(line(1)).toContain(
+      '  2,249 orders and 1 row without an order number in 12 s: 2,247 accepted, 3 invalid;',
+    );
     expect(line(2)).toContain('  2,248 orders and 2 rows without an order number in 12 s');
   });
 

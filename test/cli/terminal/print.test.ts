@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { confirmation, createPaint, errorDocument, errorText } from '../../../src/cli/terminal/print.ts';
+import {
+  confirmation,
+  createPaint,
+  errorDocument,
+  errorText,
+} from '../../../src/cli/terminal/print.ts';
 import { PoSyncError } from '../../../src/core/errors.ts';
 
 it.each([
@@ -55,10 +60,16 @@ it('shows the question with the possible answers, hidden characters escaped', as
 
 it('breaks a long question between words', async () => {
   const asked: string[] = [];
-  const shell = { ...ask(''), columns: 40, ask: async (question: string) => void asked.push(question) };
+  const shell = {
+    ...ask(''),
+    columns: 40,
+    ask: async (question: string) => void asked.push(question),
+  };
   const question = 'Cancel the orders of 20261127T163529Z-inbox-w-0904c22a, 160 orders?';
   await confirmation(question, { yes: false, json: false }, shell).catch(() => undefined);
-  expect(asked).toEqual(['Cancel the orders of\n20261127T163529Z-inbox-w-0904c22a, 160\norders? [y/N] ']);
+  expect(asked).toEqual([
+    'Cancel the orders of\n20261127T163529Z-inbox-w-0904c22a, 160\norders? [y/N] ',
+  ]);
 });
 
 it.each([
@@ -72,7 +83,10 @@ it.each([
   expect(errorText(error)).toMatch(
     new RegExp(`^po-sync: ${code}: no, write '/data/x'( \\(.*\\))?\\.\n  .*${remedy}.*\n$`),
   );
-  expect(errorDocument(error)).toMatchObject({ code: `machine-${code.toLowerCase()}`, facts: { path: '/data/x' } });
+  expect(errorDocument(error)).toMatchObject({
+    code: `machine-${code.toLowerCase()}`,
+    facts: { path: '/data/x' },
+  });
 });
 
 it('an error that po-sync did not expect keeps its stack', () => {
@@ -80,9 +94,13 @@ it('an error that po-sync did not expect keeps its stack', () => {
 });
 
 it('an error fits the width of the terminal, its remedy indented', () => {
-  const error = new PoSyncError('order-unknown', 'Order PO-1 not found in staging. Did you mean PO-2 or PO-3?', {
-    remedy: 'Enter the complete number, as in the file, and check the environment.',
-  });
+  const error = new PoSyncError(
+    'order-unknown',
+    'Order PO-1 not found in staging. Did you mean PO-2 or PO-3?',
+    {
+      remedy: 'Enter the complete number, as in the file, and check the environment.',
+    },
+  );
   expect(errorText(error, 40)).toBe(
     [
       'po-sync: Order PO-1 not found in',

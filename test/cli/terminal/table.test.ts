@@ -12,7 +12,11 @@ const COLUMNS: Column<Row>[] = [
   { title: 'why', of: ({ why }) => why, cut: 'end' },
 ];
 const ROWS: Row[] = [
-  { name: '20261121T071500Z-inbox-orders-3f2a91c0', count: 7, why: 'articleCode is invalid, and more of that' },
+  {
+    name: '20261121T071500Z-inbox-orders-3f2a91c0',
+    count: 7,
+    why: 'articleCode is invalid, and more of that',
+  },
   { name: 'short', count: 12_000, why: 'no' },
 ];
 
@@ -41,10 +45,21 @@ describe('a table', () => {
   it('shortens columns, the last one first, before it leaves one out', () => {
     const columns: Column<Row>[] = [
       { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9 },
-      { title: 'quantity', short: { title: 'qty' }, of: ({ count }) => count, right: true, leaves: 1 },
-      { title: 'why', short: { title: 'w', of: ({ why }) => why.slice(0, 2) }, of: ({ why }) => why },
+      {
+        title: 'quantity',
+        short: { title: 'qty' },
+        of: ({ count }) => count,
+        right: true,
+        leaves: 1,
+      },
+      {
+        title: 'why',
+        short: { title: 'w', of: ({ why }) => why.slice(0, 2) },
+        of: ({ why }) => why,
+      },
     ];
-    const headAt = (places: number) => table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
+    const headAt = (places: number) =>
+      table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
     expect(headAt(120)).toMatch(/^name +quantity +why$/);
     expect(headAt(40)).toMatch(/^name +quantity +w$/);
     expect(headAt(22)).toMatch(/^name +qty +w$/);
@@ -58,7 +73,8 @@ describe('a table', () => {
       { title: 'count', of: ({ count }) => count, right: true, leaves: 1 },
       { title: 'why', of: ({ why }) => why, cut: 'end', wish: 30 },
     ];
-    const headAt = (places: number) => table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
+    const headAt = (places: number) =>
+      table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
     expect(headAt(60)).toMatch(/^name +count +why$/);
     expect(headAt(45)).toMatch(/^name +why$/);
     expect(headAt(30)).toBe('why');
@@ -75,7 +91,9 @@ describe('a table', () => {
 
   it('escapes hidden characters', () => {
     const rows = [{ name: 'a\u001b[2Jb\u202e\n', count: 1, why: '' }];
-    expect(table(rows, COLUMNS, { paint: plain, columns: undefined })).toContain('a\\u001b[2Jb\\u202e\\n');
+    expect(table(rows, COLUMNS, { paint: plain, columns: undefined })).toContain(
+      'a\\u001b[2Jb\\u202e\\n',
+    );
   });
 
   it('is empty without rows', () => {

@@ -8,16 +8,22 @@ const withEnvironments = (yaml: string) => LEAST.replace('sources:', `${yaml}\ns
 describe('http to another host', () => {
   const uat = (more: string) =>
     problemsIn(
-      withEnvironments(`  uat: { baseUrl: 'http://sandbox:8080/api/v1', authUrl: 'http://sandbox:8080'${more} }`),
+      withEnvironments(
+        `  uat: { baseUrl: 'http://sandbox:8080/api/v1', authUrl: 'http://sandbox:8080'${more} }`,
+      ),
     ).join('\n');
 
   it('is refused, with the setting that allows it', () => {
-    expect(uat('')).toMatch(/uat\.baseUrl: must begin with https.*plainHttp: true.*\n.*uat\.authUrl: must begin/);
+    expect(uat('')).toMatch(
+      /uat\.baseUrl: must begin with https.*plainHttp: true.*\n.*uat\.authUrl: must begin/,
+    );
   });
 
   it('is allowed where the configuration says so, but never for a protected environment', () => {
     expect(uat(', plainHttp: true')).toBe('');
-    expect(uat(', plainHttp: true, protected: true')).toContain('uat.baseUrl: must begin with https://');
+    expect(uat(', plainHttp: true, protected: true')).toContain(
+      'uat.baseUrl: must begin with https://',
+    );
   });
 });
 
@@ -57,7 +63,9 @@ describe('environments never share', () => {
   it('but an environment may have API and authentication on one host', () => {
     expect(
       problemsIn(
-        withEnvironments("  uat: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://b.example.com' }"),
+        withEnvironments(
+          "  uat: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://b.example.com' }",
+        ),
       ),
     ).toEqual([]);
   });
@@ -75,7 +83,11 @@ describe('sources', () => {
       ['{ name: a, type: inbox, path: /a, mapping: erp }'],
       'sources[0].mapping: there is no mapping erp (there are no mappings)',
     ],
-    ['have a type', ['{ name: a, path: /a }'], 'sources[0].type: is missing (one of inbox, export)'],
+    [
+      'have a type',
+      ['{ name: a, path: /a }'],
+      'sources[0].type: is missing (one of inbox, export)',
+    ],
     [
       'have a known type',
       ['{ name: a, type: inbx, path: /a }'],
@@ -119,7 +131,9 @@ describe('sources', () => {
   it('of a pattern may have a newest file', () => {
     const pattern = 'type: export, path: /a/PO_*.csv';
     expect(problemsIn(withSources(`{ name: a, ${pattern}, newestOnly: true }`))).toEqual([]);
-    expect(problemsIn(withSources(`{ name: a, type: export, path: /a/PO.csv, newestOnly: false }`))).toEqual([]);
+    expect(
+      problemsIn(withSources(`{ name: a, type: export, path: /a/PO.csv, newestOnly: false }`)),
+    ).toEqual([]);
   });
 
   it('name the nearest mapping', () => {
@@ -136,12 +150,35 @@ describe('folders are separate', () => {
       '/in/',
       'sources[1].path: is the same folder as the inbox a (use separate folders)',
     ],
-    ['an inbox in an inbox', '/in', '/in/erp', 'sources[1].path: is inside the folder of the inbox a'],
-    ['an inbox around an inbox', '/in/erp', '/in', 'sources[0].path: is inside the folder of the inbox b'],
-    ['an inbox in an inbox, hidden by its name', '/in', '/in/..erp', 'sources[1].path: is inside the folder of'],
-    ['an inbox in an inbox, by a way around', '/in', '/x/../in/./erp', 'sources[1].path: is inside the folder of'],
+    [
+      'an inbox in an inbox',
+      '/in',
+      '/in/erp',
+      'sources[1].path: is inside the folder of the inbox a',
+    ],
+    [
+      'an inbox around an inbox',
+      '/in/erp',
+      '/in',
+      'sources[0].path: is inside the folder of the inbox b',
+    ],
+    [
+      'an inbox in an inbox, hidden by its name',
+      '/in',
+      '/in/..erp',
+      'sources[1].path: is inside the folder of',
+    ],
+    [
+      'an inbox in an inbox, by a way around',
+      '/in',
+      '/x/../in/./erp',
+      'sources[1].path: is inside the folder of',
+    ],
   ])('%s', (_, one, other, sentence) => {
-    const text = withSources(`{ name: a, type: inbox, path: ${one} }`, `{ name: b, type: inbox, path: ${other} }`);
+    const text = withSources(
+      `{ name: a, type: inbox, path: ${one} }`,
+      `{ name: b, type: inbox, path: ${other} }`,
+    );
     expect(problemsIn(text)).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -152,7 +189,11 @@ describe('folders are separate', () => {
       'reports.path: is inside the folder of the inbox inbox',
     ],
     ['data in an inbox', 'data: ../inbox/data', 'data: is inside the folder of the inbox inbox'],
-    ['reports that are an inbox', 'reports: { path: ../inbox }', 'reports.path: is the same folder as the inbox inbox'],
+    [
+      'reports that are an inbox',
+      'reports: { path: ../inbox }',
+      'reports.path: is the same folder as the inbox inbox',
+    ],
     [
       'an inbox in the reports',
       'reports: { path: .. }\ndata: /d',
@@ -163,16 +204,30 @@ describe('folders are separate', () => {
       'data: ..\nreports: { path: /r }',
       'sources[0].path: is inside the folder of the data folder',
     ],
-    ['data in the reports', 'reports: { path: /r }\ndata: /r/data', 'data: is inside the folder of the reports'],
-    ['data that are the reports', 'reports: { path: /r }\ndata: /r', 'data: is the same folder as the reports'],
+    [
+      'data in the reports',
+      'reports: { path: /r }\ndata: /r/data',
+      'data: is inside the folder of the reports',
+    ],
+    [
+      'data that are the reports',
+      'reports: { path: /r }\ndata: /r',
+      'data: is the same folder as the reports',
+    ],
   ])('%s', (_, yaml, sentence) => {
     expect(problemsIn(`${LEAST}${yaml}\n`)).toEqual([expect.stringContaining(sentence)]);
   });
 
-  it.each(['/in/orders.csv', '/in/*.csv', '/in/sub*/x.csv'])('an export is not in an inbox: %s', (path) => {
-    const text = withSources('{ name: a, type: inbox, path: /in }', `{ name: b, type: export, path: "${path}" }`);
-    expect(problemsIn(text)).toEqual([expect.stringContaining('sources[1].path: ')]);
-  });
+  it.each(['/in/orders.csv', '/in/*.csv', '/in/sub*/x.csv'])(
+    'an export is not in an inbox: %s',
+    (path) => {
+      const text = withSources(
+        '{ name: a, type: inbox, path: /in }',
+        `{ name: b, type: export, path: "${path}" }`,
+      );
+      expect(problemsIn(text)).toEqual([expect.stringContaining('sources[1].path: ')]);
+    },
+  );
 
   it('neighbors with a common prefix are separate, and reports may be in the data folder', () => {
     const text = `${withSources('{ name: a, type: inbox, path: /in }', '{ name: b, type: inbox, path: /inbox }', '{ name: c, type: inbox, path: /in..x }', '{ name: d, type: export, path: /in.csv }')}data: /d\nreports: { path: /d/reports }\n`;
@@ -197,17 +252,20 @@ it.each(['backoff', 'probe'])('the waits of %s grow', (key) => {
 });
 
 describe('the admin port', () => {
-  it.each(['0.0.0.0', '"::"', '10.1.2.3', 'po-sync.example.com'])('at %s requires a token', (host) => {
-    const text = `${LEAST}admin: { host: ${host} }\n`;
-    expect(problemsIn(text)[0]).toContain(
-      'can be reached from other machines and needs a token (set PO_SYNC_ADMIN_TOKEN',
-    );
-    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: '' } })).toHaveLength(1);
-    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: 'x' } })).toEqual([]);
-    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN_FILE: '/x' } })).toEqual([]);
-    expect(problemsIn(text, { env: { PO_SYNC_ADMIN_READ_TOKEN: 'x' } })).toEqual([]);
-    expect(problemsIn(text, { env: { PO_SYNC_METRICS_TOKEN_FILE: '/x' } })).toEqual([]);
-  });
+  it.each(['0.0.0.0', '"::"', '10.1.2.3', 'po-sync.example.com'])(
+    'at %s requires a token',
+    (host) => {
+      const text = `${LEAST}admin: { host: ${host} }\n`;
+      expect(problemsIn(text)[0]).toContain(
+        'can be reached from other machines and needs a token (set PO_SYNC_ADMIN_TOKEN',
+      );
+      expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: '' } })).toHaveLength(1);
+      expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN: 'x' } })).toEqual([]);
+      expect(problemsIn(text, { env: { PO_SYNC_ADMIN_TOKEN_FILE: '/x' } })).toEqual([]);
+      expect(problemsIn(text, { env: { PO_SYNC_ADMIN_READ_TOKEN: 'x' } })).toEqual([]);
+      expect(problemsIn(text, { env: { PO_SYNC_METRICS_TOKEN_FILE: '/x' } })).toEqual([]);
+    },
+  );
 
   it.each(['127.0.0.1', '"::1"', 'localhost'])('at %s requires none', (host) => {
     expect(problemsIn(`${LEAST}admin: { host: ${host} }\n`)).toEqual([]);
@@ -216,7 +274,9 @@ describe('the admin port', () => {
 
 it('a protected environment does not start without certificate checks', () => {
   const text = LEAST.replace('{ baseUrl', '{ protected: true, baseUrl');
-  expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain('disables certificate checks');
+  expect(problemsIn(text, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })[0]).toContain(
+    'disables certificate checks',
+  );
 });
 
 it('rules are checked although another part is wrong', () => {

@@ -13,7 +13,9 @@ describe('growingWait', () => {
 
 describe('backoff', () => {
   it('is spread over the complete range from 0 to the growing wait', () => {
-    expect([0, 0.25, 0.999].map((random) => backoff(2, CURVE, () => random))).toEqual([0, 1_000, 3_996]);
+    expect([0, 0.25, 0.999].map((random) => backoff(2, CURVE, () => random))).toEqual([
+      0, 1_000, 3_996,
+    ]);
   });
 
   it('differs between orders that failed together', () => {

@@ -30,7 +30,11 @@ function standingClock(at: number) {
 describe('a loop', () => {
   it('loops with the same pause wake up together, at least half a pause apart', async () => {
     const { clock, sleeps, pass } = standingClock(1_300);
-    const loop = startLoop(async () => undefined, { pause: 1_000, clock, onTrouble: () => undefined });
+    const loop = startLoop(async () => undefined, {
+      pause: 1_000,
+      clock,
+      onTrouble: () => undefined,
+    });
     await until('it sleeps', () => sleeps.length === 1);
     pass();
     await until('it sleeps again', () => sleeps.length === 2);
@@ -38,7 +42,11 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]();
 
     const late = standingClock(1_900);
-    const other = startLoop(async () => undefined, { pause: 1_000, clock: late.clock, onTrouble: () => undefined });
+    const other = startLoop(async () => undefined, {
+      pause: 1_000,
+      clock: late.clock,
+      onTrouble: () => undefined,
+    });
     await until('it sleeps', () => late.sleeps.length === 1);
     expect(late.sleeps).toEqual([1_100]);
     await other[Symbol.asyncDispose]();
@@ -48,7 +56,11 @@ describe('a loop', () => {
     const { clock, sleeps, pass } = standingClock(0);
     const troubles: string[] = [];
     const fail = () => Promise.reject(new Error('no luck'));
-    const loop = startLoop(fail, { pause: 100, clock, onTrouble: ({ message }) => troubles.push(message) });
+    const loop = startLoop(fail, {
+      pause: 100,
+      clock,
+      onTrouble: ({ message }) => troubles.push(message),
+    });
     await until('it sleeps', () => sleeps.length === 1);
     pass();
     await until('it sleeps again', () => sleeps.length === 2);
@@ -91,7 +103,10 @@ describe('progress', () => {
 
   it('is missing once a round does not end for half an hour, and only then', async () => {
     let now = 0;
-    const progress = watchProgress({ ...standingClock(0).clock, monotonic: () => now }, () => false);
+    const progress = watchProgress(
+      { ...standingClock(0).clock, monotonic: () => now },
+      () => false,
+    );
     const never = progress.follow('list', () => new Promise(() => undefined));
     const quick = progress.follow('heartbeat', async () => undefined);
     void never();
@@ -105,8 +120,13 @@ describe('progress', () => {
   it('is not missing between two rounds, after a failed one, or while Redis is not reachable', async () => {
     let now = 0;
     let isAway = true;
-    const progress = watchProgress({ ...standingClock(0).clock, monotonic: () => now }, () => isAway);
-    await expect(progress.follow('a', () => Promise.reject(new Error('no luck')))()).rejects.toThrow('no luck');
+    const progress = watchProgress(
+      { ...standingClock(0).clock, monotonic: () => now },
+      () => isAway,
+    );
+    await expect(
+      progress.follow('a', () => Promise.reject(new Error('no luck')))(),
+    ).rejects.toThrow('no luck');
     void progress.follow('b', () => new Promise(() => undefined))();
     now = 24 * 60 * MINUTE;
     expect(progress.stuck()).toBeUndefined();

@@ -4,19 +4,38 @@ import { next } from '../../../src/ledger/state-machine/next.ts';
 import { type Decision, SWEEP_AFTER } from '../../../src/ledger/state-machine/step.ts';
 import { entryOf, policy } from '../../support/entry.ts';
 
-const STATES: EntryState[] = ['queued', 'sending', 'retry', 'unknown', 'conflict', 'refused', 'failed', 'inDoubt'];
+const STATES: EntryState[] = [
+  'queued',
+  'sending',
+  'retry',
+  'unknown',
+  'conflict',
+  'refused',
+  'failed',
+  'inDoubt',
+];
 
 function takenIn(decision: Decision, maybeSentAt?: number): EntryState[] {
   const changes = maybeSentAt === undefined ? {} : { maybeSentAt };
-  return STATES.filter((state) => next(entryOf({ state, ...changes }), decision, policy).kind !== 'ignore');
+  return STATES.filter(
+    (state) => next(entryOf({ state, ...changes }), decision, policy).kind !== 'ignore',
+  );
 }
 
 describe('a decision of a person', () => {
   it('is accepted only in the states that it applies to', () => {
-    expect(takenIn({ kind: 'retry', at: 1000, job: 'c-2', delay: 500 })).toEqual(['refused', 'failed']);
+    expect(takenIn({ kind: 'retry', at: 1000, job: 'c-2', delay: 500 })).toEqual([
+      'refused',
+      'failed',
+    ]);
     expect(takenIn({ kind: 'ask', at: 1000 })).toEqual(['inDoubt']);
     expect(takenIn({ kind: 'confirm', at: 1000 }, 900)).toEqual(['retry', 'unknown', 'inDoubt']);
-    expect(takenIn({ kind: 'resend', at: 1000, job: 'c-2' }, 900)).toEqual(['retry', 'unknown', 'conflict', 'inDoubt']);
+    expect(takenIn({ kind: 'resend', at: 1000, job: 'c-2' }, 900)).toEqual([
+      'retry',
+      'unknown',
+      'conflict',
+      'inDoubt',
+    ]);
     expect(takenIn({ kind: 'cancel', at: 1000 })).toEqual(['queued', 'retry']);
     expect(takenIn({ kind: 'discard', at: 1000 })).toEqual(['conflict', 'refused', 'failed']);
   });
@@ -28,22 +47,45 @@ describe('a decision of a person', () => {
       { kind: 'resend', at: 1, job: 'c' },
       { kind: 'cancel', at: 1 },
     ];
-    const ended = new Set([...all.flatMap((one) => takenIn(one)), ...all.flatMap((one) => takenIn(one, 900))]);
+    const ended = new Set([
+      ...all.flatMap((one) => takenIn(one)),
+      ...all.flatMap((one) => takenIn(one, 900)),
+    ]);
     // An attempt in flight ends by its deadline.
     expect(STATES.filter((state) => !ended.has(state))).toEqual(['sending']);
   });
 
   it('retry sends again with a full budget, and keeps the attempt number and that it may have been sent', () => {
-    const before = entryOf({ state: 'failed', attempt: 12, used: 12, maybeSentAt: 900, absences: 2, absentAt: 950 });
+    const before = entryOf({
+      state: 'failed',
+      attempt: 12,
+      used: 12,
+      maybeSentAt: 900,
+      absences: 2,
+      absentAt: 950,
+    });
     expect(next(before, { kind: 'retry', at: 1000, job: 'c-2', delay: 500 }, policy)).toEqual({
       kind: 'move',
       due: 1500,
-      entry: entryOf({ version: 1000, state: 'retry', attempt: 12, used: 0, maybeSentAt: 900, job: 'c-2' }),
+      entry: entryOf({
+        version: 1000,
+        state: 'retry',
+        attempt: 12,
+        used: 0,
+        maybeSentAt: 900,
+        job: 'c-2',
+      }),
     });
   });
 
   it('ask reads the list again at the earliest one settle after the last attempt', () => {
-    const before = entryOf({ state: 'inDoubt', attempt: 1, maybeSentAt: 900, absences: 1, absentAt: 950 });
+    const before = entryOf({
+      state: 'inDoubt',
+      attempt: 1,
+      maybeSentAt: 900,
+      absences: 1,
+      absentAt: 950,
+    });
     expect(next(before, { kind: 'ask', at: 1000 }, policy)).toEqual({
       kind: 'move',
       doubt: 60_900,
@@ -53,7 +95,12 @@ describe('a decision of a person', () => {
   });
 
   it('resend forgets that the order may have been sent, or what the API has', () => {
-    const doubted = { attempt: 1, maybeSentAt: 900, refusal: { code: '400', message: '' }, misnamed: true } as const;
+    const doubted = {
+      attempt: 1,
+      maybeSentAt: 900,
+      refusal: { code: '400', message: '' },
+      misnamed: true,
+    } as const;
     for (const before of [
       entryOf({ state: 'inDoubt', ...doubted }),
       entryOf({ state: 'conflict', attempt: 1, known: { digest: OTHER } }),
@@ -69,20 +116,30 @@ describe('a decision of a person', () => {
   it('cancel passes the order to the waiting duplicate', () => {
     const follower = { batch: 'second', batchNo: 2, ordinal: 7, place: { line: 9 } };
     const before = entryOf({ attempt: 3, used: 2, batch: 'first', batchNo: 1 });
-    expect(next(before, { kind: 'cancel', at: 1000, heir: { follower, job: 'c-2' } }, policy)).toEqual({
+    expect(
+      next(before, { kind: 'cancel', at: 1000, heir: { follower, job: 'c-2' } }, policy),
+    ).toEqual({
       kind: 'cancel',
       at: 1000,
-      heir: { entry: entryOf({ version: 1000, ...follower, job: 'c-2', attempt: 3 }), due: 1000 + SWEEP_AFTER },
+      heir: {
+        entry: entryOf({ version: 1000, ...follower, job: 'c-2', attempt: 3 }),
+        due: 1000 + SWEEP_AFTER,
+      },
     });
   });
 
   it('discard keeps the content that the API has for the number of a conflict', () => {
     const known = { digest: 'content-of-other' };
-    expect(next(entryOf({ state: 'conflict', known }), { kind: 'discard', at: 5 }, policy)).toEqual({
+    expect(next(entryOf({ state: 'conflict', known }), { kind: 'discard', at: 5 }, policy)).toEqual(
+      {
+        kind: 'drop',
+        at: 5,
+        keeps: 'content-of-other',
+      },
+    );
+    expect(next(entryOf({ state: 'refused' }), { kind: 'discard', at: 5 }, policy)).toEqual({
       kind: 'drop',
       at: 5,
-      keeps: 'content-of-other',
     });
-    expect(next(entryOf({ state: 'refused' }), { kind: 'discard', at: 5 }, policy)).toEqual({ kind: 'drop', at: 5 });
   });
 });

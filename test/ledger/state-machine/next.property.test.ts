@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../../src/ledger/entry.ts';
 import { next } from '../../../src/ledger/state-machine/next.ts';
-import type { Decision, LedgerEvent, Policy, Step, Verdict } from '../../../src/ledger/state-machine/step.ts';
+import type {
+  Decision,
+  LedgerEvent,
+  Policy,
+  Step,
+  Verdict,
+} from '../../../src/ledger/state-machine/step.ts';
 import { entryOf, policy as usual } from '../../support/entry.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -15,14 +21,24 @@ const ANSWER = { code: 'x', message: 'said' };
  * Something that may happen to an entry `wait` after what happened before; what it says of it depends on the entry, and
  * on the entry as it was before its last attempt began.
  */
-type Happening = { wait: number; of(entry: Entry, at: number, before: Entry): LedgerEvent | Decision };
+type Happening = {
+  wait: number;
+  of(entry: Entry, at: number, before: Entry): LedgerEvent | Decision;
+};
 
 const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
-  { weight: 4, arbitrary: fc.boolean().map((free) => () => ({ kind: 'unknown', answer: ANSWER, free }) as const) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .boolean()
+      .map((free) => () => ({ kind: 'unknown', answer: ANSWER, free }) as const),
+  },
   { weight: 2, arbitrary: fc.constant(() => ({ kind: 'refused', answer: ANSWER }) as const) },
   {
     weight: 2,
-    arbitrary: fc.constant((at: number) => ({ kind: 'postponed', answer: ANSWER, until: at + 1 }) as const),
+    arbitrary: fc.constant(
+      (at: number) => ({ kind: 'postponed', answer: ANSWER, until: at + 1 }) as const,
+    ),
   },
   { weight: 1, arbitrary: fc.constant(() => ({ kind: 'accepted' }) as const) },
 );
@@ -33,7 +49,12 @@ const lapsed: Happening['of'] = (_, at) => ({ kind: 'lapsed', at });
 
 const answered: fc.Arbitrary<Happening['of']> = fc
   .tuple(verdict, fc.constantFrom(0, 0, 0, -1, 1))
-  .map(([says, off]) => ({ attempt }, at) => ({ kind: 'answered', at, attempt: attempt + off, verdict: says(at) }));
+  .map(([says, off]) => ({ attempt }, at) => ({
+    kind: 'answered',
+    at,
+    attempt: attempt + off,
+    verdict: says(at),
+  }));
 
 const absent: fc.Arbitrary<Happening['of']> = fc
   .tuple(fc.constantFrom(0, 0, 1, settle / 2, settle, 3 * settle), fc.constantFrom(2, 2, 3))
@@ -77,7 +98,18 @@ const word: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
   (_, at) => ({ kind: 'resend', at, job: 'again' }),
 );
 
-const wait = fc.constantFrom(0, 1, 2_000, settle / 2, settle - 1, settle, settle, SPAN, 4 * settle, -1_000);
+const wait = fc.constantFrom(
+  0,
+  1,
+  2_000,
+  settle / 2,
+  settle - 1,
+  settle,
+  settle,
+  SPAN,
+  4 * settle,
+  -1_000,
+);
 
 function happenings(of: fc.Arbitrary<Happening['of']>): fc.Arbitrary<Happening[]> {
   return fc.array(fc.record({ wait, of }), { maxLength: 60, size: 'max' });
@@ -104,7 +136,12 @@ function lived(all: readonly Happening[]): Taken[] {
 }
 
 function isWord(what: LedgerEvent | Decision): what is Decision {
-  return what.kind === 'retry' || what.kind === 'ask' || what.kind === 'confirm' || what.kind === 'resend';
+  return (
+    what.kind === 'retry' ||
+    what.kind === 'ask' ||
+    what.kind === 'confirm' ||
+    what.kind === 'resend'
+  );
 }
 
 function outcomeOf({ before, step }: Taken): Entry {
@@ -128,7 +165,10 @@ const DEAD = ['conflict', 'refused', 'failed', 'inDoubt'];
 type Doubt = { sentBy: number; lists: readonly number[] };
 
 /** Kept next to the entry, by the rules alone: what is not certain after a step that was taken. */
-function doubtAfter({ before, event: what, step }: Taken, doubt: Doubt | undefined): Doubt | undefined {
+function doubtAfter(
+  { before, event: what, step }: Taken,
+  doubt: Doubt | undefined,
+): Doubt | undefined {
   const isUnknown = step.kind === 'move' && step.entry.state === 'unknown';
   switch (what.kind) {
     case 'answered': {
@@ -162,7 +202,8 @@ describe('the state machine, for any sequence of events', () => {
           if (step.kind === 'ignore') continue;
           doubt = doubtAfter(taken, doubt);
           const { state } = outcomeOf(taken);
-          if (state !== before.state && (state === 'sending' || state === 'failed')) expect(doubt).toBeUndefined();
+          if (state !== before.state && (state === 'sending' || state === 'failed'))
+            expect(doubt).toBeUndefined();
           if (step.kind === 'cancel') expect(doubt).toBeUndefined();
         }
       }),
@@ -174,9 +215,11 @@ describe('the state machine, for any sequence of events', () => {
     always(any, ({ before, event: what, step }) => {
       if (step.kind !== 'accept') return;
       const isYes = what.kind === 'answered' && what.verdict.kind === 'accepted';
-      expect(isYes || (what.kind === 'found' && what.listed.digest === before.digest) || what.kind === 'confirm').toBe(
-        true,
-      );
+      expect(
+        isYes ||
+          (what.kind === 'found' && what.listed.digest === before.digest) ||
+          what.kind === 'confirm',
+      ).toBe(true);
     });
   });
 
@@ -184,7 +227,8 @@ describe('the state machine, for any sequence of events', () => {
     always(event, ({ before, event: what, step }) => {
       if (!DEAD.includes(before.state)) return;
       // The list shows other items under the number.
-      if (step.kind === 'dead') expect([what.kind, step.entry.state]).toEqual(['found', 'conflict']);
+      if (step.kind === 'dead')
+        expect([what.kind, step.entry.state]).toEqual(['found', 'conflict']);
       else expect(['ignore', 'accept']).toContain(step.kind);
     });
   });
@@ -192,8 +236,10 @@ describe('the state machine, for any sequence of events', () => {
   it('refuses an order that may have been sent only after lists, and fails only when its attempts are used up', () => {
     always(any, ({ before, event: what, step }) => {
       if (step.kind !== 'dead') return;
-      if (step.entry.state === 'refused' && before.maybeSentAt !== undefined) expect(what.kind).toBe('absent');
-      if (step.entry.state === 'failed') expect(step.entry.used).toBeGreaterThanOrEqual(policy.attempts);
+      if (step.entry.state === 'refused' && before.maybeSentAt !== undefined)
+        expect(what.kind).toBe('absent');
+      if (step.entry.state === 'failed')
+        expect(step.entry.used).toBeGreaterThanOrEqual(policy.attempts);
     });
   });
 
@@ -230,7 +276,10 @@ describe('the state machine, for any sequence of events', () => {
           if (what.kind === 'begin' && step.kind === 'move') beforeAttempt = before;
           if (what.kind !== 'giveBack' || step.kind === 'ignore') continue;
           expect(before.state).toBe('sending');
-          expect(step).toMatchObject({ kind: 'move', entry: { ...beforeAttempt, version: expect.any(Number) } });
+          expect(step).toMatchObject({
+            kind: 'move',
+            entry: { ...beforeAttempt, version: expect.any(Number) },
+          });
           expect(step.kind === 'move' && step.entry.deadline).toBeUndefined();
         }
       }),
@@ -241,7 +290,8 @@ describe('the state machine, for any sequence of events', () => {
   it('gives every change a higher version', () => {
     always(any, (taken) => {
       const { step, before } = taken;
-      if (step.kind === 'move' || step.kind === 'dead') expect(step.entry.version).toBeGreaterThan(before.version);
+      if (step.kind === 'move' || step.kind === 'dead')
+        expect(step.entry.version).toBeGreaterThan(before.version);
     });
   });
 
@@ -257,7 +307,10 @@ describe('the state machine, for any sequence of events', () => {
     always(any, ({ step }) => {
       if (step.kind !== 'move') return;
       const { due, doubt, entry } = step;
-      expect(entry.state === 'unknown' ? [doubt, due] : [due, doubt]).toEqual([expect.any(Number), undefined]);
+      expect(entry.state === 'unknown' ? [doubt, due] : [due, doubt]).toEqual([
+        expect.any(Number),
+        undefined,
+      ]);
     });
   });
 });

@@ -6,10 +6,27 @@ import { entryOf, policy } from '../../support/entry.ts';
 
 const NO = { code: '400', message: 'parameters are invalid', httpStatus: 400 };
 const LOST = { code: 'no-answer', message: 'no complete answer' };
-const SENDING = entryOf({ state: 'sending', attempt: 1, version: 2, deadline: 33_000, firstAt: 1000, lastAt: 1000 });
-const UNKNOWN = entryOf({ state: 'unknown', attempt: 1, used: 1, version: 3, maybeSentAt: 2000, answer: LOST });
+const SENDING = entryOf({
+  state: 'sending',
+  attempt: 1,
+  version: 2,
+  deadline: 33_000,
+  firstAt: 1000,
+  lastAt: 1000,
+});
+const UNKNOWN = entryOf({
+  state: 'unknown',
+  attempt: 1,
+  used: 1,
+  version: 3,
+  maybeSentAt: 2000,
+  answer: LOST,
+});
 
-function answered(verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict'], attempt = 1): LedgerEvent {
+function answered(
+  verdict: Extract<LedgerEvent, { kind: 'answered' }>['verdict'],
+  attempt = 1,
+): LedgerEvent {
   return { kind: 'answered', at: 2000, attempt, verdict };
 }
 
@@ -47,9 +64,24 @@ describe('next', () => {
   const later = { kind: 'postponed', answer: LOST, until: 5000 } as const;
 
   it.each<[string, Entry, LedgerEvent, string]>([
-    ['a queued order begins', queued, { kind: 'begin', at: 1000, deadline: 33_000 }, 'sending due 33000'],
-    ['a postponed order begins', { ...queued, state: 'retry' }, { kind: 'begin', at: 1, deadline: 9 }, 'sending due 9'],
-    ['an attempt is given back', SENDING, { kind: 'giveBack', at: 1000, before: queued }, 'queued due 31000'],
+    [
+      'a queued order begins',
+      queued,
+      { kind: 'begin', at: 1000, deadline: 33_000 },
+      'sending due 33000',
+    ],
+    [
+      'a postponed order begins',
+      { ...queued, state: 'retry' },
+      { kind: 'begin', at: 1, deadline: 9 },
+      'sending due 9',
+    ],
+    [
+      'an attempt is given back',
+      SENDING,
+      { kind: 'giveBack', at: 1000, before: queued },
+      'queued due 31000',
+    ],
     [
       'a second attempt is given back: it waits as before',
       { ...SENDING, attempt: 2 },
@@ -62,8 +94,18 @@ describe('next', () => {
       { kind: 'giveBack', at: 1, before: queued },
       'ignore',
     ],
-    ['an attempt that ended is not given back', UNKNOWN, { kind: 'giveBack', at: 1, before: queued }, 'ignore'],
-    ['an order being sent does not begin again', SENDING, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
+    [
+      'an attempt that ended is not given back',
+      UNKNOWN,
+      { kind: 'giveBack', at: 1, before: queued },
+      'ignore',
+    ],
+    [
+      'an order being sent does not begin again',
+      SENDING,
+      { kind: 'begin', at: 1, deadline: 9 },
+      'ignore',
+    ],
     ['an order in doubt does not begin', UNKNOWN, { kind: 'begin', at: 1, deadline: 9 }, 'ignore'],
     ['an accepted order is settled', SENDING, answered({ kind: 'accepted' }), 'accept'],
     [
@@ -102,7 +144,12 @@ describe('next', () => {
       answered({ ...later, turnedAway: true }),
       'unknown ask 60500',
     ],
-    ['a refusal of the first attempt is final', SENDING, answered({ kind: 'refused', answer: NO }), 'dead refused'],
+    [
+      'a refusal of the first attempt is final',
+      SENDING,
+      answered({ kind: 'refused', answer: NO }),
+      'dead refused',
+    ],
     [
       'a refusal after an attempt that may have been sent is verified first',
       again,
@@ -115,7 +162,12 @@ describe('next', () => {
       answered({ kind: 'unknown', answer: LOST }),
       'unknown ask 62000',
     ],
-    ['an answer that says nothing about the order postpones it', SENDING, answered(later), 'retry due 5000'],
+    [
+      'an answer that says nothing about the order postpones it',
+      SENDING,
+      answered(later),
+      'retry due 5000',
+    ],
     [
       'a late refusal of an older attempt changes nothing',
       { ...SENDING, attempt: 2 },
@@ -134,7 +186,12 @@ describe('next', () => {
       { kind: 'lapsed', at: 40_000 },
       'unknown ask 93000',
     ],
-    ['an attempt does not lapse before its deadline', SENDING, { kind: 'lapsed', at: 32_999 }, 'ignore'],
+    [
+      'an attempt does not lapse before its deadline',
+      SENDING,
+      { kind: 'lapsed', at: 32_999 },
+      'ignore',
+    ],
     ['an order that is not being sent does not lapse', queued, { kind: 'lapsed', at: 1 }, 'ignore'],
     [
       'found with the same content settles',
@@ -154,8 +211,18 @@ describe('next', () => {
       { kind: 'found', at: 1, listed: { digest: UNKNOWN.digest }, isIntact: true },
       'accept',
     ],
-    ['found without items settles', UNKNOWN, { kind: 'found', at: 1, listed: { digest: UNSHOWN } }, 'accept'],
-    ['found with other content needs a person', UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, 'dead conflict'],
+    [
+      'found without items settles',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: { digest: UNSHOWN } },
+      'accept',
+    ],
+    [
+      'found with other content needs a person',
+      UNKNOWN,
+      { kind: 'found', at: 1, listed: OTHERS },
+      'dead conflict',
+    ],
     [
       'found twice settles and says so',
       UNKNOWN,
@@ -174,22 +241,42 @@ describe('next', () => {
       { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
       'dead inDoubt',
     ],
-    ['the first list that cannot tell starts a wait', UNKNOWN, unclear(70_000, 1), 'unknown ask 70000'],
+    [
+      'the first list that cannot tell starts a wait',
+      UNKNOWN,
+      unclear(70_000, 1),
+      'unknown ask 70000',
+    ],
     [
       'within ten settles a list that cannot tell changes nothing',
       { ...UNKNOWN, askedSince: 70_000 },
       unclear(669_999, 9),
       'ignore',
     ],
-    ['after ten settles it needs a person', { ...UNKNOWN, askedSince: 70_000 }, unclear(670_000, 9), 'dead inDoubt'],
+    [
+      'after ten settles it needs a person',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(670_000, 9),
+      'dead inDoubt',
+    ],
     [
       'while the API is away for all, the wait begins again every settle',
       { ...UNKNOWN, askedSince: 70_000 },
       unclear(670_000, 9, true),
       'unknown ask 670000',
     ],
-    ['and within a settle changes nothing', { ...UNKNOWN, askedSince: 70_000 }, unclear(129_999, 9, true), 'ignore'],
-    ['but not before three lists in a row', { ...UNKNOWN, askedSince: 70_000 }, unclear(900_000, 2), 'ignore'],
+    [
+      'and within a settle changes nothing',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(129_999, 9, true),
+      'ignore',
+    ],
+    [
+      'but not before three lists in a row',
+      { ...UNKNOWN, askedSince: 70_000 },
+      unclear(900_000, 2),
+      'ignore',
+    ],
     [
       'a list that can tell ends the wait',
       { ...UNKNOWN, askedSince: 70_000 },
@@ -263,7 +350,11 @@ describe('next', () => {
 
   it('raises the version with every change and follows the clock, so that no version occurs twice', () => {
     const versionAt = (version: number, at: number) => {
-      const step = next({ ...queued, version }, { kind: 'begin', at, deadline: at + 32_000 }, policy);
+      const step = next(
+        { ...queued, version },
+        { kind: 'begin', at, deadline: at + 32_000 },
+        policy,
+      );
       return step.kind === 'move' && step.entry.version;
     };
     expect(versionAt(1, 1000)).toBe(1000);
@@ -289,7 +380,10 @@ describe('next', () => {
   });
 
   it('leaves doubt to a person if onDoubt is hold', () => {
-    const step = next(SENDING, answered({ kind: 'unknown', answer: LOST }), { ...policy, onDoubt: 'hold' });
+    const step = next(SENDING, answered({ kind: 'unknown', answer: LOST }), {
+      ...policy,
+      onDoubt: 'hold',
+    });
     expect(short(step)).toBe('dead inDoubt');
   });
 });

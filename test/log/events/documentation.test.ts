@@ -13,17 +13,18 @@ const EVENTS = path.join(ROOT, 'src', 'log', 'events');
 function fieldsIn(type: string, aliases: ReadonlyMap<string, string>): string[] {
   const own = [...type.matchAll(/(\w+)\??:/g)].map(([, name = '']) => name);
   const outer = type.replace(/\{[^}]*\}/g, '');
-  const named = [...outer.matchAll(/\b[A-Z]\w*/g)].flatMap(([name]) => fieldsIn(aliases.get(name) ?? '', aliases));
+  const named = [...outer.matchAll(/\b[A-Z]\w*/g)].flatMap(([name]) =>
+    fieldsIn(aliases.get(name) ?? '', aliases),
+  );
   return [...named, ...own];
 }
 
 /** The facts of each event, by the name of its function. */
 function factsIn(source: string): Map<string, string[]> {
   const aliases = new Map(
-    [...source.matchAll(/^(?:export )?type (\w+) = ([^;]*?(?:\{[^}]*\})?);$/gms)].map(([, name = '', text = '']) => [
-      name,
-      text,
-    ]),
+    [...source.matchAll(/^(?:export )?type (\w+) = ([^;]*?(?:\{[^}]*\})?);$/gms)].map(
+      ([, name = '', text = '']) => [name, text],
+    ),
   );
   const functions = source.matchAll(
     /^export function (\w+)\(\s*log: Log,\s*(facts|\w+): (.*?)(?:,\s*(?:\{ \w+ \}|\w+): [^)]*|,\s*)?\): void/gms,

@@ -14,12 +14,15 @@ for (const file of await readdir(folder)) {
   functions.push(...Object.entries(module));
 }
 
-it.each(functions)('%s writes one line with a stable event name and keeps its facts', (_, logEvent) => {
-  const { log, lines } = capturedLog();
-  logEvent(log, { order: 'PO-1', outcome: 'failed' }, {});
-  expect(lines).toHaveLength(1);
-  expect(lines[0]?.['event']).toMatch(/^[a-z]+(-[a-z]+)+$/);
-});
+it.each(functions)(
+  '%s writes one line with a stable event name and keeps its facts',
+  (_, logEvent) => {
+    const { log, lines } = capturedLog();
+    logEvent(log, { order: 'PO-1', outcome: 'failed' }, {});
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.['event']).toMatch(/^[a-z]+(-[a-z]+)+$/);
+  },
+);
 
 it('no two events have the same name', () => {
   const { log, lines } = capturedLog();
@@ -35,6 +38,12 @@ it.each([
   ['unavailable', "API's list could not be read for orders in doubt"],
 ])('a list call that ended as %s is logged as %j', (outcome, msg) => {
   const { log, lines } = capturedLog();
-  listRead(log, { orders: 0, asked: 1, durationMs: 1, outcome, reason: 'the list answers HTTP 500' }, true);
-  expect(lines).toMatchObject([{ event: 'list-read', outcome, reason: 'the list answers HTTP 500', msg }]);
+  listRead(
+    log,
+    { orders: 0, asked: 1, durationMs: 1, outcome, reason: 'the list answers HTTP 500' },
+    true,
+  );
+  expect(lines).toMatchObject([
+    { event: 'list-read', outcome, reason: 'the list answers HTTP 500', msg },
+  ]);
 });

@@ -13,12 +13,22 @@ import { until } from '../../support/until.ts';
 import { csvOf, openWorkplace } from '../../support/workplace.ts';
 
 /** Runs a file of `orders` orders through po-sync with these variables of OpenTelemetry. */
-async function deliver(orders: number, env: Record<string, string>, { more = '', faults = [] as object[] } = {}) {
+async function deliver(
+  orders: number,
+  env: Record<string, string>,
+  { more = '', faults = [] as object[] } = {},
+) {
   const tracing = more === '' ? 'tracing: { enabled: true }\n' : more;
-  await using place = await openWorkplace({ more: tracing, faults: { faults }, sandbox: { record: true } });
+  await using place = await openWorkplace({
+    more: tracing,
+    faults: { faults },
+    sandbox: { record: true },
+  });
   await place.drop('orders.csv', csvOf(orders));
   const { code, out, err } = await place.run(['start', '--once'], env);
-  const lines = `${out}${err}`.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
+  const lines = `${out}${err}`
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
   const exchanges = await (await fetch(`${place.api.authUrl}/rehearsal`)).text();
   return {
     code,
@@ -30,7 +40,11 @@ async function deliver(orders: number, env: Record<string, string>, { more = '',
 }
 
 /** Records spans without a daemon, and waits for `before` before the end. */
-async function record(spans: number, env: Record<string, string>, before?: (tracer: Tracer) => Promise<unknown>) {
+async function record(
+  spans: number,
+  env: Record<string, string>,
+  before?: (tracer: Tracer) => Promise<unknown>,
+) {
   const { log, lines } = capturedLog();
   const environments = {
     staging: { protected: false, baseUrl: 'http://api', authUrl: 'http://auth', tokenPath: 'auto' },
@@ -38,12 +52,22 @@ async function record(spans: number, env: Record<string, string>, before?: (trac
   const tracing = { enabled: true, traceparent: false };
   const config = { environment: 'staging', environments, tracing } as unknown as Config;
   const self = { pid: 1, version: '0.0.0' };
-  const opened = await openTracing({ config, env, clock: systemClock, log, self, hide: () => undefined });
+  const opened = await openTracing({
+    config,
+    env,
+    clock: systemClock,
+    log,
+    self,
+    hide: () => undefined,
+  });
   if (opened === undefined) throw new Error('tracing is off');
-  for (let i = 0; i < spans; i += 1) opened.tracer.inspected({ batch: `b${i}`, records: i, bytes: 1 });
+  for (let i = 0; i < spans; i += 1)
+    opened.tracer.inspected({ batch: `b${i}`, records: i, bytes: 1 });
   await before?.(opened.tracer);
   await opened[Symbol.asyncDispose]();
-  const reasons = lines.filter(({ event }) => event === 'tracing-trouble').map(({ reason }) => reason);
+  const reasons = lines
+    .filter(({ event }) => event === 'tracing-trouble')
+    .map(({ reason }) => reason);
   return { counts: opened.tracer.counts(), reasons };
 }
 
@@ -84,7 +108,11 @@ describe('spans', () => {
     const order = collector.spans().find(({ name }) => name === 'order');
     expect(order).toMatchObject({
       attributes: { 'po_sync.order': 'PO-1', 'po_sync.outcome': 'accepted', 'po_sync.attempts': 1 },
-      resource: { 'service.name': 'shop', team: 'orders', 'deployment.environment.name': 'staging' },
+      resource: {
+        'service.name': 'shop',
+        team: 'orders',
+        'deployment.environment.name': 'staging',
+      },
     });
     expect(event('tracing-started')).toMatchObject([{ share: 1 }]);
     expect(event('spans-lost')).toEqual([]);
@@ -100,7 +128,9 @@ describe('spans', () => {
     expect(code).toBe(2);
     const spans = collector.spans();
     const refused = spans.filter(({ name, status }) => name === 'order' && status.code === 2);
-    expect(refused).toMatchObject([{ attributes: { 'po_sync.order': 'PO-2', 'po_sync.outcome': 'refused' } }]);
+    expect(refused).toMatchObject([
+      { attributes: { 'po_sync.order': 'PO-2', 'po_sync.outcome': 'refused' } },
+    ]);
     expect(
       spans
         .filter(({ name }) => name === 'attempt')
@@ -113,7 +143,10 @@ describe('spans', () => {
   it('are recorded for a share of the traces, the same share in every process', async () => {
     await using collector = await openCollector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+    const sampler = {
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+    };
     await deliver(40, { ...env, ...sampler });
     const orders = collector.spans().filter(({ name }) => name === 'order').length;
     expect(orders).toBeGreaterThan(0);
@@ -133,7 +166,8 @@ describe('the header traceparent', () => {
     await using collector = await openCollector();
     const more = `tracing: { enabled: true, traceparent: true, endpoint: '${collector.url}' }\n`;
     const { exchanges } = await deliver(1, {}, { more });
-    const [, traceId, spanId] = /traceparent[^0]*00-([0-9a-f]{32})-([0-9a-f]{16})-01/.exec(exchanges) ?? [];
+    const [, traceId, spanId] =
+      /traceparent[^0]*00-([0-9a-f]{32})-([0-9a-f]{16})-01/.exec(exchanges) ?? [];
     const request = collector.spans().find((span) => span.spanId === spanId);
     expect(request).toMatchObject({ traceId, name: 'POST /api/v1/purchase-orders', kind: 3 });
   });
@@ -163,7 +197,11 @@ describe('a collector that', () => {
 
   it('hangs keeps neither memory nor the end of the process', async () => {
     await using collector = await openCollector(() => undefined);
-    const env = { ...small, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '100' };
+    const env = {
+      ...small,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+    };
     const { counts, reasons } = await record(1_000, env);
     expect(counts.dropped).toBeGreaterThanOrEqual(970);
     expect(counts.dropped + counts.failed).toBe(1_000);
@@ -196,14 +234,21 @@ describe('a collector that', () => {
       response.writeHead(collector.requests.length === 1 ? 503 : 200).end();
     });
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' };
-    const { counts } = await record(1, env, () => until('the second request', () => collector.requests.length === 2));
+    const { counts } = await record(1, env, () =>
+      until('the second request', () => collector.requests.length === 2),
+    );
     expect(counts).toEqual({ exported: 1, failed: 0, dropped: 0 });
   });
 
   it('rejects some of the spans is reported', async () => {
-    const body = JSON.stringify({ partialSuccess: { rejectedSpans: '2', errorMessage: 'too many' } });
+    const body = JSON.stringify({
+      partialSuccess: { rejectedSpans: '2', errorMessage: 'too many' },
+    });
     await using collector = await openCollector((response) => response.end(body));
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    };
     expect((await record(5, env)).counts).toEqual({ exported: 3, failed: 2, dropped: 0 });
   });
 });
@@ -212,13 +257,18 @@ describe('the variables of OpenTelemetry', () => {
   const settingsOf = (env: Record<string, string>) =>
     tracingSettings({ tracing: { enabled: true, traceparent: false } }, env);
 
-  it.each([{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])('%o turn tracing off', (env) => {
-    expect(settingsOf(env)).toBeUndefined();
-  });
+  it.each([{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+    '%o turn tracing off',
+    (env) => {
+      expect(settingsOf(env)).toBeUndefined();
+    },
+  );
 
   it('cannot turn it on', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318' };
-    expect(tracingSettings({ tracing: { enabled: false, traceparent: false } }, env)).toBeUndefined();
+    expect(
+      tracingSettings({ tracing: { enabled: false, traceparent: false } }, env),
+    ).toBeUndefined();
   });
 
   it.each([

@@ -3,7 +3,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { markInbox } from '../../../src/intake/environment-marker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
-import { findBatch, listBatches, standingText, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
+import {
+  findBatch,
+  listBatches,
+  standingText,
+  unreadableFiles,
+} from '../../../src/operate/batches/list-batches.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { openTestRedis } from '../../support/open-redis.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -52,16 +57,22 @@ async function openPlace() {
     else await batches.sendNoMore(batch, 1000);
     if (report === undefined) return;
     await mkdir(path.join(folder.path, batch));
-    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, ...report }));
+    await writeFile(
+      path.join(folder.path, batch, 'report.json'),
+      JSON.stringify({ batch, ...report }),
+    );
   }
 
   return {
     take,
     cancelled,
-    standings: async () => (await listBatches({ open: false, most: 10 }, { batches, config })).map(standingText),
+    standings: async () =>
+      (await listBatches({ open: false, most: 10 }, { batches, config })).map(standingText),
     unreadable: async () =>
       unreadableFiles(
-        (await listBatches({ open: false, most: 10 }, { batches, config })).map(({ batch }) => batch),
+        (await listBatches({ open: false, most: 10 }, { batches, config })).map(
+          ({ batch }) => batch,
+        ),
         { batches, config },
       ),
     find: (text: string) => findBatch(text, batches, { byFile: true }),
@@ -101,7 +112,10 @@ it('an unreadable file that was replaced needs a person while its dead letters w
 });
 
 it('a file that several batches have names them, the newest first', async () => {
-  const names = ['20261121T070000Z-inbox-orders-00000001', '20261121T080000Z-inbox-orders-00000002'];
+  const names = [
+    '20261121T070000Z-inbox-orders-00000001',
+    '20261121T080000Z-inbox-orders-00000002',
+  ];
   for (const batch of names) await place.take(batch, 'orders.csv');
   await place.take('20261121T090000Z-inbox-orders-00000003', 'orders.json');
   await expect(place.find('orders.csv')).rejects.toMatchObject({
@@ -134,7 +148,11 @@ it('a cancelled batch that ended before Redis lost data is shown as cancelled an
   // Nobody cancelled it: po-sync sends nothing more of a file that ended before a rollback.
   await place.cancelled(
     'b-4',
-    { finishedAt: '2026-11-21T07:15:00Z', state: 'finished', counts: { accepted: 3, cancelled: 0 } },
+    {
+      finishedAt: '2026-11-21T07:15:00Z',
+      state: 'finished',
+      counts: { accepted: 3, cancelled: 0 },
+    },
     false,
   );
   expect((await place.standings()).toSorted()).toEqual([

@@ -7,7 +7,10 @@ import { entryOf, orderOf } from '../../support/entry.ts';
 const AT = '2026-11-21T07:15:04.000Z';
 const BATCH = entryOf().batch;
 
-function deadLetter(kind: FoundDeadLetter['kind'], more: Partial<FoundDeadLetter> = {}): FoundDeadLetter {
+function deadLetter(
+  kind: FoundDeadLetter['kind'],
+  more: Partial<FoundDeadLetter> = {},
+): FoundDeadLetter {
   return {
     purchaseOrderNumber: '4711',
     kind,
@@ -32,10 +35,17 @@ function open(state: EntryState, more: Partial<Entry> = {}): Known {
 }
 
 const ABSENT: Listed = new Map();
-const SAME: Listed = new Map([['4711', { purchaseOrderNumber: '4711', items: orderOf('4711').items }]]);
-const OTHER: Listed = new Map([['4711', { purchaseOrderNumber: '4711', items: [{ articleCode: 'X', quantity: 9 }] }]]);
+const SAME: Listed = new Map([
+  ['4711', { purchaseOrderNumber: '4711', items: orderOf('4711').items }],
+]);
+const OTHER: Listed = new Map([
+  ['4711', { purchaseOrderNumber: '4711', items: [{ articleCode: 'X', quantity: 9 }] }],
+]);
 const BARE: Listed = new Map([['4711', { purchaseOrderNumber: '4711' }]]);
-const COMPACT: Known = { kind: 'accepted', compact: { digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 } };
+const COMPACT: Known = {
+  kind: 'accepted',
+  compact: { digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 },
+};
 
 describe('a retry', () => {
   it.each<[string, FoundDeadLetter, Known, Listed, string]>([
@@ -51,13 +61,49 @@ describe('a retry', () => {
       BARE,
       'found',
     ],
-    ['in a list without items, never sent', deadLetter('refused'), open('refused'), BARE, 'number-taken'],
-    ['a conflict that the list no longer shows', deadLetter('conflict'), open('conflict'), ABSENT, 'number-taken'],
-    ['a conflict, list not available', deadLetter('conflict'), open('conflict'), undefined, 'number-taken'],
-    ['a conflict with an order that is accepted', deadLetter('conflict'), COMPACT, ABSENT, 'number-taken'],
+    [
+      'in a list without items, never sent',
+      deadLetter('refused'),
+      open('refused'),
+      BARE,
+      'number-taken',
+    ],
+    [
+      'a conflict that the list no longer shows',
+      deadLetter('conflict'),
+      open('conflict'),
+      ABSENT,
+      'number-taken',
+    ],
+    [
+      'a conflict, list not available',
+      deadLetter('conflict'),
+      open('conflict'),
+      undefined,
+      'number-taken',
+    ],
+    [
+      'a conflict with an order that is accepted',
+      deadLetter('conflict'),
+      COMPACT,
+      ABSENT,
+      'number-taken',
+    ],
     ['in doubt', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), ABSENT, 'asked'],
-    ['in doubt, list not available', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), undefined, 'asked'],
-    ['in doubt and at the API', deadLetter('inDoubt'), open('inDoubt', { maybeSentAt: 1 }), SAME, 'found'],
+    [
+      'in doubt, list not available',
+      deadLetter('inDoubt'),
+      open('inDoubt', { maybeSentAt: 1 }),
+      undefined,
+      'asked',
+    ],
+    [
+      'in doubt and at the API',
+      deadLetter('inDoubt'),
+      open('inDoubt', { maybeSentAt: 1 }),
+      SAME,
+      'found',
+    ],
     ['invalid', deadLetter('invalid'), { kind: 'nothing' }, ABSENT, 'invalid'],
     ['already retried', deadLetter('refused'), open('queued'), ABSENT, 'under-way'],
     ['accepted in the meantime', deadLetter('refused'), COMPACT, ABSENT, 'settled'],

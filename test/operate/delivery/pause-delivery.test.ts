@@ -2,7 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { pauseEndText, pauseStepsText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
-import { createCircuitBreaker, createEnvironmentBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
+import {
+  createCircuitBreaker,
+  createEnvironmentBreaker,
+  OPERATOR,
+} from '../../../src/deliver/circuit-breaker.ts';
 import { endOf } from '../../../src/deliver/pause-rules.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
@@ -96,9 +100,13 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
     await breaker.trip('http-429', `${reason} later`);
   }
   // http-429 → http-500 is new; http-500 → http-429 was logged already.
-  expect(seen()).toMatchObject([{ event: 'delivery-pause-changed', code: 'http-500', reason: 'one' }]);
+  expect(seen()).toMatchObject([
+    { event: 'delivery-pause-changed', code: 'http-500', reason: 'one' },
+  ]);
   await breaker.reset();
-  expect(seen()).toMatchObject([{ event: 'delivery-resumed', code: 'http-429', reason: 'three later' }]);
+  expect(seen()).toMatchObject([
+    { event: 'delivery-resumed', code: 'http-429', reason: 'three later' },
+  ]);
 });
 
 it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. …  '])(
@@ -114,15 +122,24 @@ it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. 
 it('a pause says when its reason was seen, if that was later than its begin', () => {
   const pause = { code: 'http-401', reason: 'no', since: 0 };
   expect(pausedText({ ...pause, seenAt: 0 }, 90_000)).toBe('for 1 min 30 s (http-401): no');
-  expect(pausedText({ ...pause, seenAt: 60_000 }, 90_000)).toBe('for 1 min 30 s (http-401): no, seen 30 s ago');
+  expect(pausedText({ ...pause, seenAt: 60_000 }, 90_000)).toBe(
+    'for 1 min 30 s (http-401): no, seen 30 s ago',
+  );
 });
 
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();
-  expect(await pauseDelivery('stock-taking', context)).toEqual({ reason: 'paused by anna: stock-taking' });
+  expect(await pauseDelivery('stock-taking', context)).toEqual({
+    reason: 'paused by anna: stock-taking',
+  });
   const [pause] = await context.breaker.reasons();
   expect(pause && endOf(pause)).toBe('operator');
-  expect(await resumeDelivery(context)).toEqual({ resumed: true, lifted: false, pauses: [], heldBatches: [] });
+  expect(await resumeDelivery(context)).toEqual({
+    resumed: true,
+    lifted: false,
+    pauses: [],
+    heldBatches: [],
+  });
 });
 
 it('a second pause keeps the reason of the first one unless it has a new one, and names the first one', async () => {
@@ -171,7 +188,12 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
   await store.redis.del(store.keys.rebuild, store.keys.breaker);
   const now = store.time.now();
   const waiting = entryOf({ order: orderOf('WAITING'), state: 'retry' });
-  const unclear = entryOf({ order: orderOf('UNCLEAR'), state: 'sending', lastAt: now, deadline: now + 60_000 });
+  const unclear = entryOf({
+    order: orderOf('UNCLEAR'),
+    state: 'sending',
+    lastAt: now,
+    deadline: now + 60_000,
+  });
   await ledger.enter(waiting, undefined, now + 60_000);
   await ledger.enter(unclear, undefined, now + 60_000);
   expect(await resumeDelivery(context)).toMatchObject({ resumed: false, lifted: true });
@@ -180,14 +202,25 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
 });
 
 it('an automatic pause without an order to try ends with the next order', () => {
-  const pause: Pause = { code: 'api-down', reason: 'HTTP 503', since: 0, held: false, nextTryAt: 1_000 };
+  const pause: Pause = {
+    code: 'api-down',
+    reason: 'HTTP 503',
+    since: 0,
+    held: false,
+    nextTryAt: 1_000,
+  };
   for (const waits of [[], [{ for: 'release' }], [{ for: 'person' }, { for: 'list' }]] as const) {
     const shown = withTest(pause, waits);
-    expect(pauseEndText(shown, 0)).toBe('no order waits to be sent; the next order is sent as a trial');
+    expect(pauseEndText(shown, 0)).toBe(
+      'no order waits to be sent; the next order is sent as a trial',
+    );
     expect(pauseJson(shown)).toMatchObject({ ends: 'automatic', waitsForOrder: true });
   }
-  for (const kind of ['pause', 'retry', 'unexamined'] as const) expect(withTest(pause, [{ for: kind }])).toBe(pause);
-  expect(withTest({ ...pause, code: OPERATOR, held: true }, [])).not.toHaveProperty('waitsForOrder');
+  for (const kind of ['pause', 'retry', 'unexamined'] as const)
+    expect(withTest(pause, [{ for: kind }])).toBe(pause);
+  expect(withTest({ ...pause, code: OPERATOR, held: true }, [])).not.toHaveProperty(
+    'waitsForOrder',
+  );
 });
 
 it.each([
@@ -209,7 +242,11 @@ it.each([
     0,
     'check that authUrl and baseUrl belong to the same environment; then it ends automatically',
   ],
-  ['http-403', 0, 'check baseUrl and what this client may do at the API; then it ends automatically'],
+  [
+    'http-403',
+    0,
+    'check baseUrl and what this client may do at the API; then it ends automatically',
+  ],
   ['answers-unclear', 0, 'check that baseUrl leads to the API; then it ends automatically'],
   ['http-429', 0, 'ends automatically'],
   [
@@ -218,25 +255,44 @@ it.each([
     'check the credentials, and restart the daemon after a change of them; then it ends automatically, next try in 12 s',
   ],
 ])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
-  expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(text);
+  expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(
+    text,
+  );
 });
 
 it.each([
-  ['api-down', 13_000, 'ends automatically, next try in 12 s; po-sync resume tries one order at once'],
-  ['http-403', 13_000, expect.stringContaining('next try in 12 s; po-sync resume tries one order at once')],
+  [
+    'api-down',
+    13_000,
+    'ends automatically, next try in 12 s; po-sync resume tries one order at once',
+  ],
+  [
+    'http-403',
+    13_000,
+    expect.stringContaining('next try in 12 s; po-sync resume tries one order at once'),
+  ],
   // The next try is due, a restart is needed, or there is no order.
   ['api-down', 1_500, 'ends automatically'],
   ['token-refused', 13_000, expect.not.stringContaining('resume')],
   ['operator', undefined, 'until po-sync resume'],
-])('status says of a pause %s with its next try at %s what resume does: %s', (code, nextTryAt, text) => {
-  expect(pauseStepsText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toEqual(text);
-  const noOrder = { code: 'api-down', nextTryAt: 13_000, waitsForOrder: true } as const;
-  expect(pauseStepsText(noOrder, 1_000)).not.toContain('resume');
-});
+])(
+  'status says of a pause %s with its next try at %s what resume does: %s',
+  (code, nextTryAt, text) => {
+    expect(
+      pauseStepsText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000),
+    ).toEqual(text);
+    const noOrder = { code: 'api-down', nextTryAt: 13_000, waitsForOrder: true } as const;
+    expect(pauseStepsText(noOrder, 1_000)).not.toContain('resume');
+  },
+);
 
 it.each([
   ['', [], 'Delivery is running.'],
-  ['api-down', ['HTTP 503.'], expect.stringMatching(/^po-sync calls the API once more now: .* The top of each page/)],
+  [
+    'api-down',
+    ['HTTP 503.'],
+    expect.stringMatching(/^po-sync calls the API once more now: .* The top of each page/),
+  ],
   [
     'ledger-rolled-back',
     ['The ledger was rolled back.', 'A list is missing'],
@@ -251,7 +307,9 @@ it('says that no daemon delivers, or that none of those that do sends a heartbea
   const intake = { role: 'intake' } as const;
   const killed = { role: 'delivery', silentMs: 200 } as const;
   expect(
-    [[], [intake], [intake, killed], [killed, intake, { role: 'delivery' as const }], [{}]].map(noDelivery),
+    [[], [intake], [intake, killed], [killed, intake, { role: 'delivery' as const }], [{}]].map(
+      noDelivery,
+    ),
   ).toEqual([
     'no daemon delivers',
     'no daemon delivers',

@@ -26,16 +26,24 @@ it.each([
     ['no read permission', 'it is still changing'],
     'wait: po-sync may not read 1 of them; another file is taken when it is complete and unchanged',
   ],
-])('of %i files that wait in an inbox, those without read permission wait for it', (waiting, reasons, text) => {
-  const daemons = [{ host: 'a', pid: 1, version: '1', since: 0 }];
-  const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting } as const;
-  const waitingFiles = reasons.map((reason) => ({ name: 'a.csv', reason }));
-  const found = inboxText({ daemons, batches: [], sources: [{ ...source, waitingFiles }] });
-  expect(found?.replace(/.*inbox /, '')).toBe(text);
-});
+])(
+  'of %i files that wait in an inbox, those without read permission wait for it',
+  (waiting, reasons, text) => {
+    const daemons = [{ host: 'a', pid: 1, version: '1', since: 0 }];
+    const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting } as const;
+    const waitingFiles = reasons.map((reason) => ({ name: 'a.csv', reason }));
+    const found = inboxText({ daemons, batches: [], sources: [{ ...source, waitingFiles }] });
+    expect(found?.replace(/.*inbox /, '')).toBe(text);
+  },
+);
 
 it('a file that a daemon cannot take is named, unless this user cannot read it either', () => {
-  const file = { source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' };
+  const file = {
+    source: 'inbox',
+    file: 'a.csv',
+    reason: 'No permission to read a.csv.',
+    remedy: 'Set it.',
+  };
   const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok' } as const;
   const ignored = { total: 1, entries: [{ name: 'a.csv', kind: 'no read permission' }] };
   expect(notTakenTexts({ sources: [source], notTaken: [file] })).toEqual([
@@ -45,15 +53,23 @@ it('a file that a daemon cannot take is named, unless this user cannot read it e
 });
 
 it('an inbox that a daemon cannot read is named, unless the line of its state says what to do', () => {
-  const lost = { source: 'inbox', reason: 'The folder /inbox does not exist.', remedy: 'Mount its share.' };
+  const lost = {
+    source: 'inbox',
+    reason: 'The folder /inbox does not exist.',
+    remedy: 'Mount its share.',
+  };
   const textsOf = (state: 'missing' | 'no marker') =>
     notTakenTexts({ sources: [{ name: 'inbox', state }], notTaken: [lost] });
-  expect(textsOf('missing')).toEqual(['source inbox: The folder /inbox does not exist. Mount its share.']);
+  expect(textsOf('missing')).toEqual([
+    'source inbox: The folder /inbox does not exist. Mount its share.',
+  ]);
   expect(textsOf('no marker')).toEqual([]);
 });
 
 it('a file that only the daemon cannot take is named once: also right after its permissions changed', () => {
-  const notTaken = [{ source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv (mode 0000).' }];
+  const notTaken = [
+    { source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv (mode 0000).' },
+  ];
   const daemons = [{ host: 'a', pid: 1, version: '1', since: 0, notTaken }];
   const inbox = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting: 2 } as const;
   const seen = (reason?: string) => {
@@ -78,16 +94,27 @@ it('a file that only the daemon cannot take is named once: also right after its 
 it.each([
   [0, 0, 'no daemon takes files now'],
   [1, 3, 'a file is taken when it is complete and unchanged'],
-  [1, 16, '16 files are being read, and a daemon reads at most 16 at a time; their orders are delivered first'],
-])('with %i daemons and %i files being read, files in an inbox wait for a reason', (takers, reading, why) => {
-  const one = { host: 'a', pid: 1, version: '1', since: 0 };
-  const daemons = [{ ...one, role: 'delivery' as const }, ...Array.from({ length: takers }, () => one)];
-  const batches = Array.from({ length: reading }, () => ({ standing: 'reading' as const }));
-  const source = { name: 'inbox', type: 'inbox' as const, path: '/inbox', state: 'ok' as const };
-  const text = (waiting: number) => inboxText({ daemons, batches, sources: [source, { ...source, waiting }] });
-  expect([text(0), text(1), text(2)]).toEqual([
-    undefined,
-    `1 file in an inbox waits: ${why}`,
-    `2 files in an inbox wait: ${why}`,
-  ]);
-});
+  [
+    1,
+    16,
+    '16 files are being read, and a daemon reads at most 16 at a time; their orders are delivered first',
+  ],
+])(
+  'with %i daemons and %i files being read, files in an inbox wait for a reason',
+  (takers, reading, why) => {
+    const one = { host: 'a', pid: 1, version: '1', since: 0 };
+    const daemons = [
+      { ...one, role: 'delivery' as const },
+      ...Array.from({ length: takers }, () => one),
+    ];
+    const batches = Array.from({ length: reading }, () => ({ standing: 'reading' as const }));
+    const source = { name: 'inbox', type: 'inbox' as const, path: '/inbox', state: 'ok' as const };
+    const text = (waiting: number) =>
+      inboxText({ daemons, batches, sources: [source, { ...source, waiting }] });
+    expect([text(0), text(1), text(2)]).toEqual([
+      undefined,
+      `1 file in an inbox waits: ${why}`,
+      `2 files in an inbox wait: ${why}`,
+    ]);
+  },
+);

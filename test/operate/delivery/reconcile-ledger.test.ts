@@ -18,14 +18,19 @@ describe('comparing the ledger with the list', () => {
     store = await openTestRedis();
     ledger = createLedger(store);
     const adopt = createAdoption(store);
-    await adopt([{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }].map(existingOf), 1000);
+    await adopt(
+      [{ purchaseOrderNumber: 'old', items }, { purchaseOrderNumber: 'bare' }].map(existingOf),
+      1000,
+    );
     await adopt([{ purchaseOrderNumber: 'gone', items }].map(existingOf), 2000);
     await adopt([{ purchaseOrderNumber: 'young', items }].map(existingOf), LATER - SETTLE);
     const { no } = await createBatches({ ...store, owner: 'x' }).begin(
       { batch: 'b1', source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' },
       1000,
     );
-    for (const [ordinal, state] of (['queued', 'sending', 'unknown', 'refused', 'inDoubt'] as const).entries()) {
+    for (const [ordinal, state] of (
+      ['queued', 'sending', 'unknown', 'refused', 'inDoubt'] as const
+    ).entries()) {
       const entry = entryOf({ order: orderOf(state), batch: 'b1', batchNo: no, ordinal });
       await ledger.enter(entry, undefined, 5000);
       await ledger.take(entry, { kind: 'move', entry: { ...entry, version: 2, state }, due: 5000 });
@@ -35,7 +40,13 @@ describe('comparing the ledger with the list', () => {
 
   const compare = (...listed: Parameters<typeof compareWithList>[0]) =>
     compareWithList(listed, LATER, SETTLE, {
-      store: { ...store, plain: store.redis, private: false, isSteady: () => true, timesLost: () => 0 },
+      store: {
+        ...store,
+        plain: store.redis,
+        private: false,
+        isSteady: () => true,
+        timesLost: () => 0,
+      },
       ledger,
     });
   const listed = (purchaseOrderNumber: string, quantity = 1) => ({
@@ -57,7 +68,13 @@ describe('comparing the ledger with the list', () => {
   });
 
   it('finds listed orders that are unknown or have other items', async () => {
-    const all = [listed('old', 7), listed('bare', 9), listed('gone'), listed('young'), listed('new')];
+    const all = [
+      listed('old', 7),
+      listed('bare', 9),
+      listed('gone'),
+      listed('young'),
+      listed('new'),
+    ];
     expect(await compare(...all)).toMatchObject({
       missing: [],
       unknown: [{ order: 'new' }],
@@ -66,7 +83,9 @@ describe('comparing the ledger with the list', () => {
   });
 
   it('finds listed orders that are not accepted here, except those in progress', async () => {
-    const all = ['old', 'bare', 'gone', 'queued', 'sending', 'unknown', 'refused', 'inDoubt'].map((one) => listed(one));
+    const all = ['old', 'bare', 'gone', 'queued', 'sending', 'unknown', 'refused', 'inDoubt'].map(
+      (one) => listed(one),
+    );
     expect((await compare(...all)).inProgress).toBe(2);
     expect((await compare(...all, listed('refused', 3))).differing).toEqual([
       { order: 'queued', here: 'queued', sameItems: true },
@@ -82,6 +101,8 @@ describe('comparing the ledger with the list', () => {
   });
 
   it('finds no difference if the list does not show items', async () => {
-    expect((await compare({ purchaseOrderNumber: 'old' }, { purchaseOrderNumber: 'gone' })).differing).toEqual([]);
+    expect(
+      (await compare({ purchaseOrderNumber: 'old' }, { purchaseOrderNumber: 'gone' })).differing,
+    ).toEqual([]);
   });
 });

@@ -45,16 +45,17 @@ ${more}
 
 it('warns of an admin port that other machines reach over plain http, unless a proxy with https is known', () => {
   const found = (admin: string) =>
-    checkAdminHost(configWith(`admin: { ${admin} }`, { PO_SYNC_ADMIN_TOKEN: 'a'.repeat(64) })).map((one) => [
-      one.state,
-      one.message,
-    ]);
+    checkAdminHost(configWith(`admin: { ${admin} }`, { PO_SYNC_ADMIN_TOKEN: 'a'.repeat(64) })).map(
+      (one) => [one.state, one.message],
+    );
   const plain = (host: string) =>
     `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
   expect(found('port: 9464')).toEqual([]);
   expect(found("host: '::1'")).toEqual([]);
   expect(found('host: 0.0.0.0')).toEqual([['warn', plain('0.0.0.0')]]);
-  expect(found("host: 0.0.0.0, publicUrl: 'http://localhost:8080'")).toEqual([['warn', plain('0.0.0.0')]]);
+  expect(found("host: 0.0.0.0, publicUrl: 'http://localhost:8080'")).toEqual([
+    ['warn', plain('0.0.0.0')],
+  ]);
   expect(found("host: 0.0.0.0, publicUrl: 'https://po.example.com'")).toEqual([]);
 });
 
@@ -62,7 +63,9 @@ describe('what daemons share', () => {
   const noPort = 'admin: { port: 0 }';
   const found = async (more = noPort) => {
     const all = await checkDaemon(store, configWith(more));
-    return all.flatMap(({ check, state, message }) => (check === 'ledger format' ? [] : [[check, state, message]]));
+    return all.flatMap(({ check, state, message }) =>
+      check === 'ledger format' ? [] : [[check, state, message]],
+    );
   };
 
   async function mark(owner: { ledger: string; host: string; data: string }): Promise<void> {
@@ -110,8 +113,11 @@ describe('what daemons share', () => {
     await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
     expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
-    for (const name of ['a.csv', 'b.csv.part']) await writeFile(path.join(temp.path, 'inbox', name), 'x');
-    expect(await found()).toEqual([['daemon', 'warn', 'none is running, and 1 file in an inbox waits for one']]);
+    for (const name of ['a.csv', 'b.csv.part'])
+      await writeFile(path.join(temp.path, 'inbox', name), 'x');
+    expect(await found()).toEqual([
+      ['daemon', 'warn', 'none is running, and 1 file in an inbox waits for one'],
+    ]);
     const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
@@ -119,7 +125,8 @@ describe('what daemons share', () => {
       'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
     const name = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
     const [script = ''] =
-      /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await readFile(`/proc/${process.ppid}/cmdline`, 'utf8')) ?? [];
+      /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await readFile(`/proc/${process.ppid}/cmdline`, 'utf8')) ??
+      [];
     const parent = name === 'MainThread' ? `node ${script}`.trim() : name;
     const since = `process ${process.pid} since 1970-01-01 00:00:00 UTC`;
     const fine = ['daemon', 'ok', `1 running (${since}, started by ${parent}); ${log}`];
@@ -163,7 +170,9 @@ describe('what daemons share', () => {
         ['daemon', 'warn', `process ${alone.pid} ${lost} its pm2 has ended`],
         ['daemon', 'warn', `process ${first} ${lost} process ${second} has its number in pm2 now`],
       ]);
-      expect((await found())[0]?.[2]).toContain(`process ${second} since 1970-01-01 00:00:00 UTC, started by pm2`);
+      expect((await found())[0]?.[2]).toContain(
+        `process ${second} since 1970-01-01 00:00:00 UTC, started by pm2`,
+      );
     } finally {
       for (const pid of [first, second]) process.kill(pid);
       for (const child of [alone, pm2]) child.kill();
@@ -180,7 +189,9 @@ describe('what daemons share', () => {
       process.on('SIGTERM', () => process.exit());
       console.log(spawn(process.execPath, ${JSON.stringify(run)}, { stdio: 'ignore' }).pid);`;
     const env = { PATH, PM2_HOME: '/home/op/.pm2', pm_id: '0' };
-    const pm2 = spawn(process.execPath, ['-e', `${start} setInterval(() => {}, 1000);`, 'PM2'], { env });
+    const pm2 = spawn(process.execPath, ['-e', `${start} setInterval(() => {}, 1000);`, 'PM2'], {
+      env,
+    });
     const [text] = (await once(pm2.stdout, 'data')) as [Buffer];
     const kept = Number(String(text).trim());
     const warned = async (ofPm2: object, ofStray: object) => {
@@ -194,11 +205,15 @@ describe('what daemons share', () => {
     const adminPort = 9464;
     try {
       const { pid } = stray;
-      const message = new RegExp(`^process ${pid}, started by .+, runs beside process ${kept}, which pm2 has`);
+      const message = new RegExp(
+        `^process ${pid}, started by .+, runs beside process ${kept}, which pm2 has`,
+      );
       const warning = [['daemon', 'warn', expect.stringMatching(message)]];
       expect(await warned({ adminPort }, { adminPort })).toEqual(warning);
       expect(await warned({ adminPort, role: 'delivery' }, { adminPort })).toEqual(warning);
-      expect(await warned({ adminPort, role: 'delivery' }, { adminPort, role: 'intake' })).toEqual([]);
+      expect(await warned({ adminPort, role: 'delivery' }, { adminPort, role: 'intake' })).toEqual(
+        [],
+      );
       expect(await warned({ adminPort }, {})).toEqual([]);
     } finally {
       process.kill(kept);
@@ -217,8 +232,15 @@ describe('what daemons share', () => {
     const alone = spawn(process.execPath, [program], { stdio: 'ignore' });
     // As pm2 starts it: below its own program.
     const env = { ...process.env, PM2_HOME: '/home/op/.pm2', pm_id: '7', pm_exec_path: program };
-    const ofPm2 = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'pm2'], { env, stdio: 'ignore' });
-    const same = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', path.join(here, 'src/main.ts')]);
+    const ofPm2 = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'pm2'], {
+      env,
+      stdio: 'ignore',
+    });
+    const same = spawn(process.execPath, [
+      '-e',
+      'setInterval(() => {}, 1000)',
+      path.join(here, 'src/main.ts'),
+    ]);
     try {
       for (const [at, { pid }] of [alone, ofPm2, same].entries()) {
         const daemon = { pid, version: buildOf(), host: hostname(), since: at + 1 };
@@ -228,7 +250,8 @@ describe('what daemons share', () => {
       const versions = (await checkDaemon(store, configWith(noPort))).filter(({ message }) =>
         message.includes(' runs '),
       );
-      const text = (pid = 0) => `process ${pid} runs ${buildOf()} in ${old}, and this is ${buildOf()} in ${here}`;
+      const text = (pid = 0) =>
+        `process ${pid} runs ${buildOf()} in ${old}, and this is ${buildOf()} in ${here}`;
       expect(versions.map(({ state, message }) => [state, message])).toEqual([
         ['warn', text(alone.pid)],
         ['warn', text(ofPm2.pid)],
@@ -253,7 +276,9 @@ describe('what daemons share', () => {
     await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
     expect(await format()).toEqual(['ok: 1, as this version writes it']);
     await store.redis.hdel(store.keys.identity, 'format');
-    expect(await format()).toEqual([expect.stringMatching(/^warn: 0; a daemon of this version converts it to 1/)]);
+    expect(await format()).toEqual([
+      expect.stringMatching(/^warn: 0; a daemon of this version converts it to 1/),
+    ]);
   });
 
   it('warns of daemons that may have ended, as status does', async () => {
@@ -279,11 +304,18 @@ describe('what daemons share', () => {
     await store.redis.zadd(store.keys.due, 1, 'PO-1', 2, 'PO-2');
     await store.redis.zadd(store.keys.doubt, 1, 'PO-3');
     const warnings = async (role?: string) => {
-      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, ...(role && { role }) };
+      const daemon = {
+        pid: process.pid,
+        version: buildOf(),
+        host: hostname(),
+        since: 1,
+        ...(role && { role }),
+      };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
-      return (await checkDaemon(store, configWith(noPort))).flatMap(({ state, message, remedy = '' }) =>
-        state === 'warn' ? [[message, /--role \w+/.exec(remedy)?.[0]]] : [],
+      return (await checkDaemon(store, configWith(noPort))).flatMap(
+        ({ state, message, remedy = '' }) =>
+          state === 'warn' ? [[message, /--role \w+/.exec(remedy)?.[0]]] : [],
       );
     };
     expect(await warnings('intake')).toEqual([
@@ -307,16 +339,23 @@ describe('what daemons share', () => {
   it('warns of a file that a daemon cannot take, also if whoever runs doctor may read it', async () => {
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     const reason = 'No permission to read a.csv (mode 0600).';
-    const notTaken = [{ source: 'inbox', file: 'a.csv', reason, remedy: 'Give the daemon the right.' }];
+    const notTaken = [
+      { source: 'inbox', file: 'a.csv', reason, remedy: 'Give the daemon the right.' },
+    ];
     const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
-    const text = 'a.csv of source inbox: No permission to read a.csv (mode 0600). Give the daemon the right.';
+    const text =
+      'a.csv of source inbox: No permission to read a.csv (mode 0600). Give the daemon the right.';
     expect(await found()).toEqual([['not taken', 'warn', text]]);
   });
 
   it('fails once for a folder that several daemons miss', async () => {
-    const daemon = { version: buildOf(), host: hostname(), foldersGone: [{ folder: 'data', path: '/srv/data' }] };
+    const daemon = {
+      version: buildOf(),
+      host: hostname(),
+      foldersGone: [{ folder: 'data', path: '/srv/data' }],
+    };
     for (const since of [1, 2]) {
       const text = JSON.stringify({ ...daemon, pid: process.pid, since });
       await store.redis.set(store.keys.daemon(`d${since}`), text, 'PX', 60_000);
@@ -328,11 +367,15 @@ describe('what daemons share', () => {
 
   it('warns of an inbox that a daemon cannot read, unless whoever runs doctor cannot read it either', async () => {
     const inbox = path.join(temp.path, 'inbox');
-    const notTaken = [{ source: 'inbox', reason: 'No permission.', remedy: 'Give the daemon the right.' }];
+    const notTaken = [
+      { source: 'inbox', reason: 'No permission.', remedy: 'Give the daemon the right.' },
+    ];
     const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
-    expect(await found()).toEqual([['not taken', 'warn', 'source inbox: No permission. Give the daemon the right.']]);
+    expect(await found()).toEqual([
+      ['not taken', 'warn', 'source inbox: No permission. Give the daemon the right.'],
+    ]);
     await rm(inbox, { recursive: true });
     expect(await found()).toEqual([]);
   });
@@ -352,15 +395,26 @@ describe('what daemons share', () => {
       'http-403',
       'Check baseUrl and what this client may do at the API; then it ends automatically when the API accepts',
     ],
-    ['api-down', 'Nothing to do unless token or API fails below: it ends automatically when the API accepts an order.'],
+    [
+      'api-down',
+      'Nothing to do unless token or API fails below: it ends automatically when the API accepts an order.',
+    ],
     ['operator', 'Run po-sync resume when delivery may continue.'],
     [
       'ledger-new',
       "It ends when the API's list has been read; po-sync resume starts without it: orders that the API already has can then be sent again.",
     ],
-    ['ledger-rolled-back', "It ends when the API's list has been read; without a list run po-sync reconcile"],
+    [
+      'ledger-rolled-back',
+      "It ends when the API's list has been read; without a list run po-sync reconcile",
+    ],
   ])('says what to do about a pause %s', async (code, remedy) => {
-    await store.redis.hset(store.keys.breaker, { code, reason: 'x'.repeat(500), since: 1, probeAt: 2 });
+    await store.redis.hset(store.keys.breaker, {
+      code,
+      reason: 'x'.repeat(500),
+      since: 1,
+      probeAt: 2,
+    });
     const [finding] = await checkDaemon(store, configWith(noPort));
     expect(finding?.remedy).toContain(remedy);
     expect(finding?.message).toContain('x'.repeat(500));
@@ -373,11 +427,24 @@ describe('what daemons share', () => {
   });
 
   it('warns of each receiver that did not accept its last notice', async () => {
-    const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: 1 };
-    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notices: [trouble] };
+    const trouble = {
+      receiver: 'webhook hooks.example.com',
+      waiting: 2,
+      lost: 1,
+      error: 'no answer',
+      at: 1,
+    };
+    const daemon = {
+      pid: process.pid,
+      version: buildOf(),
+      host: hostname(),
+      since: 1,
+      notices: [trouble],
+    };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
-    const message = 'webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost';
+    const message =
+      'webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost';
     expect(await found()).toEqual([['notices', 'warn', message]]);
   });
 
@@ -387,14 +454,18 @@ describe('what daemons share', () => {
       const daemon = { pid: process.pid, version: buildOf(), host, since: 1, configuration };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
-      return (await checkDaemon(store, config)).map(({ check, message }) => `${check}: ${message}`).join('\n');
+      return (await checkDaemon(store, config))
+        .map(({ check, message }) => `${check}: ${message}`)
+        .join('\n');
     };
     await store.redis.hset(store.keys.identity, 'epoch', 'e');
     const warning = `daemon: process ${process.pid} was started with another configuration than ${config.file}`;
     expect(await beat(configurationOf(config))).not.toContain(warning);
     const added = { ...config, sources: [...config.sources, ...config.sources] };
     expect(await beat(configurationOf(added))).toContain(warning);
-    expect(await beat(configurationOf({ ...config, admin: { ...config.admin, port: 1 } }))).not.toContain(warning);
+    expect(
+      await beat(configurationOf({ ...config, admin: { ...config.admin, port: 1 } })),
+    ).not.toContain(warning);
     expect(await beat(configurationOf(added), 'another-host')).not.toContain(warning);
     await store.redis.flushall();
   });
@@ -406,7 +477,13 @@ describe('what daemons share', () => {
     try {
       const taken = ['admin port', 'fail', `127.0.0.1:${port} is used by another program`];
       expect(await found(`admin: { port: ${port} }`)).toEqual([taken]);
-      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, adminPort: port };
+      const daemon = {
+        pid: process.pid,
+        version: buildOf(),
+        host: hostname(),
+        since: 1,
+        adminPort: port,
+      };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
       expect(await found(`admin: { port: ${port} }`)).toEqual([]);
@@ -431,7 +508,10 @@ it('programs of notices that are missing, or cannot be run, give a warning', asy
   const program = path.join(temp.path, 'notify.sh');
   const found = async (command: string) => {
     const config = configWith(`notify: [{ on: [paused], command: ['${command}'] }]`);
-    return (await checkNotices(config, `/nowhere:${temp.path}`)).map(({ state, message }) => [state, message]);
+    return (await checkNotices(config, `/nowhere:${temp.path}`)).map(({ state, message }) => [
+      state,
+      message,
+    ]);
   };
   expect(await found(program)).toEqual([['warn', `the program ${program} does not exist`]]);
   await writeFile(program, '#!/bin/sh\n');

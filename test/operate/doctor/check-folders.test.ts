@@ -1,7 +1,12 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkFolders, roomFinding, unusable, withRoom } from '../../../src/operate/doctor/check-folders.ts';
+import {
+  checkFolders,
+  roomFinding,
+  unusable,
+  withRoom,
+} from '../../../src/operate/doctor/check-folders.ts';
 import { configOf } from '../../support/config-text.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -31,8 +36,16 @@ describe('folders', () => {
   it('are fine if they exist or can be created', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     expect(await check()).toEqual({
-      'folder reports': ['ok', expect.stringContaining('does not exist and is created at a start'), ''],
-      'folder data': ['ok', expect.stringContaining('does not exist and is created at a start'), ''],
+      'folder reports': [
+        'ok',
+        expect.stringContaining('does not exist and is created at a start'),
+        '',
+      ],
+      'folder data': [
+        'ok',
+        expect.stringContaining('does not exist and is created at a start'),
+        '',
+      ],
       'inbox inbox': ['ok', expect.stringContaining('without the marker'), ''],
     });
   });
@@ -47,13 +60,19 @@ sources:
 reports: { path: ${temp.path}/reports }
 `);
     const found = (await checkFolders(config)).filter(({ check: name }) => name === 'sources');
-    expect(found).toMatchObject([{ state: 'warn', message: expect.stringContaining('no source of type inbox') }]);
+    expect(found).toMatchObject([
+      { state: 'warn', message: expect.stringContaining('no source of type inbox') },
+    ]);
   });
 
   it('warn of a newest file whose time is in the future, because no other is read', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     const exportOf = async () =>
-      (await check(`  - { name: erp, type: export, path: '${temp.path}/PO_*.csv', newestOnly: true }`))['export erp'];
+      (
+        await check(
+          `  - { name: erp, type: export, path: '${temp.path}/PO_*.csv', newestOnly: true }`,
+        )
+      )['export erp'];
     const file = path.join(temp.path, 'PO_1.csv');
     await writeFile(file, '');
     expect(await exportOf()).toEqual(['ok', `${temp.path}/PO_*.csv is readable`, '']);
@@ -68,28 +87,66 @@ reports: { path: ${temp.path}/reports }
   it('that are missing or not folders fail with a remedy', async () => {
     await writeFile(path.join(temp.path, 'reports'), '');
     expect(await check()).toMatchObject({
-      'folder reports': ['fail', `${temp.path}/reports is not a folder`, expect.stringContaining('Remove or rename')],
-      'inbox inbox': ['fail', `${temp.path}/inbox does not exist`, expect.stringContaining('Mount it or move it back')],
+      'folder reports': [
+        'fail',
+        `${temp.path}/reports is not a folder`,
+        expect.stringContaining('Remove or rename'),
+      ],
+      'inbox inbox': [
+        'fail',
+        `${temp.path}/inbox does not exist`,
+        expect.stringContaining('Mount it or move it back'),
+      ],
     });
   });
 
   it.each([
-    ['EROFS', 'cannot be written: its file system is read-only (EROFS)', 'Mount its file system for writing.'],
+    [
+      'EROFS',
+      'cannot be written: its file system is read-only (EROFS)',
+      'Mount its file system for writing.',
+    ],
     ['ENOSPC', 'cannot be written: its disk is full (ENOSPC)', 'Free some space on its disk.'],
     ['EIO', 'cannot be used (EIO)', 'Check the disk or the network share.'],
-    ['EACCES', 'cannot be used (EACCES', 'Give the user that runs po-sync permission to read, write and enter it.'],
+    [
+      'EACCES',
+      'cannot be used (EACCES',
+      'Give the user that runs po-sync permission to read, write and enter it.',
+    ],
   ])('that fail with %s get a remedy that helps', (code, says, remedy) => {
     const found = unusable('folder', '/srv', Object.assign(new Error(code), { code }));
-    expect(found).toMatchObject({ state: 'fail', message: expect.stringContaining(`/srv ${says}`), remedy });
+    expect(found).toMatchObject({
+      state: 'fail',
+      message: expect.stringContaining(`/srv ${says}`),
+      remedy,
+    });
   });
 
   it.each([
     ['folder data', 0, 'fail', 'only 0 bytes free', 'the ledger and copies of exports are written'],
-    ['folder data', 500_000, 'fail', 'only 500.0 kB free', 'the ledger and copies of exports are written'],
-    ['folder data', 50_000_000, 'warn', 'only 50.0 MB free', 'the ledger and copies of exports are written'],
+    [
+      'folder data',
+      500_000,
+      'fail',
+      'only 500.0 kB free',
+      'the ledger and copies of exports are written',
+    ],
+    [
+      'folder data',
+      50_000_000,
+      'warn',
+      'only 50.0 MB free',
+      'the ledger and copies of exports are written',
+    ],
     ['folder reports', 0, 'fail', 'only 0 bytes free', 'reports are written'],
     ['folder reports', 50_000_000, 'warn', 'only 50.0 MB free', 'reports are written'],
-    ['inbox inbox', 0, 'warn', 'only 0 bytes free', 'files arrive, and their pages and fix files are written'],
+    [
+      'inbox inbox',
+      0,
+      'warn',
+      'only 0 bytes free',
+      'files arrive, and their pages and fix files are written',
+    ],
     ['answers of inbox', 0, 'warn', 'only 0 bytes free', 'answers are written'],
   ])('%s with %i free bytes: %s', (name, free, state, message, what) => {
     const remedy = `Free disk space: ${what} there.`;
@@ -126,7 +183,11 @@ reports: { path: ${temp.path}/reports }
     const found = await check(exports);
     expect(found).toMatchObject({
       'export erp': ['warn', expect.any(String), expect.any(String)],
-      'export many': ['warn', `no file matches ${temp.path}/*.csv`, expect.stringContaining('waits for one')],
+      'export many': [
+        'warn',
+        `no file matches ${temp.path}/*.csv`,
+        expect.stringContaining('waits for one'),
+      ],
     });
     await writeFile(path.join(temp.path, 'one.csv'), '');
     expect(await check(exports)).toMatchObject({ 'export many': ['ok', expect.any(String), ''] });

@@ -23,11 +23,14 @@ it('doctor warns of orders at the API that a restored ledger lacks or would send
   const atStart = {
     check: 'ledger',
     state: 'ok',
-    message: "the API's list has 1 order; the first start reads it into the new ledger before it sends anything",
+    message:
+      "the API's list has 1 order; the first start reads it into the new ledger before it sends anything",
   };
   expect(await found()).toEqual([atStart]);
   await writeFile(`${place.folder}/look.csv`, sheet('PO-9,NEW,A,1'));
-  expect(await place.run(['check', '--preview', `${place.folder}/look.csv`])).toMatchObject({ code: 0 });
+  expect(await place.run(['check', '--preview', `${place.folder}/look.csv`])).toMatchObject({
+    code: 0,
+  });
   expect(await found()).toEqual([atStart]);
   const daemon = place.start(['start']);
   await place.drop('sent.csv', sheet('PO-1,NEW,A,1'));
@@ -52,8 +55,11 @@ it('doctor warns of orders at the API that a restored ledger lacks or would send
     {
       check: 'ledger',
       state: 'warn',
-      message: "the API's list has 1 order that the ledger does not have and 1 order that waits to be sent",
-      remedy: expect.stringContaining('po-sync pause, po-sync reconcile --repair and po-sync resume'),
+      message:
+        "the API's list has 1 order that the ledger does not have and 1 order that waits to be sent",
+      remedy: expect.stringContaining(
+        'po-sync pause, po-sync reconcile --repair and po-sync resume',
+      ),
     },
   ]);
   const text = await readFile(place.config, 'utf8');

@@ -10,7 +10,9 @@ async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
   await using server = await openWebServer(({ url = '' }, response) => {
     const isToken = url.startsWith('/oauth');
     response.writeHead(isToken ? tokenStatus : status, { 'content-type': 'application/json' });
-    response.end(isToken ? JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 60 }) : '{}');
+    response.end(
+      isToken ? JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 60 }) : '{}',
+    );
   });
   await using http = openHttp({ connections: 1 });
   const url = `http://127.0.0.1:${server.port}`;
@@ -39,14 +41,20 @@ it.each(['/api', '/api/v2', ''])(
   'an API that answers 404 at the address %j fails, because no order can be delivered',
   async (path) => {
     const finding = await findingOf(404, path);
-    expect(finding).toMatchObject({ state: 'fail', remedy: expect.stringMatching(/^Correct baseUrl/) });
+    expect(finding).toMatchObject({
+      state: 'fail',
+      remedy: expect.stringMatching(/^Correct baseUrl/),
+    });
     expect(finding?.message).toMatch(/HTTP 404.*does not end with \/api\/v1/);
   },
 );
 
-it.each([403, 405, 501])('an address without the prefix that answers %i may be right', async (status) => {
-  expect(await findingOf(status, '/purchasing')).toMatchObject({ state: 'warn' });
-});
+it.each([403, 405, 501])(
+  'an address without the prefix that answers %i may be right',
+  async (status) => {
+    expect(await findingOf(status, '/purchasing')).toMatchObject({ state: 'warn' });
+  },
+);
 
 it.each([
   [429, /^It limits requests\. The daemon tries again/],

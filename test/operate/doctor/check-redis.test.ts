@@ -9,10 +9,15 @@ describe('the check of Redis', () => {
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  async function check(settings: Record<string, string>): Promise<Record<string, [string, string]>> {
-    for (const [name, value] of Object.entries(settings)) await store.redis.config('SET', name, value);
+  async function check(
+    settings: Record<string, string>,
+  ): Promise<Record<string, [string, string]>> {
+    for (const [name, value] of Object.entries(settings))
+      await store.redis.config('SET', name, value);
     const found = await checkRedis(store.redis, 'this Redis');
-    return Object.fromEntries(found.map(({ check: name, state, message }) => [name, [state, message]]));
+    return Object.fromEntries(
+      found.map(({ check: name, state, message }) => [name, [state, message]]),
+    );
   }
 
   it.each([

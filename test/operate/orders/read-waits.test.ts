@@ -19,7 +19,13 @@ describe('the orders that wait', () => {
     rig = await openDeliveryRig();
     await rig.breaker.hold(OPERATOR, 'paused by the test');
     for (const batch of BATCHES) {
-      const file = { batch, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+      const file = {
+        batch,
+        source: 'inbox',
+        kind: 'inbox',
+        name: 'orders.csv',
+        path: '/none',
+      } as const;
       await rig.batches.begin(file, rig.store.time.now());
     }
   });
@@ -27,7 +33,13 @@ describe('the orders that wait', () => {
   /** A daemon of this environment is alive until `Symbol.asyncDispose`. */
   async function startBeating(role?: 'intake' | 'delivery', timesLost = () => 0) {
     const self = { pid: process.pid, version: '1', ...(role && { role }) };
-    const heart = openHeartbeat({ ...rig.store, timesLost, isSteady: () => timesLost() === 0, id: `d-${role}`, self });
+    const heart = openHeartbeat({
+      ...rig.store,
+      timesLost,
+      isSteady: () => timesLost() === 0,
+      id: `d-${role}`,
+      self,
+    });
     await heart.beat();
     return heart;
   }
@@ -38,7 +50,8 @@ describe('the orders that wait', () => {
     const { ledger, store } = rig;
     const soon = store.time.now() + 60_000;
     const late = entryOf({ order: orderOf('B'), batch: BATCHES[1], batchNo: 2 });
-    for (const number of ['B', 'C']) await ledger.enter({ ...late, order: orderOf(number) }, undefined, soon);
+    for (const number of ['B', 'C'])
+      await ledger.enter({ ...late, order: orderOf(number) }, undefined, soon);
     const early = entryOf({ order: orderOf('A'), batch: BATCHES[0], batchNo: 1 });
     await ledger.enter(early, undefined, soon);
     const place = { line: 2 };
@@ -70,7 +83,9 @@ describe('the orders that wait', () => {
     await ledger.enter(order('first', 0), undefined, soon + 2);
     await ledger.enter(order('second', 1), undefined, soon);
     await ledger.enter(order('third', 2), undefined, soon + 1);
-    expect(await waitsOf(rig)).toMatchObject([{ for: 'pause', orders: 3, oldest: { order: 'first' } }]);
+    expect(await waitsOf(rig)).toMatchObject([
+      { for: 'pause', orders: 3, oldest: { order: 'first' } },
+    ]);
   });
 
   it('whose attempt began before every daemon that is alive wait for the list, not for an answer', async () => {
@@ -78,7 +93,13 @@ describe('the orders that wait', () => {
     await rig.breaker.release(OPERATOR);
     await using former = await startBeating('delivery');
     const [now, soon] = [store.time.now(), store.time.now() + 60_000];
-    const sending = entryOf({ order: orderOf('A'), batch: BATCHES[0], state: 'sending', attempt: 1, lastAt: now });
+    const sending = entryOf({
+      order: orderOf('A'),
+      batch: BATCHES[0],
+      state: 'sending',
+      attempt: 1,
+      lastAt: now,
+    });
     await ledger.enter({ ...sending, deadline: soon }, undefined, soon);
     await until('a later time', () => store.time.now() > now);
     await using _next = await startBeating();
@@ -91,7 +112,11 @@ describe('the orders that wait', () => {
     });
     await former[Symbol.asyncDispose]();
     const [lost] = await waitsOf(rig);
-    expect(lost).toMatchObject({ for: 'list', reason: 'the process of attempt 1 sends no heartbeat', until: soon });
+    expect(lost).toMatchObject({
+      for: 'list',
+      reason: 'the process of attempt 1 sends no heartbeat',
+      until: soon,
+    });
   });
 
   it('of daemons that all lose Redis again and again wait for a connection that lasts', async () => {
@@ -120,10 +145,18 @@ describe('the orders that wait', () => {
   it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {
     const { ledger, store, batches } = rig;
     await using _daemon = await startBeating();
-    const inspection = { sha256: '', bytes: 1, records: 2000, orders: 2000, warnings: [], shape: { format: 'csv' } };
+    const inspection = {
+      sha256: '',
+      bytes: 1,
+      records: 2000,
+      orders: 2000,
+      warnings: [],
+      shape: { format: 'csv' },
+    };
     const [batch] = BATCHES;
     await batches.inspected(batch, inspection as never);
-    const order = (number: string, ordinal: number) => entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal });
+    const order = (number: string, ordinal: number) =>
+      entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal });
     await ledger.enter(order('A', 0), undefined, store.time.now());
     await batches.readingWaits(batch, 1);
     const result = { outcome: 'invalid', attempts: 0, at: 0, code: '', message: '' } as const;
@@ -132,9 +165,13 @@ describe('the orders that wait', () => {
     const [wait, ...others] = await waitsOf(rig);
     expect(wait).toMatchObject({ for: 'pause', orders: 1, unread: 1998 });
     expect(others).toEqual([]);
-    expect(wait && waitText(wait)).toBe('the end of the pause (1,998 more are read then): paused by the test');
+    expect(wait && waitText(wait)).toBe(
+      'the end of the pause (1,998 more are read then): paused by the test',
+    );
     // As many are read as the figures of the same moment say.
-    expect((await readWaits(rig)).batches).toContainEqual(expect.objectContaining({ batch, waitsAfter: 2 }));
+    expect((await readWaits(rig)).batches).toContainEqual(
+      expect.objectContaining({ batch, waitsAfter: 2 }),
+    );
     // A file is read on in portions, and the others of it are not read in between either.
     await batches.readingWaits(batch, undefined);
     expect((await waitsOf(rig))[0]).toMatchObject({ orders: 1, unread: 1998 });
@@ -160,7 +197,10 @@ describe('the orders that wait', () => {
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     await batches.hold(batch, { reason: 'alike', alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
-    expect(await waitsOf(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
+    expect(await waitsOf(rig)).toMatchObject([
+      { for: 'release', orders: 2, unread: 5 },
+      { for: 'order' },
+    ]);
     await batches.admitted(batch, 9, '');
     expect((await waitsOf(rig))[0]).not.toHaveProperty('unread');
   });
@@ -169,7 +209,14 @@ describe('the orders that wait', () => {
     const { ledger, store, batches } = rig;
     await rig.breaker.release(OPERATOR);
     const [batch] = BATCHES;
-    const inspection = { sha256: '', bytes: 1, records: 9, orders: 9, warnings: [], shape: { format: 'csv' } };
+    const inspection = {
+      sha256: '',
+      bytes: 1,
+      records: 9,
+      orders: 9,
+      warnings: [],
+      shape: { format: 'csv' },
+    };
     await batches.inspected(batch, inspection as never);
     // Later, so that the delivery of the rig leaves it alone.
     const soon = store.time.now() + 60_000;

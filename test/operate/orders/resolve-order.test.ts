@@ -25,14 +25,30 @@ const contextOf = () => {
     [Symbol.asyncDispose]: async () => undefined,
   };
   const { config } = configOf(LEAST);
-  return { ledger, queue, store: whole, config, operator: createOperator({ USER: 'anna' }, store.time) };
+  return {
+    ledger,
+    queue,
+    store: whole,
+    config,
+    operator: createOperator({ USER: 'anna' }, store.time),
+  };
 };
 
 /** An order that may have been sent, as it is verified, and as it is when a daemon left it to a person. */
-async function doubt(number: string, ordinal: number): Promise<{ verified: Entry; left: DeadEntry }> {
+async function doubt(
+  number: string,
+  ordinal: number,
+): Promise<{ verified: Entry; left: DeadEntry }> {
   const queued = entryOf({ order: orderOf(number), ordinal });
   const now = rig.store.time.now();
-  const verified: Entry = { ...queued, version: 2, state: 'unknown', attempt: 1, maybeSentAt: now, answer: LOST };
+  const verified: Entry = {
+    ...queued,
+    version: 2,
+    state: 'unknown',
+    attempt: 1,
+    maybeSentAt: now,
+    answer: LOST,
+  };
   await rig.ledger.enter(queued, undefined, now + 60_000);
   await rig.ledger.take(queued, { kind: 'move', entry: verified, doubt: now + 60_000 });
   return { verified, left: { ...verified, version: 3, state: 'inDoubt' } };
@@ -54,7 +70,11 @@ it('an order that a daemon left to a person while the list was awaited is resolv
 it('an order that was sent once more meanwhile is not resolved, and the message does not contradict itself', async () => {
   const { verified } = await doubt('PO-2', 1);
   const again: Entry = { ...verified, version: 3, attempt: 2 };
-  await rig.ledger.take(verified, { kind: 'move', entry: again, doubt: rig.store.time.now() + 60_000 });
+  await rig.ledger.take(verified, {
+    kind: 'move',
+    entry: again,
+    doubt: rig.store.time.now() + 60_000,
+  });
   await expect(resolveOrder(verified, 'resend', contextOf())).rejects.toMatchObject({
     code: 'order-changed',
     message: 'Order PO-2 was changed in the meantime, and is still in doubt.',
@@ -64,7 +84,9 @@ it('an order that was sent once more meanwhile is not resolved, and the message 
 
 it('an order in a call of a daemon that may be gone says until when it waits', async () => {
   const sending = entryOf({ state: 'sending', attempt: 1, deadline: Date.UTC(2099, 0, 1) });
-  await expect(findInDoubt('4711', { lookup: async () => [{ kind: 'open', entry: sending }] })).rejects.toMatchObject({
+  await expect(
+    findInDoubt('4711', { lookup: async () => [{ kind: 'open', entry: sending }] }),
+  ).rejects.toMatchObject({
     code: 'not-in-doubt',
     remedy: expect.stringContaining('Its call ends at 2099-01-01 00:00:00 UTC at the latest'),
   });

@@ -21,7 +21,13 @@ const CALM: Surroundings = {
   list: { nextAt: 0 },
 };
 const OPERATOR = { code: 'operator', reason: 'paused by anna', since: NOW, held: true };
-const DOWN = { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW, held: false, nextTryAt: NOW + 5_000 };
+const DOWN = {
+  code: 'api-down',
+  reason: 'connect ECONNREFUSED',
+  since: NOW,
+  held: false,
+  nextTryAt: NOW + 5_000,
+};
 const answer = { code: 'no-answer', message: 'the connection was reset' };
 const batch = entryOf().batch;
 
@@ -80,7 +86,9 @@ const ROWS: Row[] = [
     'an order of a ledger that was rolled back',
     { state: 'queued' },
     NOW,
-    { pauses: [{ code: 'ledger-rolled-back', reason: 'Redis lost a part', since: NOW, held: true }] },
+    {
+      pauses: [{ code: 'ledger-rolled-back', reason: 'Redis lost a part', since: NOW, held: true }],
+    },
     "the API's list, before anything is sent: Redis lost a part",
     '',
   ],
@@ -108,7 +116,14 @@ const ROWS: Row[] = [
     'the end of the pause: connect ECONNREFUSED',
     'in 5 s',
   ],
-  ['a retry', { state: 'retry', answer }, NOW + 3_000, {}, 'its next attempt: the connection was reset', 'in 3 s'],
+  [
+    'a retry',
+    { state: 'retry', answer },
+    NOW + 3_000,
+    {},
+    'its next attempt: the connection was reset',
+    'in 3 s',
+  ],
   ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free slot for a call', ''],
   [
     'an order after the API asked to wait',
@@ -126,7 +141,14 @@ const ROWS: Row[] = [
     'its turn under the rate limit',
     'in 2 s',
   ],
-  ['an order without a daemon', { state: 'queued' }, NOW, { isServed: false }, 'a daemon; none is running', ''],
+  [
+    'an order without a daemon',
+    { state: 'queued' },
+    NOW,
+    { isServed: false },
+    'a daemon; none is running',
+    '',
+  ],
   [
     'an order beside a daemon that only takes files',
     { state: 'queued' },
@@ -200,7 +222,14 @@ const ROWS: Row[] = [
     '',
   ],
   ...(['conflict', 'refused', 'failed', 'inDoubt'] as const).map(
-    (state): Row => [`an order in ${state}`, { state, answer }, 0, { isServed: false }, 'a person', ''],
+    (state): Row => [
+      `an order in ${state}`,
+      { state, answer },
+      0,
+      { isServed: false },
+      'a person',
+      '',
+    ],
   ),
 ];
 
@@ -210,36 +239,41 @@ describe('what an order waits for', () => {
     expect([waitText(wait), untilText(wait, NOW)]).toEqual([text, until]);
   });
 
-  it.each(['', 'Rehearsed status 401.', 'status 429.;', 'Try again later. ', 'wait:', '...', 'plain'])(
-    'is one clause, also when the reason is %j',
-    (reason) => {
-      const kinds: Record<WaitKind, true> = {
-        person: true,
-        release: true,
-        daemon: true,
-        'first-list': true,
-        pause: true,
-        'slow-down': true,
-        redis: true,
-        retry: true,
-        'rate-limit': true,
-        turn: true,
-        answer: true,
-        list: true,
-        'file-list': true,
-        order: true,
-        file: true,
-        unexamined: true,
-      };
-      for (const kind of Object.keys(kinds) as WaitKind[]) {
-        for (const until of [{}, { until: NOW + 28_000 }]) {
-          const text = `Waits for ${waitClause({ for: kind, reason, ...until }, NOW)}.`;
-          expect(text).not.toMatch(/[.;:,]\s*[.;]|\s{2}|: \.|: ;/);
-          if ('until' in until) expect(text).toMatch(/; next check in 28 s\.$/);
-        }
+  it.each([
+    '',
+    'Rehearsed status 401.',
+    'status 429.;',
+    'Try again later. ',
+    'wait:',
+    '...',
+    'plain',
+  ])('is one clause, also when the reason is %j', (reason) => {
+    const kinds: Record<WaitKind, true> = {
+      person: true,
+      release: true,
+      daemon: true,
+      'first-list': true,
+      pause: true,
+      'slow-down': true,
+      redis: true,
+      retry: true,
+      'rate-limit': true,
+      turn: true,
+      answer: true,
+      list: true,
+      'file-list': true,
+      order: true,
+      file: true,
+      unexamined: true,
+    };
+    for (const kind of Object.keys(kinds) as WaitKind[]) {
+      for (const until of [{}, { until: NOW + 28_000 }]) {
+        const text = `Waits for ${waitClause({ for: kind, reason, ...until }, NOW)}.`;
+        expect(text).not.toMatch(/[.;:,]\s*[.;]|\s{2}|: \.|: ;/);
+        if ('until' in until) expect(text).toMatch(/; next check in 28 s\.$/);
       }
-    },
-  );
+    }
+  });
 
   it('is known for every state', () => {
     const states: Record<EntryState, true> = {

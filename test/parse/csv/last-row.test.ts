@@ -11,14 +11,17 @@ test.each([
   ['alone on its line', `${ROWS}END\n`],
   ['without a line end', `${ROWS}END`],
   ['followed by nothing but empty rows', `${ROWS} END ;;\r\n\r\n;;\r\n\u001a`],
-])('a table that ends with the row of lastRow is read, and that row is no order: %s', async (_, text) => {
-  const { orders, inspection } = await readText(text, mapping);
-  expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
-    ['PO-1', true],
-    ['PO-2', true],
-  ]);
-  expect(inspection.warnings.filter((one) => !one.includes('without any value'))).toEqual([]);
-});
+])(
+  'a table that ends with the row of lastRow is read, and that row is no order: %s',
+  async (_, text) => {
+    const { orders, inspection } = await readText(text, mapping);
+    expect(orders.map(({ number, valid }) => [number, valid])).toEqual([
+      ['PO-1', true],
+      ['PO-2', true],
+    ]);
+    expect(inspection.warnings.filter((one) => !one.includes('without any value'))).toEqual([]);
+  },
+);
 
 test.each([
   ['cut off at a line end in the middle of an order', ROWS.replace('PO-2;B;1\n', ''), 3],

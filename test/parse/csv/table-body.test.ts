@@ -11,7 +11,8 @@ const order = (purchaseOrderNumber: string, articleCode = 'A') => ({
 });
 
 test('names of columns may be wrapped, or contain characters that nobody sees', async () => {
-  const text = '"purchase\nOrder\r\nNumber","Unit\nprice",\ufeffarticleCode,quan\u200btity\n1,2,A,1\n';
+  const text =
+    '"purchase\nOrder\r\nNumber","Unit\nprice",\ufeffarticleCode,quan\u200btity\n1,2,A,1\n';
   expect(inShort((await readText(text)).orders)).toEqual([order('1')]);
   const nul = `${HEADER},a\u0000b\n`;
   await expect(readText(nul)).rejects.toMatchObject({ remedy: 'Enter the name again without it.' });
@@ -101,7 +102,10 @@ describe('rows of a list that are not data', () => {
     });
     const { orders, inspection } = await readText(text, mapping);
     expect(inShort(orders)).toEqual([
-      { ...order('2'), items: ['A', 'B', 'C'].map((articleCode) => ({ articleCode, quantity: 1 })) },
+      {
+        ...order('2'),
+        items: ['A', 'B', 'C'].map((articleCode) => ({ articleCode, quantity: 1 })),
+      },
       { 5: ['9 row-in-doubt'] },
       { 6: ['11 too-few-fields'] },
     ]);
@@ -115,7 +119,9 @@ describe('rows of a list that are not data', () => {
   test('are all of a table whose columns lack the one of onlyWhere, or have it twice', async () => {
     const mapping = mappingOf({ onlyWhere: { Status: 'OFFEN' } });
     for (const names of ['State', 'Status,status'])
-      await expect(readText(`${HEADER},${names}\n1,A,1,OFFEN,OFFEN\n1,A,1,OFFEN\n`, mapping)).rejects.toMatchObject({
+      await expect(
+        readText(`${HEADER},${names}\n1,A,1,OFFEN,OFFEN\n1,A,1,OFFEN\n`, mapping),
+      ).rejects.toMatchObject({
         code: 'unreadable-column-missing',
         message: expect.stringMatching(
           /^onlyWhere in the mapping names "Status", .* Line 1 has "purchaseOrderNumber", /,
@@ -125,7 +131,11 @@ describe('rows of a list that are not data', () => {
   });
 
   test('are read where a fix file has them: a person decided about them', () => {
-    const mapping = mappingOf({ skipRows: ['^Total'], skipWhere: { status: 'DRAFT' }, onlyWhere: { status: 'OPEN' } });
+    const mapping = mappingOf({
+      skipRows: ['^Total'],
+      skipWhere: { status: 'DRAFT' },
+      onlyWhere: { status: 'OPEN' },
+    });
     expect(fixMapping(mapping)).toMatchObject({ skipRows: [], skipWhere: {}, onlyWhere: {} });
   });
 
@@ -145,14 +155,17 @@ describe('rows of a list that are not data', () => {
     ['articleCode,purchaseOrderNumber,quantity', '\n'],
     ['quantity,articleCode,purchaseOrderNumber', ''],
     ['Purchase Order Number,quantity,Article Code', ''],
-  ])('a second header with other columns, %s, is refused with both headers', async (second, gap) => {
-    const text = `${HEADER}\n1,7,2\n${gap}${second}\n7,2,3\n`;
-    const line = gap === '' ? 3 : 4;
-    expect(await whyUnreadable(text)).toMatchObject({ code: 'unreadable-header', line });
-    const shown = second.split(',').map((name) => JSON.stringify(name));
-    const message = `Line ${line} is a second header, with the columns ${shown.join(', ')}; the header on line 1 has`;
-    await expect(readText(text)).rejects.toThrow(message);
-  });
+  ])(
+    'a second header with other columns, %s, is refused with both headers',
+    async (second, gap) => {
+      const text = `${HEADER}\n1,7,2\n${gap}${second}\n7,2,3\n`;
+      const line = gap === '' ? 3 : 4;
+      expect(await whyUnreadable(text)).toMatchObject({ code: 'unreadable-header', line });
+      const shown = second.split(',').map((name) => JSON.stringify(name));
+      const message = `Line ${line} is a second header, with the columns ${shown.join(', ')}; the header on line 1 has`;
+      await expect(readText(text)).rejects.toThrow(message);
+    },
+  );
 
   test('a second header is found without a column for the quantity too', async () => {
     const text = 'purchaseOrderNumber,articleCode\n1,7\narticleCode,purchaseOrderNumber\n7,2\n';
@@ -161,8 +174,14 @@ describe('rows of a list that are not data', () => {
   });
 
   test('a table without a header is refused with its first line', async () => {
-    expect(await whyUnreadable('\n1,A,1\n2,B,1\n')).toEqual({ code: 'unreadable-column-missing', line: 2 });
-    expect(await whyUnreadable('x\n'.repeat(200))).toEqual({ code: 'unreadable-column-missing', line: 1 });
+    expect(await whyUnreadable('\n1,A,1\n2,B,1\n')).toEqual({
+      code: 'unreadable-column-missing',
+      line: 2,
+    });
+    expect(await whyUnreadable('x\n'.repeat(200))).toEqual({
+      code: 'unreadable-column-missing',
+      line: 1,
+    });
   });
 });
 
@@ -172,18 +191,28 @@ describe('a totals row', () => {
     const text = [`${HEADER},amount`, ...rows, ''].join('\n');
     const { orders, inspection } = await readText(text, mappingOf(settings));
     const sent = orders.flatMap((one) =>
-      one.valid ? [`${one.number} ${JSON.stringify(one.order.items.map((item) => item.articleCode))}`] : [],
+      one.valid
+        ? [`${one.number} ${JSON.stringify(one.order.items.map((item) => item.articleCode))}`]
+        : [],
     );
-    const held = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ line, code }) => `${line} ${code}`)));
+    const held = orders.flatMap((one) =>
+      one.valid ? [] : one.problems.map(({ line, code }) => `${line} ${code}`),
+    );
     return { sent, held, warnings: inspection.warnings };
   }
 
   test.each([
     ['a label for a number', ['1,A,1,5', '2,B,2,5', 'Total,,3,10']],
-    ['a label with the number of its group', ['1,A,1,5', '1 Ergebnis,,1,5', '2,B,2,5', 'Gesamtergebnis,,3,10']],
+    [
+      'a label with the number of its group',
+      ['1,A,1,5', '1 Ergebnis,,1,5', '2,B,2,5', 'Gesamtergebnis,,3,10'],
+    ],
     ['a label for an article', ['1,A,1,5', '2,B,2,5', ',Summe:,3,10']],
     ['no label', ['1,A,1,5', '2,B,2,5', ',,3,10']],
-    ['the sum of the rows since the last one', ['1,A,1,5', 'Sous-total,,1,5', '2,B,2,5', 'Sous-total,,2,5']],
+    [
+      'the sum of the rows since the last one',
+      ['1,A,1,5', 'Sous-total,,1,5', '2,B,2,5', 'Sous-total,,2,5'],
+    ],
     ['an ambiguous sum', ['1,A,1,5', '2,B,999,5', 'Total,,"1,000",10']],
     ['stars', ['1,A,1,5', '*,A,7,5', '2,B,2,5', '**,,12,10']],
   ])('that has %s and the sum of the rows above it is skipped with a warning', async (_, rows) => {
@@ -198,7 +227,10 @@ describe('a totals row', () => {
   });
 
   test.each([
-    [['1,A,1,5', '2,B,2,5', 'Total,,3,10'], /^One totals row \(.*\) was skipped: line 4 \("Total", "3", "10"\)\.$/],
+    [
+      ['1,A,1,5', '2,B,2,5', 'Total,,3,10'],
+      /^One totals row \(.*\) was skipped: line 4 \("Total", "3", "10"\)\.$/,
+    ],
     [
       ['1,A,1,5', '*,,1,5', '2,B,2,5', '*,,2,5', '**,,3,10', '***,,3,10'],
       /^4 totals rows \(.*\) were skipped: line 3 \("\*", "1", "5"\), line 5 \(.*\), line 6 \("\*\*", "3", "10"\) and 1 more\.$/,
@@ -214,20 +246,41 @@ describe('a totals row', () => {
     ['a sum of other rows', ['1,A,1,5', 'Total,,9,10'], ['1 ["A"]'], ['3 total-row']],
     ['an article', ['1,A,1,5', 'Total,3 rows,1,5'], ['1 ["A"]'], ['3 total-row']],
     ['a text', ['1,A,1,5', ',,1,five'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
-    ['no label and the sum of one row', ['1,A,1,5', ',,1,5'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
+    [
+      'no label and the sum of one row',
+      ['1,A,1,5', ',,1,5'],
+      [],
+      ['2 row-in-doubt', '3 missing', '3 missing'],
+    ],
     ['the number of an order', ['1,A,1,5', '1,Total,1,5', '2,B,1,5'], ['2 ["B"]'], ['3 total-row']],
-    ['the number of an order and no article', ['1,A,1,5', '1,B,1,5', '1,,2,5', '2,B,1,5'], ['2 ["B"]'], ['4 missing']],
-    ['the number of its group as a label', ['1,A,1,5', '1,Summe 1,1,5', '2,B,1,5'], ['2 ["B"]'], ['3 total-row']],
+    [
+      'the number of an order and no article',
+      ['1,A,1,5', '1,B,1,5', '1,,2,5', '2,B,1,5'],
+      ['2 ["B"]'],
+      ['4 missing'],
+    ],
+    [
+      'the number of its group as a label',
+      ['1,A,1,5', '1,Summe 1,1,5', '2,B,1,5'],
+      ['2 ["B"]'],
+      ['3 total-row'],
+    ],
   ])('that has %s is held with its line', async (_, rows, sent, held) => {
     expect(await read(rows)).toEqual({ sent, held, warnings: [] });
   });
 
   test.each([
     ['skipWhere', { skipWhere: { amount: '90' } }, 'Total,,6,'],
-    ['skipWhere, for each group', { skipWhere: { amount: '90' } }, 'Total,,2,\n2,B,3,10\n2,C,1,90\nTotal,,4,'],
+    [
+      'skipWhere, for each group',
+      { skipWhere: { amount: '90' } },
+      'Total,,2,\n2,B,3,10\n2,C,1,90\nTotal,,4,',
+    ],
     ['onlyWhere', { onlyWhere: { amount: ['10', '6'] } }, 'Total,,6,6'],
   ])('also counts the rows that the mapping leaves out by %s', async (_, settings, total) => {
-    const rows = total.includes('\n') ? ['1,A,1,10', '1,B,1,90', total] : ['1,A,1,10', '2,B,3,10', '2,C,2,90', total];
+    const rows = total.includes('\n')
+      ? ['1,A,1,10', '1,B,1,90', total]
+      : ['1,A,1,10', '2,B,3,10', '2,C,2,90', total];
     const { sent, held, warnings } = await read(rows, settings);
     expect({ sent, held }).toEqual({ sent: ['1 ["A"]', '2 ["B"]'], held: [] });
     expect(warnings).toContainEqual(
@@ -253,18 +306,34 @@ describe('a totals row', () => {
 
     test.each([
       ['no label', ',,15,15', ['4 row-in-doubt', '5 missing', '5 missing']],
-      ['no label and the sum of what is readable', ',,3,15', ['4 row-in-doubt', '5 missing', '5 missing']],
-      ['a larger sum and a label that can be an article', ',Total,15,15', ['4 row-in-doubt', '5 total-row']],
+      [
+        'no label and the sum of what is readable',
+        ',,3,15',
+        ['4 row-in-doubt', '5 missing', '5 missing'],
+      ],
+      [
+        'a larger sum and a label that can be an article',
+        ',Total,15,15',
+        ['4 row-in-doubt', '5 total-row'],
+      ],
       ['the label of an end and a larger sum', ',,15,End', ['4 row-in-doubt', '5 total-row']],
       ['a smaller sum', ',,2,Total', ['4 row-in-doubt', '5 total-row']],
       ['an article and a label further right', ',X,15,Total', ['4 row-in-doubt', '5 missing']],
     ])('that has %s holds the order beside it', async (_, row, held) => {
-      expect(await below(row)).toEqual({ sent: ['1 ["A"]'], held: ['2 not-a-number', ...held], warnings: [] });
+      expect(await below(row)).toEqual({
+        sent: ['1 ["A"]'],
+        held: ['2 not-a-number', ...held],
+        warnings: [],
+      });
     });
 
     test('needs the exact sum of a group that is readable, and proves nothing for an article with one readable row, or with none', async () => {
       const group = ['Summe,,15,15', '4,D,4,5', '5,E,1,5', ',Summe,6,5'];
-      expect((await below(...group)).held).toEqual(['2 not-a-number', '7 row-in-doubt', '8 total-row']);
+      expect((await below(...group)).held).toEqual([
+        '2 not-a-number',
+        '7 row-in-doubt',
+        '8 total-row',
+      ]);
       const ofOne = await read(['1,A,twelve,5', '2,B,2,5', ',Total,2,5']);
       expect(ofOne.held).toEqual(['2 not-a-number', '3 row-in-doubt', '4 total-row']);
       expect((await read(['1,A,twelve,5', ',,12,Total'])).held).toEqual([
@@ -276,7 +345,8 @@ describe('a totals row', () => {
   });
 
   describe('below a quantity that can be read in two ways', () => {
-    const below = (total: string, more = '1,C,1.000,5') => read([more, '1,A,11,5', '2,B,22,5', `Total,,${total},10`]);
+    const below = (total: string, more = '1,C,1.000,5') =>
+      read([more, '1,A,11,5', '2,B,22,5', `Total,,${total},10`]);
 
     test.each(['34', '1033', '33'])(
       'that is %s, the sum with one of the readings or without it, is skipped',
@@ -296,21 +366,30 @@ describe('a totals row', () => {
 
     test('that is the sum with none of the readings is held, unless another quantity is not readable', async () => {
       expect((await below('60')).held).toEqual(['2 ambiguous-number', '5 total-row']);
-      expect((await below('60', '1,C,1.000,5\n3,D,twelve,5')).held).toEqual(['3 not-a-number', '2 ambiguous-number']);
+      expect((await below('60', '1,C,1.000,5\n3,D,twelve,5')).held).toEqual([
+        '3 not-a-number',
+        '2 ambiguous-number',
+      ]);
     });
   });
 
   test('that sums only the rows that are kept is skipped, too', async () => {
-    const { held } = await read(['1,A,1,10', '2,B,3,10', '2,C,2,90', 'Total,,4,'], { skipWhere: { amount: '90' } });
+    const { held } = await read(['1,A,1,10', '2,B,3,10', '2,C,2,90', 'Total,,4,'], {
+      skipWhere: { amount: '90' },
+    });
     expect(held).toEqual([]);
   });
 
   test('that a blank number repeats the one above for is not an item', async () => {
-    expect(await read(['1,A,1,5', ',B,2,5', ',Total,4,5', '2,C,1,5'], { fillDown: true })).toMatchObject({
+    expect(
+      await read(['1,A,1,5', ',B,2,5', ',Total,4,5', '2,C,1,5'], { fillDown: true }),
+    ).toMatchObject({
       sent: ['2 ["C"]'],
       held: ['4 total-row'],
     });
-    expect(await read(['1,A,1,5', ',B,2,5', ',Total,3,5', '2,C,1,5'], { fillDown: true })).toMatchObject({
+    expect(
+      await read(['1,A,1,5', ',B,2,5', ',Total,3,5', '2,C,1,5'], { fillDown: true }),
+    ).toMatchObject({
       sent: ['1 ["A","B"]', '2 ["C"]'],
     });
   });
@@ -322,7 +401,10 @@ describe('a totals row', () => {
 });
 
 test('rows that are equal in every column are two items where the mapping says so', async () => {
-  const { orders } = await readText(`${HEADER}\n1,A,1\n2,B,1\n1,A,1\n`, mappingOf({ repeatedRows: 'allow' }));
+  const { orders } = await readText(
+    `${HEADER}\n1,A,1\n2,B,1\n1,A,1\n`,
+    mappingOf({ repeatedRows: 'allow' }),
+  );
   expect(orders.map(({ number, valid, records }) => [number, valid, records.length])).toEqual([
     ['2', true, 1],
     ['1', true, 2],
@@ -346,7 +428,10 @@ describe('further orders or items beside those that are read', () => {
 
   test.each([
     ['without names', `${HEADER},,,,\n4500012345,A,1,,4500012346,B,2\n`],
-    ['beyond a column without a name', `${HEADER},,PO,Article,Qty\n4500012345,A,1,,4500012346,B,2\n`],
+    [
+      'beyond a column without a name',
+      `${HEADER},,PO,Article,Qty\n4500012345,A,1,,4500012346,B,2\n`,
+    ],
     ['with numbered names', `${HEADER},articleCode2,quantity 2\n1,A,1,B,2\n`],
     ['with names that a program numbered', `${HEADER},articleCode.1,quantity.1\n1,A,1,B,2\n`],
   ])('make the file unreadable: %s', async (_, text) => {
@@ -379,7 +464,11 @@ test('a further header with other names makes the file unreadable, also without 
   const text = `${HEADER}\n1,A,1\nBestellnummer,Menge,Artikel\n2,6,7000\n`;
   expect(await whyUnreadable(text)).toMatchObject({ code: 'unreadable-header', line: 3 });
   const { orders } = await readText(`${HEADER}\n1,A,1\nPO-X7,B,many\n2,A,1\n`);
-  expect(inShort(orders)).toEqual([order('1'), { 'PO-X7': ['3 quantity not-a-number'] }, order('2')]);
+  expect(inShort(orders)).toEqual([
+    order('1'),
+    { 'PO-X7': ['3 quantity not-a-number'] },
+    order('2'),
+  ]);
 });
 
 describe('files that were joined', () => {
@@ -401,11 +490,17 @@ describe('files that were joined', () => {
 
   test('hold the orders that have rows with another delimiter', async () => {
     const { orders } = await readText(`${HEADER}\n1,A,1\n2,A,1\n3,A,1\n4;A;1\n1;B;1\n`);
-    expect(inShort(orders).slice(0, 3)).toEqual([{ 1: ['2 row-in-doubt'] }, order('2'), { 3: ['4 row-in-doubt'] }]);
+    expect(inShort(orders).slice(0, 3)).toEqual([
+      { 1: ['2 row-in-doubt'] },
+      order('2'),
+      { 3: ['4 row-in-doubt'] },
+    ]);
   });
 
   test('are not seen in titles with numbers', async () => {
-    const { orders } = await readText(`Orders of,21.11.2026,\nPage 1;of 7;\n,Plant,1000\n${HEADER}\n1,A,1\n`);
+    const { orders } = await readText(
+      `Orders of,21.11.2026,\nPage 1;of 7;\n,Plant,1000\n${HEADER}\n1,A,1\n`,
+    );
     expect(inShort(orders)).toEqual([order('1')]);
   });
 });

@@ -16,7 +16,11 @@ function read(text: string, lengths: readonly number[]) {
       at += length;
     }
     records.push(...parser.end());
-    return records.map(({ line, pointer, value }) => ({ line, pointer, text: JSON.stringify(value) }));
+    return records.map(({ line, pointer, value }) => ({
+      line,
+      pointer,
+      text: JSON.stringify(value),
+    }));
   } catch (error) {
     if (error instanceof PoSyncError) return { code: error.code, message: error.message };
     throw error;
@@ -25,7 +29,16 @@ function read(text: string, lengths: readonly number[]) {
 
 const value = fc.json({ maxDepth: 4 });
 const gap = fc.constantFrom('', ' ', '\n', '\r\n', '\t', '\n\n ');
-const number = fc.constantFrom('0', '-0', '1.50', '1e2', '12345678901234567890', '0.1E+05', '9007199254740993', '-7');
+const number = fc.constantFrom(
+  '0',
+  '-0',
+  '1.50',
+  '1e2',
+  '12345678901234567890',
+  '0.1E+05',
+  '9007199254740993',
+  '-7',
+);
 const document = fc
   .array(
     fc.tuple(
@@ -86,7 +99,9 @@ describe('records', () => {
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), pieces, (sources, lengths) => {
         const text = `[[${sources.join(',')}]]`;
-        expect(read(text, lengths)).toEqual([{ line: 1, pointer: '/0', text: `[${sources.join(',')}]` }]);
+        expect(read(text, lengths)).toEqual([
+          { line: 1, pointer: '/0', text: `[${sources.join(',')}]` },
+        ]);
       }),
       { numRuns: runs(500) },
     );

@@ -21,31 +21,47 @@ describe('cells that are struck through', () => {
       `<c s="1" t="inlineStr"><is><t>2</t></is></c>${textCell('A')}<c><v>1</v></c>`,
       'purchaseOrderNumber',
     ],
-    ['the article', `${textCell('2')}<c s="1" t="inlineStr"><is><t>A</t></is></c><c><v>1</v></c>`, 'articleCode'],
+    [
+      'the article',
+      `${textCell('2')}<c s="1" t="inlineStr"><is><t>A</t></is></c><c><v>1</v></c>`,
+      'articleCode',
+    ],
     ['the quantity', `${textCell('2')}${textCell('A')}<c s="1"><v>1</v></c>`, 'quantity'],
   ])('hold their row: %s', async (_, cells, field) => {
     const { orders } = await readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells) }]));
     const problems = orders.flatMap((one) => (one.valid ? [] : one.problems));
     expect(problems.map((problem) => problem.field)).toContain(field);
-    expect(JSON.stringify(problems)).toContain(field === 'quantity' ? 'not a number' : 'struck through');
+    expect(JSON.stringify(problems)).toContain(
+      field === 'quantity' ? 'not a number' : 'struck through',
+    );
   });
 
   test('do not matter in a column that is not sent', async () => {
-    const book = rawWorkbook([{ xml: sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`) }]);
+    const book = rawWorkbook([
+      { xml: sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`) },
+    ]);
     const text = textCell('text');
     const wide = (xml: string) => xml.replace('</row>', `${text}</row>`);
     expect(inShort((await readText(book)).orders)).toEqual([{ 1: ['2 too-many-fields'] }]);
-    const fine = rawWorkbook([{ xml: wide(sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`)) }]);
+    const fine = rawWorkbook([
+      { xml: wide(sheetXml(`${plain('1')}<c s="1" t="inlineStr"><is><t>old</t></is></c>`)) },
+    ]);
     expect(inShort((await readText(fine)).orders)).toEqual([order('1')]);
   });
 });
 
 describe('texts that are struck through in part', () => {
-  const [struck, kept] = ['<r><rPr><strike/></rPr><t>A1</t></r>', '<r><rPr><b/></rPr><t>A2</t></r>'];
-  const cells = (runs: string) => `${textCell('2')}<c t="inlineStr"><is>${runs}</is></c><c><v>1</v></c>`;
+  const [struck, kept] = [
+    '<r><rPr><strike/></rPr><t>A1</t></r>',
+    '<r><rPr><b/></rPr><t>A2</t></r>',
+  ];
+  const cells = (runs: string) =>
+    `${textCell('2')}<c t="inlineStr"><is>${runs}</is></c><c><v>1</v></c>`;
 
   test('hold their row', async () => {
-    const { orders } = await readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells(struck + kept)) }]));
+    const { orders } = await readText(
+      rawWorkbook([{ xml: sheetXml(plain('1'), cells(struck + kept)) }]),
+    );
     expect(inShort(orders)).toEqual([order('1'), { 2: ['3 articleCode spreadsheet-damage'] }]);
     expect(JSON.stringify(orders)).toContain('struck through');
   });
@@ -60,8 +76,12 @@ describe('texts that are struck through in part', () => {
 
 describe('the format of a cell with a text', () => {
   const inFormat = async (code: string, text = '7', column = 1) => {
-    const cells = ['1', 'A', '1'].map(textCell).with(column, `<c s="1" t="inlineStr"><is><t>${text}</t></is></c>`);
-    return inShort((await readText(rawWorkbook([{ xml: sheetXml(cells.join('')) }], [code]))).orders);
+    const cells = ['1', 'A', '1']
+      .map(textCell)
+      .with(column, `<c s="1" t="inlineStr"><is><t>${text}</t></is></c>`);
+    return inShort(
+      (await readText(rawWorkbook([{ xml: sheetXml(cells.join('')) }], [code]))).orders,
+    );
   };
 
   test('is applied to an article, as the cell shows it', async () => {
@@ -86,7 +106,9 @@ describe('a formula that was not calculated', () => {
     ['the quantity', 2],
   ])('is no empty cell as %s', async (_, column) => {
     const next = `<c><v>2</v></c>${textCell('C')}<c><v>1</v></c>`;
-    const book = rawWorkbook([{ xml: sheetXml(plain('1'), cells.with(column, unknown).join(''), next) }]);
+    const book = rawWorkbook([
+      { xml: sheetXml(plain('1'), cells.with(column, unknown).join(''), next) },
+    ]);
     const { orders } = await readText(book);
     const sent = orders.flatMap((one) => (one.valid ? [one.order.purchaseOrderNumber] : []));
     expect(sent).toEqual(column === 0 ? [] : ['1']);
@@ -111,7 +133,9 @@ test('a quantity with a label in its format that makes another number of it is h
   const held = ['0" x 10"', '0" dozen"', '0" Paar"', '"2 x "0', '0" Tsd."'];
   const fine = ['0" Stk"', '0" pcs"', '#,##0" kg"', '_-* #,##0_-', '"Nr. "0', '0" m2"'];
   const formats = [...held, ...fine];
-  const cells = formats.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5</v></c>`);
+  const cells = formats.map(
+    (_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5</v></c>`,
+  );
   const { orders } = await readText(rawWorkbook([{ xml: sheetXml(...cells) }], formats));
   expect(inShort(orders)).toEqual([
     ...held.map((_, i) => ({ [`P${i}`]: [`${i + 2} quantity not-a-number`] })),
@@ -121,7 +145,10 @@ test('a quantity with a label in its format that makes another number of it is h
 
 test('a second table below empty rows of a sheet is refused', async () => {
   const other = row([textCell('article'), textCell('name'), textCell('stock')].join(''), ' r="5"');
-  const xml = sheetXml(plain('1')).replace('</sheetData>', `${other}${row(plain('X'))}</sheetData>`);
+  const xml = sheetXml(plain('1')).replace(
+    '</sheetData>',
+    `${other}${row(plain('X'))}</sheetData>`,
+  );
   await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({
     code: 'unreadable-header',
     facts: { line: 5 },
@@ -137,7 +164,9 @@ describe('the sheet of a workbook that is read', () => {
       { name: 'Orders', xml: sheetXml(plain('3')) },
     ]);
     expect(inShort((await readText(book)).orders)).toEqual([order('3')]);
-    expect(inShort((await readText(book, mappingOf({ sheet: 'Old' }))).orders)).toEqual([order('1')]);
+    expect(inShort((await readText(book, mappingOf({ sheet: 'Old' }))).orders)).toEqual([
+      order('1'),
+    ]);
   });
 
   test('must be named when there are several', async () => {
@@ -166,7 +195,9 @@ describe('the sheet of a workbook that is read', () => {
     expect(inspection.warnings).toEqual([`${warning} Remove them if they are not meant.`]);
     const filter = '</sheetData><autoFilter ref="A1:C8"><filterColumn colId="0"/></autoFilter>';
     const filtered = await readText(rawWorkbook([{ xml: xml.replace('</sheetData>', filter) }]));
-    expect(filtered.inspection.warnings).toEqual([`${warning} A filter is set. Remove them if they are not meant.`]);
+    expect(filtered.inspection.warnings).toEqual([
+      `${warning} A filter is set. Remove them if they are not meant.`,
+    ]);
   });
 
   test('is reported with a hidden column that is sent, by its name', async () => {
@@ -178,14 +209,19 @@ describe('the sheet of a workbook that is read', () => {
     };
     const warning = 'The column "quantity" is hidden. It was read.';
     expect(await warningsOf('<col min="3" max="3" hidden="1"/>')).toEqual([warning]);
-    expect(await warningsOf('<col min="3" max="16384" width="0" customWidth="1"/>')).toEqual([warning]);
-    expect(await warningsOf('<col min="1" max="3" width="9"/><col min="4" max="9" hidden="1"/>')).toEqual([]);
+    expect(await warningsOf('<col min="3" max="16384" width="0" customWidth="1"/>')).toEqual([
+      warning,
+    ]);
+    expect(
+      await warningsOf('<col min="1" max="3" width="9"/><col min="4" max="9" hidden="1"/>'),
+    ).toEqual([]);
   });
 
   test('is reported with values in the color of their background, where they are sent', async () => {
     const cells = (style: number) =>
       `${textCell('2')}<c s="${style}" t="inlineStr"><is><t>A</t></is></c><c><v>1</v></c>`;
-    const read = (style: number) => readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells(style)) }]));
+    const read = (style: number) =>
+      readText(rawWorkbook([{ xml: sheetXml(plain('1'), cells(style)) }]));
     const { orders, inspection } = await read(2);
     expect(inShort(orders)).toEqual([order('1'), order('2')]);
     expect(inspection.warnings).toEqual([
@@ -223,7 +259,9 @@ describe('a number with a format', () => {
     );
     const expected = cases.map(([, , shown]) => order(shown, shown));
     for (const written of [xml, xml.replaceAll('"', "'"), prefixed(xml)]) {
-      expect(inShort((await readText(rawWorkbook([{ xml: written }], formats))).orders)).toEqual(expected);
+      expect(inShort((await readText(rawWorkbook([{ xml: written }], formats))).orders)).toEqual(
+        expected,
+      );
     }
   });
 
@@ -246,7 +284,9 @@ describe('a number with a format', () => {
       const { xml, formats } = book(cases, cells);
       const { orders } = await readText(rawWorkbook([{ xml }], formats));
       expect(
-        orders.flatMap((one) => (one.valid ? ['valid'] : one.problems.map(({ code }) => code)).slice(0, 1)),
+        orders.flatMap((one) =>
+          (one.valid ? ['valid'] : one.problems.map(({ code }) => code)).slice(0, 1),
+        ),
       ).toEqual(cases.map(() => 'spreadsheet-damage'));
     }
   });
@@ -259,7 +299,10 @@ describe('a number with a format', () => {
       ['[$-407]#,##0', '1500'],
       ['#,##0 [$EUR-407]', '1500'],
     ] as const;
-    const { xml, formats } = book(cases, (cell, i) => `${textCell(`P${i}`)}${textCell('A')}${cell}`);
+    const { xml, formats } = book(
+      cases,
+      (cell, i) => `${textCell(`P${i}`)}${textCell('A')}${cell}`,
+    );
     expect(inShort((await readText(rawWorkbook([{ xml }], formats))).orders)).toEqual([
       order('P0', 'A', 42_000),
       order('P1', 'A', 42),
@@ -271,11 +314,24 @@ describe('a number with a format', () => {
 
   test('is not a quantity when its cell shows another number', async () => {
     const formats = ['0%', '0,', '0"00"', '#,##0,,"M"', '0"."000'];
-    const cells = formats.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`);
+    const cells = formats.map(
+      (_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`,
+    );
     const { orders } = await readText(rawWorkbook([{ xml: sheetXml(...cells) }], formats));
     expect(orders.map(({ valid }) => valid)).toEqual(formats.map(() => false));
-    const same = ['#,##0', '0.00', '0" pcs"', '0000000000', '0.00E+00', '"CR "0', '# ?/?', '0" m2"'];
-    const fine = same.map((_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`);
+    const same = [
+      '#,##0',
+      '0.00',
+      '0" pcs"',
+      '0000000000',
+      '0.00E+00',
+      '"CR "0',
+      '# ?/?',
+      '0" m2"',
+    ];
+    const fine = same.map(
+      (_, i) => `${textCell(`P${i}`)}${textCell('A')}<c s="${i + 1}"><v>5000000</v></c>`,
+    );
     const sent = await readText(rawWorkbook([{ xml: sheetXml(...fine) }], same));
     expect(inShort(sent.orders)).toEqual(same.map((_, i) => order(`P${i}`, 'A', 5_000_000)));
   });
@@ -304,10 +360,14 @@ test('a workbook that needs more processor time than it may is refused', async (
   const file = path.join(folder.path, 'large.xlsx');
   await writeFile(
     file,
-    rawWorkbook([{ xml: sheetXml(...Array.from({ length: 100_000 }, (_, i) => plain(String(i)))) }]),
+    rawWorkbook([
+      { xml: sheetXml(...Array.from({ length: 100_000 }, (_, i) => plain(String(i)))) },
+    ]),
   );
   await using handle = await openRegularFile(file);
-  await expect(openWorkbook(handle, await stampOf(handle), { sheet: undefined, seconds: 0 })).rejects.toMatchObject({
+  await expect(
+    openWorkbook(handle, await stampOf(handle), { sheet: undefined, seconds: 0 }),
+  ).rejects.toMatchObject({
     code: 'unreadable-too-large',
     message: 'The workbook needs more than 0 s of processor time.',
   });
@@ -321,7 +381,11 @@ describe('a malicious workbook is refused at once', () => {
       `<worksheet ${Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ')}>`,
       'unreadable-xml',
     ],
-    ['a long comment', `<worksheet><!--${'x'.repeat(30_000_000)}--></worksheet>`, 'unreadable-too-large'],
+    [
+      'a long comment',
+      `<worksheet><!--${'x'.repeat(30_000_000)}--></worksheet>`,
+      'unreadable-too-large',
+    ],
     ['a document type', '<!DOCTYPE x [<!ENTITY a "b">]><worksheet/>', 'unreadable-xml'],
     ['deep nesting', '<a>'.repeat(100_000), 'unreadable-xml'],
     [
@@ -348,12 +412,17 @@ describe('a malicious workbook is refused at once', () => {
 
   test('an empty sheet contains no orders', async () => {
     const xml = '<worksheet><sheetData/></worksheet>';
-    await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({ code: 'unreadable-empty' });
+    await expect(readText(rawWorkbook([{ xml }]))).rejects.toMatchObject({
+      code: 'unreadable-empty',
+    });
   });
 });
 
 function prefixed(xml: string): string {
   return xml
     .replaceAll(/<(\/?)(\w+)/g, '<$1x:$2')
-    .replace('<x:worksheet', '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"');
+    .replace(
+      '<x:worksheet',
+      '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"',
+    );
 }

@@ -32,7 +32,11 @@ function rows(...cells: SheetData): SheetData {
 }
 
 const text = (value: string) => ({ type: String, value });
-const number = (value: number, format?: string) => ({ type: Number, value, ...(format !== undefined && { format }) });
+const number = (value: number, format?: string) => ({
+  type: Number,
+  value,
+  ...(format !== undefined && { format }),
+});
 
 /** The workbook with one of its parts written anew. */
 async function withPart(name: string, change: (xml: string) => string): Promise<Buffer> {
@@ -44,11 +48,23 @@ async function withPart(name: string, change: (xml: string) => string): Promise<
 
 describe('a workbook', () => {
   test('is read: texts unchanged, numbers by their digits, each with its row', async () => {
-    const sheet = rows([text('00123'), text('A'), number(5)], [], [text('2'), number(4711), text('7')]);
+    const sheet = rows(
+      [text('00123'), text('A'), number(5)],
+      [],
+      [text('2'), number(4711), text('7')],
+    );
     const { inspection, orders } = await read(await writeWorkbook(sheet));
-    expect(inspection).toMatchObject({ records: 2, warnings: [], shape: { format: { type: 'xlsx' }, header: HEADER } });
+    expect(inspection).toMatchObject({
+      records: 2,
+      warnings: [],
+      shape: { format: { type: 'xlsx' }, header: HEADER },
+    });
     expect(orders).toMatchObject([
-      { number: '00123', place: { line: 2 }, order: { items: [{ articleCode: 'A', quantity: 5 }] } },
+      {
+        number: '00123',
+        place: { line: 2 },
+        order: { items: [{ articleCode: 'A', quantity: 5 }] },
+      },
       { number: '2', place: { line: 4 }, order: { items: [{ articleCode: '4711', quantity: 7 }] } },
     ]);
   });
@@ -60,14 +76,20 @@ describe('a workbook', () => {
       [text('1'), text('A'), number(5), text('DRAFT')],
       [text('2'), text('A'), number(5), text('ok')],
     ];
-    const { inspection, orders } = await read(await writeWorkbook(sheet), { skipWhere: { status: 'DRAFT' } });
+    const { inspection, orders } = await read(await writeWorkbook(sheet), {
+      skipWhere: { status: 'DRAFT' },
+    });
     expect(orders.map((one) => one.number)).toEqual(['2']);
     expect(inspection.warnings).toEqual(['One row that matches skipWhere was skipped.']);
   });
 
   test('in which a quantity was left as text holds the fractions, which may have been thousands', async () => {
     const workbook = await writeWorkbook(
-      rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), text('3,5')], [text('3'), text('C'), number(7)]),
+      rows(
+        [text('1'), text('A'), number(1.2)],
+        [text('2'), text('B'), text('3,5')],
+        [text('3'), text('C'), number(7)],
+      ),
     );
     const { orders } = await read(workbook, { decimal: ',', quantity: 'number' });
     expect(orders).toMatchObject([
@@ -83,7 +105,9 @@ describe('a workbook', () => {
       { number: '2', order: { items: [{ quantity: 3.5 }] } },
       { number: '3', order: { items: [{ quantity: 7 }] } },
     ]);
-    const alone = await writeWorkbook(rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), number(3.5)]));
+    const alone = await writeWorkbook(
+      rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), number(3.5)]),
+    );
     expect((await read(alone, { decimal: ',', quantity: 'number' })).orders).toMatchObject([
       { order: { items: [{ quantity: 1.2 }] } },
       { order: { items: [{ quantity: 3.5 }] } },
@@ -117,7 +141,9 @@ describe('a workbook', () => {
     expect(inspection.warnings).toContain(
       'Only the sheet "Orders" was read, as the mapping says. The sheet "Notes" was not.',
     );
-    await expect(read(book, { sheet: 'Order' })).rejects.toMatchObject({ code: 'unreadable-sheet' });
+    await expect(read(book, { sheet: 'Order' })).rejects.toMatchObject({
+      code: 'unreadable-sheet',
+    });
     await expect(read(book)).rejects.toMatchObject({
       code: 'unreadable-sheet',
       remedy: expect.stringContaining('For your operator: set sheet'),
@@ -130,7 +156,9 @@ describe('a workbook', () => {
     ['000-000', 1234567, '1234-567'],
     ['0', 123, '123'],
   ])('shows the format %s of %d as %s', async (format, value, shown) => {
-    const { orders } = await read(await writeWorkbook(rows([number(value, format), text('A'), number(5)])));
+    const { orders } = await read(
+      await writeWorkbook(rows([number(value, format), text('A'), number(5)])),
+    );
     expect(orders).toMatchObject([{ number: shown, valid: true }]);
   });
 
@@ -152,19 +180,45 @@ describe('a workbook', () => {
     ]);
   });
 
-  test.each(['auto', ',', '.'])('has fractions that no decimal sign (%s) changes', async (decimal) => {
-    const sheet = rows([text('1'), text('A'), number(1.234)], [text('2'), text('A'), number(1.1)]);
-    const { orders } = await read(await writeWorkbook(sheet), { decimal, quantity: 'number' });
-    expect(orders).toMatchObject([
-      { order: { items: [{ quantity: 1.234 }] } },
-      { order: { items: [{ quantity: 1.1 }] } },
-    ]);
-    expect((await read(await writeWorkbook(sheet), { decimal })).orders[0]).toMatchObject({ valid: false });
-  });
+  test.each(['auto', ',', '.'])(
+    'has fractions that no decimal sign (%s) changes',
+    async (decimal) => {
+      const sheet = rows(
+        [text('1'), text('A'), number(1.234)],
+        [text('2'), text('A'), number(1.1)],
+      );
+      const { orders } = await read(await writeWorkbook(sheet), { decimal, quantity: 'number' });
+      expect(orders).toMatchObject([
+        { order: { items: [{ quantity: 1.234 }] } },
+        { order: { items: [{ quantity: 1.1 }] } },
+      ]);
+      expect((await read(await writeWorkbook(sheet), { decimal })).orders[0]).toMatchObject({
+        valid: false,
+      });
+    },
+  );
 
   test('returns any texts, joined by number and with their rows', async () => {
     const cell = fc
-      .string({ unit: fc.constantFrom('a', 'B', '0', '7', ' ', '<', '&', '"', "'", 'é', '€', ';', ',', '𝄞', ']') })
+      .string({
+        unit: fc.constantFrom(
+          'a',
+          'B',
+          '0',
+          '7',
+          ' ',
+          '<',
+          '&',
+          '"',
+          "'",
+          'é',
+          '€',
+          ';',
+          ',',
+          '𝄞',
+          ']',
+        ),
+      })
       // Marks may mean the row above, zeros nothing, an apostrophe a text: other tests.
       .filter((value) => /^[aBé]/.test(value) && value.trim() === value);
     const row = fc.record({
@@ -177,16 +231,25 @@ describe('a workbook', () => {
         fc.uniqueArray(row, { minLength: 1, maxLength: 20, selector: JSON.stringify }),
         async (wanted) => {
           const sheet = rows(
-            ...wanted.map(({ number: id, code, quantity }) => [text(id), text(code), number(quantity)]),
+            ...wanted.map(({ number: id, code, quantity }) => [
+              text(id),
+              text(code),
+              number(quantity),
+            ]),
           );
           const { orders } = await read(await writeWorkbook(sheet));
           const found = orders.flatMap((order) =>
-            order.valid ? order.order.items.map((item) => [order.number, item.articleCode, item.quantity]) : [],
+            order.valid
+              ? order.order.items.map((item) => [order.number, item.articleCode, item.quantity])
+              : [],
           );
           const groups = [...new Set(wanted.map(({ number: id }) => id))].flatMap((id) =>
-            wanted.filter((one) => one.number === id).map(({ code, quantity }) => [id, code, quantity]),
+            wanted
+              .filter((one) => one.number === id)
+              .map(({ code, quantity }) => [id, code, quantity]),
           );
-          const sorted = (all: unknown[]) => all.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1));
+          const sorted = (all: unknown[]) =>
+            all.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1));
           expect(sorted(found)).toEqual(sorted(groups));
         },
       ),
@@ -208,7 +271,11 @@ describe('a workbook', () => {
     ],
     ['cut off', async () => (await writeWorkbook(rows())).subarray(0, -30), 'unreadable-zip'],
     ['with a broken part', async () => flipped(await writeWorkbook(rows())), 'unreadable-zip'],
-    ['broken XML', () => withPart('xl/worksheets/sheet1.xml', (xml) => xml.slice(0, 700)), undefined],
+    [
+      'broken XML',
+      () => withPart('xl/worksheets/sheet1.xml', (xml) => xml.slice(0, 700)),
+      undefined,
+    ],
     [
       'without its sheet',
       () => withPart('xl/workbook.xml', (xml) => xml.replace(/<sheet .*?>/, '')),
@@ -224,15 +291,24 @@ describe('a workbook', () => {
       async () => Buffer.concat([await writeWorkbook(rows()), Buffer.alloc(33 * 1024 * 1024)]),
       'unreadable-too-large',
     ],
-    ['of cells far apart', () => withPart('xl/worksheets/sheet1.xml', () => farApart(5_000)), 'unreadable-too-large'],
+    [
+      'of cells far apart',
+      () => withPart('xl/worksheets/sheet1.xml', () => farApart(5_000)),
+      'unreadable-too-large',
+    ],
   ])('that is %s is refused completely', async (_, make, code) => {
-    await expect(read(await make())).rejects.toMatchObject({ code: code ?? expect.stringMatching(/^unreadable-/) });
+    await expect(read(await make())).rejects.toMatchObject({
+      code: code ?? expect.stringMatching(/^unreadable-/),
+    });
   });
 });
 
 /** The last column in each row: every cell before it takes room. */
 function farApart(count: number): string {
-  const cells = Array.from({ length: count }, (_, i) => `<row r="${i + 1}"><c r="XFD${i + 1}"><v>1</v></c></row>`);
+  const cells = Array.from(
+    { length: count },
+    (_, i) => `<row r="${i + 1}"><c r="XFD${i + 1}"><v>1</v></c></row>`,
+  );
   return `<worksheet><sheetData>${cells.join('')}</sheetData></worksheet>`;
 }
 

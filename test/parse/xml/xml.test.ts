@@ -11,7 +11,14 @@ const order = (purchaseOrderNumber: string, ...items: [string, number][]) => ({
   orderState: 'NEW',
   items: items.map(([articleCode, quantity]) => ({ articleCode, quantity })),
 });
-const NESTED = { fields: { purchaseOrderNumber: 'number', items: 'Items', articleCode: 'Article', quantity: 'Qty' } };
+const NESTED = {
+  fields: {
+    purchaseOrderNumber: 'number',
+    items: 'Items',
+    articleCode: 'Article',
+    quantity: 'Qty',
+  },
+};
 
 async function ordersIn(text: string | Buffer, mapping: object = {}) {
   const { orders, inspection } = await readText(text, mappingOf(mapping));
@@ -43,7 +50,9 @@ describe('XML', () => {
 
   test('with a unit of several pieces beside a quantity is held', async () => {
     const text = TWO.replace('unit="ST"', 'unit="DZN"');
-    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 Qty.unit other-value'] });
+    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({
+      'PO-1': ['5 Qty.unit other-value'],
+    });
   });
 
   test.each([
@@ -55,14 +64,19 @@ describe('XML', () => {
   ])(
     'is sent with the attributes of an element that is not the number, the article or the quantity: %s',
     async (element) => {
-      const text = TWO.replace('<o:Items>', `${element}<o:Items>`).replace('</o:Item>', `${element}</o:Item>`);
+      const text = TWO.replace('<o:Items>', `${element}<o:Items>`).replace(
+        '</o:Item>',
+        `${element}</o:Item>`,
+      );
       expect((await ordersIn(text, NESTED)).orders[0]).toEqual(order('PO-1', ['A & 1', 5]));
     },
   );
 
   test('with a status in an attribute of its element is held', async () => {
     const text = TWO.replace('<o:Items>', '<Status code="CANCELLED">C</Status><o:Items>');
-    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 Status.code called-off'] });
+    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({
+      'PO-1': ['5 Status.code called-off'],
+    });
   });
 
   test('that deletes an order, as cXML does, is held', async () => {
@@ -78,14 +92,18 @@ describe('XML', () => {
       },
     };
     expect((await ordersIn(cxml('new'), mapping)).orders).toEqual([order('1', ['A', 1])]);
-    expect((await ordersIn(cxml('delete'), mapping)).orders).toEqual([{ 1: ['1 OrderRequestHeader.type called-off'] }]);
+    expect((await ordersIn(cxml('delete'), mapping)).orders).toEqual([
+      { 1: ['1 OrderRequestHeader.type called-off'] },
+    ]);
   });
 
   test('may have items directly in the order, flat rows, or one order only', async () => {
-    const direct = '<a><b number="1"><Item Article="A" Qty="1"/><Item Article="B" Qty="2"/></b></a>';
+    const direct =
+      '<a><b number="1"><Item Article="A" Qty="1"/><Item Article="B" Qty="2"/></b></a>';
     const fields = { ...NESTED.fields, items: 'Item' };
     expect((await ordersIn(direct, { fields })).orders).toEqual([order('1', ['A', 1], ['B', 2])]);
-    const flat = '<a><r><number>1</number><Article>A</Article><Qty>1</Qty></r><r number="1" Article="B" Qty="2"/></a>';
+    const flat =
+      '<a><r><number>1</number><Article>A</Article><Qty>1</Qty></r><r number="1" Article="B" Qty="2"/></a>';
     expect((await ordersIn(flat, NESTED)).orders).toEqual([order('1', ['A', 1], ['B', 2])]);
     const one = '<Order number="1"><Items><Item Article="A" Qty="1"/></Items></Order>';
     expect((await ordersIn(one, NESTED)).orders).toEqual([order('1', ['A', 1])]);
@@ -94,7 +112,11 @@ describe('XML', () => {
 
   test.each([
     ['a count', '<Items count="2">', [order('1', ['A', 1], ['B', 2])]],
-    ['a type', '<Items xsi:type="list" soap:arrayType="Item[2]">', [order('1', ['A', 1], ['B', 2])]],
+    [
+      'a type',
+      '<Items xsi:type="list" soap:arrayType="Item[2]">',
+      [order('1', ['A', 1], ['B', 2])],
+    ],
     ['a wrong count', '<Items count="3">', [{ 1: ['1 Items not-a-list'] }]],
     ['no value, but items', '<Items xsi:nil="true">', [{ 1: ['1 Items not-a-list'] }]],
   ])('may have %s beside its items', async (_, start, expected) => {
@@ -115,7 +137,9 @@ describe('XML', () => {
   ])('with xsi:nil="%s" has no value', async (nil, more) => {
     const state = `<orderState xsi:nil="${nil}"${more}/>`;
     const text = (rest: string) => `<a><r number="1" Article="A">${rest}</r></a>`;
-    expect((await ordersIn(text(`${state}<Qty>1</Qty>`), NESTED)).orders).toEqual([order('1', ['A', 1])]);
+    expect((await ordersIn(text(`${state}<Qty>1</Qty>`), NESTED)).orders).toEqual([
+      order('1', ['A', 1]),
+    ]);
     const without = (await ordersIn(text(`<Qty xsi:nil="${nil}"${more}/>`), NESTED)).orders;
     expect(without).toEqual([{ 1: ['1 Qty missing'] }]);
     const both = (await ordersIn(text(`<Qty xsi:nil="${nil}"${more}>5</Qty>`), NESTED)).orders;
@@ -134,7 +158,9 @@ describe('XML', () => {
       code: 'unreadable-records',
       message: expect.stringContaining('in several places: Envelope.Head and Envelope.Body.List.r'),
     });
-    await expect(ordersIn(text, { ...NESTED, records: 'Envelope.Body.Orders' })).rejects.toMatchObject({
+    await expect(
+      ordersIn(text, { ...NESTED, records: 'Envelope.Body.Orders' }),
+    ).rejects.toMatchObject({
       code: 'unreadable-records',
       message: 'No element Envelope.Body.Orders was found; Envelope.Body has "List".',
     });
@@ -146,7 +172,8 @@ describe('XML', () => {
     for (const number of ['<Order.>1</Order.>', '<PO.Id>1</PO.Id>', '<PO><Id>1</Id></PO>'])
       expect((await ordersIn(text(number), { fields })).orders).toEqual([order('1', ['A', 1])]);
     await expect(ordersIn(text(''), { fields })).rejects.toMatchObject({
-      message: 'No element or attribute Order. or PO.Id was found; the document has "a", "r", "Article", "Qty".',
+      message:
+        'No element or attribute Order. or PO.Id was found; the document has "a", "r", "Article", "Qty".',
     });
   });
 
@@ -202,7 +229,11 @@ describe('XML', () => {
     ['an attribute twice', '<a><r number="1" number="2"/></a>', 'unreadable-xml'],
     ['more after its end', '<a><r number="1"/></a><a/>', 'unreadable-xml'],
     ['too deep nesting', `<a><r number="1">${'<b>'.repeat(100)}`, 'unreadable-xml'],
-    ['a long element', `<a><r number="1"/><r>${'<b>x</b>'.repeat(200_000)}</r></a>`, 'unreadable-too-large'],
+    [
+      'a long element',
+      `<a><r number="1"/><r>${'<b>x</b>'.repeat(200_000)}</r></a>`,
+      'unreadable-too-large',
+    ],
     ['a long text', `<a><r number="1"/>${'x'.repeat(3_000_000)}`, 'unreadable-too-large'],
     ['a web page', '<!doctype html><html><body>no</body></html>', 'unreadable-format'],
     ['no order number', '<a><b c="1"/></a>', 'unreadable-records'],
@@ -215,18 +246,35 @@ describe('XML', () => {
   });
 
   test.each([
-    ['a document type', '<!DOCTYPE a SYSTEM "a.dtd"><a><r number="1"/></a>', 'Remove the document type'],
-    ['an unknown entity', '<a><r number="1"><Qty>1&nbsp;0</Qty></r></a>', 'Write the character itself'],
-    ['a second document', '<a><r number="1"/></a>\n<?xml version="1.0"?><a/>', 'drop each as a separate file'],
+    [
+      'a document type',
+      '<!DOCTYPE a SYSTEM "a.dtd"><a><r number="1"/></a>',
+      'Remove the document type',
+    ],
+    [
+      'an unknown entity',
+      '<a><r number="1"><Qty>1&nbsp;0</Qty></r></a>',
+      'Write the character itself',
+    ],
+    [
+      'a second document',
+      '<a><r number="1"/></a>\n<?xml version="1.0"?><a/>',
+      'drop each as a separate file',
+    ],
     ['no end', '<a><r number="1"/>', 'Drop the complete file again'],
   ])('with %s is refused with what to do', async (_, text, remedy) => {
-    await expect(readText(text, mappingOf(NESTED))).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
+    await expect(readText(text, mappingOf(NESTED))).rejects.toMatchObject({
+      remedy: expect.stringContaining(remedy),
+    });
   });
 
   test('that is cut anywhere is refused', async () => {
     const text = TWO.trimEnd();
     for (let end = 60; end < text.length; end++)
-      await expect(readText(text.slice(0, end), mappingOf(NESTED)), text.slice(end - 20, end)).rejects.toMatchObject({
+      await expect(
+        readText(text.slice(0, end), mappingOf(NESTED)),
+        text.slice(end - 20, end),
+      ).rejects.toMatchObject({
         code: expect.stringMatching(/^unreadable-(xml|records)$/),
       });
   });
@@ -236,14 +284,23 @@ describe('the encoding of XML', () => {
   const row = (encoding: string) =>
     `<?xml version="1.0" encoding="${encoding}"?><a><r number="1" Article="Stra\u00dfe" Qty="1"/></a>`;
 
-  test.each(['ISO-8859-1', 'windows-1252', 'latin1', 'iso-8859-15', 'cp1252'])('is declared as %s', async (name) => {
-    expect((await ordersIn(Buffer.from(row(name), 'latin1'), NESTED)).orders).toEqual([order('1', ['Stra\u00dfe', 1])]);
-  });
+  test.each(['ISO-8859-1', 'windows-1252', 'latin1', 'iso-8859-15', 'cp1252'])(
+    'is declared as %s',
+    async (name) => {
+      expect((await ordersIn(Buffer.from(row(name), 'latin1'), NESTED)).orders).toEqual([
+        order('1', ['Stra\u00dfe', 1]),
+      ]);
+    },
+  );
 
   test('is refused if the letters show another', async () => {
-    await expect(ordersIn(row('ISO-8859-1'), NESTED)).rejects.toMatchObject({ code: 'unreadable-encoding' });
+    await expect(ordersIn(row('ISO-8859-1'), NESTED)).rejects.toMatchObject({
+      code: 'unreadable-encoding',
+    });
     const fixed = { ...NESTED, encoding: 'utf-8' };
-    expect((await ordersIn(row('ISO-8859-1'), fixed)).orders).toEqual([order('1', ['Stra\u00dfe', 1])]);
+    expect((await ordersIn(row('ISO-8859-1'), fixed)).orders).toEqual([
+      order('1', ['Stra\u00dfe', 1]),
+    ]);
     await expect(ordersIn(Buffer.from(row('UTF-8'), 'latin1'), NESTED)).rejects.toMatchObject({
       code: 'unreadable-encoding',
     });
@@ -257,25 +314,44 @@ describe('the encoding of XML', () => {
 
   test('may be UTF-16, and the file may be compressed', async () => {
     const text = `\ufeff${row('utf-16')}`;
-    expect((await ordersIn(Buffer.from(text, 'utf16le'), NESTED)).orders).toEqual([order('1', ['Stra\u00dfe', 1])]);
-    expect((await ordersIn(gzipSync(row('utf-16')), NESTED)).orders).toEqual([order('1', ['Stra\u00dfe', 1])]);
+    expect((await ordersIn(Buffer.from(text, 'utf16le'), NESTED)).orders).toEqual([
+      order('1', ['Stra\u00dfe', 1]),
+    ]);
+    expect((await ordersIn(gzipSync(row('utf-16')), NESTED)).orders).toEqual([
+      order('1', ['Stra\u00dfe', 1]),
+    ]);
   });
 
   test.each(ENCODINGS)('%s may be named by the mapping', async (encoding) => {
     const text = '<a><r number="1" Article="A-1" Qty="1"/></a>';
     const bytes = encoding.startsWith('utf-16') ? Buffer.from(text, 'utf16le') : Buffer.from(text);
     const content = encoding === 'utf-16be' ? bytes.swap16() : bytes;
-    expect((await ordersIn(content, { ...NESTED, encoding })).orders).toEqual([order('1', ['A-1', 1])]);
+    expect((await ordersIn(content, { ...NESTED, encoding })).orders).toEqual([
+      order('1', ['A-1', 1]),
+    ]);
   });
 });
 
 const text = fc.string({
-  unit: fc.constantFrom('a', 'ß', '😀', ' ', '\n', '\r\n', '&amp;', '&#65;', '<![CDATA[<]]>', '<!-- x -->'),
+  unit: fc.constantFrom(
+    'a',
+    'ß',
+    '😀',
+    ' ',
+    '\n',
+    '\r\n',
+    '&amp;',
+    '&#65;',
+    '<![CDATA[<]]>',
+    '<!-- x -->',
+  ),
 });
 const element = fc
   .tuple(fc.constantFrom('A', 'b', 'x:A'), text)
   .map(([name, inner]) => `<${name} k="v">${inner}</${name}>`);
-const record = fc.array(fc.oneof(element, text), { maxLength: 4 }).map((parts) => `<r n="1">${parts.join('')}</r>`);
+const record = fc
+  .array(fc.oneof(element, text), { maxLength: 4 })
+  .map((parts) => `<r n="1">${parts.join('')}</r>`);
 
 test('XML is the same wherever it is split', () => {
   const read = (content: string, length: number) => {
@@ -284,13 +360,22 @@ test('XML is the same wherever it is split', () => {
     const found = [];
     for (let at = 0; at < characters.length; at += length)
       found.push(...parser.write(characters.slice(at, at + length).join('')));
-    return [...found, ...parser.end()].map(({ line, pointer, value, bytes }) => ({ line, pointer, value, bytes }));
+    return [...found, ...parser.end()].map(({ line, pointer, value, bytes }) => ({
+      line,
+      pointer,
+      value,
+      bytes,
+    }));
   };
   fc.assert(
-    fc.property(fc.array(record, { maxLength: 4 }), fc.integer({ min: 1, max: 12 }), (records, length) => {
-      const content = `<a>${records.join('\n')}</a>`;
-      expect(read(content, length)).toEqual(read(content, content.length));
-    }),
+    fc.property(
+      fc.array(record, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 12 }),
+      (records, length) => {
+        const content = `<a>${records.join('\n')}</a>`;
+        expect(read(content, length)).toEqual(read(content, content.length));
+      },
+    ),
     { numRuns: runs(500) },
   );
 });

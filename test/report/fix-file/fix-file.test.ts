@@ -20,7 +20,9 @@ const MESSAGE = 'MENGE: The quantity must be a whole number above zero.';
 
 function bytesOf(shape: FileShape, orders: readonly ReportedOrder[]): Buffer {
   const file = fixFile(shape, BATCH);
-  const records = orders.flatMap(({ order, deadLetter }) => (deadLetter ? [file.recordsOf(order, deadLetter)] : []));
+  const records = orders.flatMap(({ order, deadLetter }) =>
+    deadLetter ? [file.recordsOf(order, deadLetter)] : [],
+  );
   return Buffer.concat([file.opening(), ...records, file.closing()]);
 }
 
@@ -31,7 +33,11 @@ function textOf(shape: FileShape, orders: readonly ReportedOrder[]): string {
 describe('the fix file of a table', () => {
   it('a table keeps its columns, followed by the line and the errors of each row', () => {
     const records = rows(2, ['7', 'A', '1'], ['7', 'B', '1,5'], ['7', 'C', 'x']);
-    const order = wrong(records, problem(3), problem(4, { code: 'quantity-not-number', message: 'No number.' }));
+    const order = wrong(
+      records,
+      problem(3),
+      problem(4, { code: 'quantity-not-number', message: 'No number.' }),
+    );
     expect(textOf(CSV_SHAPE, [order])).toBe(
       [
         'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
@@ -55,7 +61,12 @@ describe('the fix file of a table', () => {
   });
 
   it('a conflict says what to enter', () => {
-    const order = dead(rows(2, ['7', 'A', '1']), 'conflict', 'other-content', 'this number is already accepted');
+    const order = dead(
+      rows(2, ['7', 'A', '1']),
+      'conflict',
+      'other-content',
+      'this number is already accepted',
+    );
     expect(textOf(CSV_SHAPE, [order])).toContain(
       `;this number is already accepted; if it is the same order, leave it out here and discard it in the dashboard; enter another number only if it really is another order${from('line 2')}`.slice(
         1,
@@ -64,7 +75,12 @@ describe('the fix file of a table', () => {
   });
 
   it('a refusal that names no article is at every row, and says that the API does not say which row', () => {
-    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle');
+    const order = dead(
+      rows(9, ['7', 'A', '1'], ['7', 'B', '2']),
+      'refused',
+      '400',
+      'Unknown\r\narticle',
+    );
     expect(textOf(CSV_SHAPE, [order])).toContain(
       `7;A;1;9;400;Unknown article. The API refused the complete order and does not say which row: check all 2 rows.${from('line 9')};${CHECK}\n7;B;2;10;;part of this order, which the API refused: Unknown article${from('line 10')};${CHECK}\n`,
     );
@@ -76,19 +92,46 @@ describe('the fix file of a table', () => {
   });
 
   it.each([
-    ['failed', 'Service unavailable.', 'The complete order was not sent: this is about all 2 rows.', 'was not sent'],
-    ['inDoubt', 'No answer', 'The complete order is in doubt: this is about all 2 rows.', 'is in doubt'],
-    ['conflict', 'already accepted', 'The complete order is in conflict: this is about all 2 rows.', 'is in conflict'],
-  ] as const)('a %s order says at each row that it is about the complete order', (kind, message, first, other) => {
-    const text = textOf(CSV_SHAPE, [dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), kind, 'code', message)]);
-    const [, one, two] = text.split('\n');
-    expect(one).toContain(message);
-    expect(one).toContain(`${first}${from('line 9')}`);
-    expect(two).toContain(`;10;;part of this order, which ${other}: ${message}${from('line 10')};`);
-  });
+    [
+      'failed',
+      'Service unavailable.',
+      'The complete order was not sent: this is about all 2 rows.',
+      'was not sent',
+    ],
+    [
+      'inDoubt',
+      'No answer',
+      'The complete order is in doubt: this is about all 2 rows.',
+      'is in doubt',
+    ],
+    [
+      'conflict',
+      'already accepted',
+      'The complete order is in conflict: this is about all 2 rows.',
+      'is in conflict',
+    ],
+  ] as const)(
+    'a %s order says at each row that it is about the complete order',
+    (kind, message, first, other) => {
+      const text = textOf(CSV_SHAPE, [
+        dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), kind, 'code', message),
+      ]);
+      const [, one, two] = text.split('\n');
+      expect(one).toContain(message);
+      expect(one).toContain(`${first}${from('line 9')}`);
+      expect(two).toContain(
+        `;10;;part of this order, which ${other}: ${message}${from('line 10')};`,
+      );
+    },
+  );
 
   it('a long message of the API does not cut what a person has to know, nor the place', () => {
-    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'long '.repeat(400));
+    const order = dead(
+      rows(9, ['7', 'A', '1'], ['7', 'B', '2']),
+      'refused',
+      '400',
+      'long '.repeat(400),
+    );
     const [, one, two] = textOf(CSV_SHAPE, [order]).split('\n');
     expect(one).toContain(
       `long… The API refused the complete order and does not say which row: check all 2 rows.${from('line 9')}`,
@@ -140,10 +183,22 @@ describe('the fix file of a table', () => {
   });
 
   it('a row that is too short is filled up and marked, so it stays invalid until it is corrected', () => {
-    const order = wrong(rows(2, ['7', 'A']), problem(2, { field: '', code: 'row-too-short', message: 'Short.' }));
+    const order = wrong(
+      rows(2, ['7', 'A']),
+      problem(2, { field: '', code: 'row-too-short', message: 'Short.' }),
+    );
     const [, row] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';', relax_column_count: true });
     const mark = 'put each value into its column, then clear this cell';
-    expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', `Short.${from('line 2')}`, CHECK, mark]);
+    expect(row).toEqual([
+      '7',
+      'A',
+      '',
+      '2',
+      'row-too-short',
+      `Short.${from('line 2')}`,
+      CHECK,
+      mark,
+    ]);
   });
 
   it('byte order mark and line ends are kept', () => {
@@ -162,7 +217,9 @@ describe('the fix file of a table', () => {
   });
 
   it('formulas are neutralized, numbers are not', () => {
-    const text = textOf(CSV_SHAPE, [dead(rows(2, ['=1+1', "'@x", '-5,00']), 'refused', '400', '+cmd')]);
+    const text = textOf(CSV_SHAPE, [
+      dead(rows(2, ['=1+1', "'@x", '-5,00']), 'refused', '400', '+cmd'),
+    ]);
     expect(text).toContain(`\n'=1+1;''@x;-5,00;2;400;'+cmd${from('line 2')};${CHECK}\n`);
   });
 });
@@ -178,7 +235,10 @@ const dialects: fc.Arbitrary<FileShape> = fc.record({
   newline: fc.constantFrom('\n', '\r\n', '\r'),
 });
 const tricky = fc.constantFrom(...'";,\t|\r\n =+-@\'5xÄ€'.split(''));
-const texts = fc.oneof(fc.string({ unit: tricky }), fc.string({ unit: fc.constantFrom('a', '1', 'ß', 'ÿ') }));
+const texts = fc.oneof(
+  fc.string({ unit: tricky }),
+  fc.string({ unit: fc.constantFrom('a', '1', 'ß', 'ÿ') }),
+);
 const tables = fc.array(fc.tuple(texts, texts, texts), { minLength: 1, maxLength: 5 });
 
 it('every cell survives any dialect and encoding', () => {
@@ -190,10 +250,15 @@ it('every cell survives any dialect and encoding', () => {
       // Windows-1252 has its byte for no mark, so there it cannot be one.
       const marked = shape.bom === true && encoding?.startsWith('utf') === true;
       const text = decoder.decode(bytesOf({ ...shape, bom: marked }, [order]));
-      const [header, ...read]: string[][] = parse(text, { delimiter, record_delimiter: shape.newline ?? '\n' });
+      const [header, ...read]: string[][] = parse(text, {
+        delimiter,
+        record_delimiter: shape.newline ?? '\n',
+      });
       expect(header).toEqual(['PO_NO', 'MATNR', 'MENGE', ...ERRORS]);
       expect(read.map((row) => row.slice(0, 3).map(restore))).toEqual(cells);
-      expect(read.map((row) => row[4])).toEqual(cells.map((_, index) => (index === 0 ? '400' : '')));
+      expect(read.map((row) => row[4])).toEqual(
+        cells.map((_, index) => (index === 0 ? '400' : '')),
+      );
     }),
     { numRuns: runs(400) },
   );
@@ -201,14 +266,23 @@ it('every cell survives any dialect and encoding', () => {
 
 describe('the fix file of JSON', () => {
   const object = (line: number, value: unknown, pointer?: string) => [
-    { kind: 'object' as const, place: { line, ...(pointer === undefined ? {} : { pointer }) }, value },
+    {
+      kind: 'object' as const,
+      place: { line, ...(pointer === undefined ? {} : { pointer }) },
+      value,
+    },
   ];
   const json: FileShape = { format: { type: 'json', encoding: 'utf-8' } };
 
   it('JSON becomes an array of the same objects with error keys', () => {
     const value = { id: '7', items: [{ sku: 'A', n: 1.5 }], _error_code: 'old' };
-    const order = wrong(object(3, value, '/0'), problem(5, { pointer: '/0/items/0/n', field: 'n' }));
-    const file = JSON.parse(textOf(json, [order, dead(object(9, { id: '8' }), 'refused', '400', 'No')]));
+    const order = wrong(
+      object(3, value, '/0'),
+      problem(5, { pointer: '/0/items/0/n', field: 'n' }),
+    );
+    const file = JSON.parse(
+      textOf(json, [order, dead(object(9, { id: '8' }), 'refused', '400', 'No')]),
+    );
     expect(file).toEqual([
       {
         ...value,
@@ -217,14 +291,25 @@ describe('the fix file of JSON', () => {
         _error_message: `n: The quantity must be a whole number above zero.${from('/0')}`,
         _error_check: CHECK,
       },
-      { id: '8', _error_line: 9, _error_code: '400', _error_message: `No${from('line 9')}`, _error_check: CHECK },
+      {
+        id: '8',
+        _error_line: 9,
+        _error_code: '400',
+        _error_message: `No${from('line 9')}`,
+        _error_check: CHECK,
+      },
     ]);
   });
 
   it('of rows on one line, each row names its place', () => {
     const records = ['/0', '/1'].flatMap((pointer) => object(1, { id: '7', n: pointer }, pointer));
-    const [first, second] = JSON.parse(textOf(json, [wrong(records, problem(1, { pointer: '/1/n', field: 'n' }))]));
-    expect(first).toMatchObject({ _error_code: '', _error_message: `part of this order${from('/0')}` });
+    const [first, second] = JSON.parse(
+      textOf(json, [wrong(records, problem(1, { pointer: '/1/n', field: 'n' }))]),
+    );
+    expect(first).toMatchObject({
+      _error_code: '',
+      _error_message: `part of this order${from('/0')}`,
+    });
     expect(second).toMatchObject({
       _error_code: 'quantity-not-whole',
       _error_message: `n: The quantity must be a whole number above zero.${from('/1')}`,
@@ -241,7 +326,9 @@ describe('the fix file of JSON', () => {
   });
 
   it('a value that is not an object gets the key _error_value', () => {
-    const [entry] = JSON.parse(textOf(json, [wrong(object(1, [5], '/0'), problem(1, { pointer: '/0', field: '' }))]));
+    const [entry] = JSON.parse(
+      textOf(json, [wrong(object(1, [5], '/0'), problem(1, { pointer: '/0', field: '' }))]),
+    );
     expect(entry).toMatchObject({ _error_value: [5], _error_code: 'quantity-not-whole' });
   });
 
@@ -256,7 +343,9 @@ describe('the fix file of JSON', () => {
 
   it('a key named __proto__ is kept as data', () => {
     const value: unknown = JSON.parse('{"__proto__":{"x":1},"id":"7"}');
-    expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain('"__proto__":{"x":1}');
+    expect(textOf(json, [dead(object(1, value), 'failed', '502', 'Down')])).toContain(
+      '"__proto__":{"x":1}',
+    );
   });
 
   it('without orders it is an empty array; characters that the encoding lacks are escaped', () => {
@@ -270,5 +359,10 @@ describe('the fix file of JSON', () => {
 
 it('a fix file never has the name of the list of entries', () => {
   const names = (['csv', 'xlsx', 'json', 'ndjson'] as const).map((type) => fixFileName({ type }));
-  expect(names).toEqual(['dead-letters.csv', 'dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']);
+  expect(names).toEqual([
+    'dead-letters.csv',
+    'dead-letters.csv',
+    'dead-letters.fix.json',
+    'dead-letters.ndjson',
+  ]);
 });

@@ -27,12 +27,19 @@ afterEach(() => temp[Symbol.asyncDispose]());
 const HEADER = ['purchaseOrderNumber', 'articleCode', 'quantity'];
 
 /** Writes the cells as a CSV and as the workbook made from it, and reads the workbook. */
-async function throughWorkbook(cells: string[][], delimiter = ';', encoding = 'utf-8'): Promise<string[][]> {
+async function throughWorkbook(
+  cells: string[][],
+  delimiter = ';',
+  encoding = 'utf-8',
+): Promise<string[][]> {
   const text = [HEADER, ...cells].map((row) => csvLine(row, { delimiter, newline: '\n' })).join('');
   const csv = join(temp.path, 'fix.csv');
   await writeFile(csv, encoderFor(encoding)(text));
   {
-    await using draft = await openFixWorkbook(temp.path, { path: csv, format: { type: 'csv', delimiter, encoding } });
+    await using draft = await openFixWorkbook(temp.path, {
+      path: csv,
+      format: { type: 'csv', delimiter, encoding },
+    });
     await draft?.publish();
   }
   return readCells(join(temp.path, 'dead-letters.xlsx'));
@@ -65,7 +72,21 @@ it('the cells of a workbook are read as the texts of the CSV it was made from', 
 });
 
 it('quotes, line breaks, delimiters, markup and umlauts survive', async () => {
-  const unit = fc.constantFrom('"', ';', '<', '>', '&', "'", 'ä', '€', 'a', '1', '\n', '_x0041_', ']]>');
+  const unit = fc.constantFrom(
+    '"',
+    ';',
+    '<',
+    '>',
+    '&',
+    "'",
+    'ä',
+    '€',
+    'a',
+    '1',
+    '\n',
+    '_x0041_',
+    ']]>',
+  );
   const cell = fc.string({ unit, maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 4 }), async (texts) => {
@@ -79,7 +100,9 @@ it('quotes, line breaks, delimiters, markup and umlauts survive', async () => {
 it('a workbook that Excel could not open is not written, and leaves no draft', async () => {
   const csv = join(temp.path, 'fix.csv');
   await writeFile(csv, `a,b\n${'x'.repeat(40_000)},1\n`);
-  expect(await openFixWorkbook(temp.path, { path: csv, format: { type: 'csv', delimiter: ',' } })).toBeUndefined();
+  expect(
+    await openFixWorkbook(temp.path, { path: csv, format: { type: 'csv', delimiter: ',' } }),
+  ).toBeUndefined();
   expect(await fixFilesIn(temp.path)).toEqual([]);
 });
 
@@ -89,12 +112,20 @@ it('a fix file that cannot be read is an error, and leaves no draft', async () =
 });
 
 it('the workbook loses its settled orders with the CSV, and is removed with it', async () => {
-  const shape = { format: { type: 'csv' as const, delimiter: ';' }, header: HEADER, newline: '\n' as const };
-  const orders = ['1', '2'].map((number, index) => dead(rows(index + 2, [number, 'A', '1']), 'refused', '400', 'No'));
+  const shape = {
+    format: { type: 'csv' as const, delimiter: ';' },
+    header: HEADER,
+    newline: '\n' as const,
+  };
+  const orders = ['1', '2'].map((number, index) =>
+    dead(rows(index + 2, [number, 'A', '1']), 'refused', '400', 'No'),
+  );
   await writeReport(inputOf(temp.path, orders, { shape }));
   expect(await fixFilesIn(temp.path)).toEqual(['dead-letters.csv', 'dead-letters.xlsx']);
   const close = (...numbers: string[]) =>
-    closingsOf(numbers.map((number) => ({ number, at: '2026-11-22T08:00:00.000Z', by: 'accepted' })));
+    closingsOf(
+      numbers.map((number) => ({ number, at: '2026-11-22T08:00:00.000Z', by: 'accepted' })),
+    );
   await refreshReport(temp.path, { open: 1 }, close('1'));
   const workbook = join(temp.path, 'dead-letters.xlsx');
   expect((await readCells(workbook)).map(([number]) => number)).toEqual(['2']);
@@ -106,17 +137,27 @@ it('each cell of _error_check says what to do with it when it is selected, and t
   const csv = join(temp.path, 'fix.csv');
   const header = [...HEADER, '_error_message', '_error_check'];
   const lines = [header, ['1', 'A', 'x', 'No', '01,000'], ['2', 'B', 'y', 'No', '01,000']];
-  await writeFile(csv, lines.map((row) => csvLine(row, { delimiter: ';', newline: '\n' })).join(''));
+  await writeFile(
+    csv,
+    lines.map((row) => csvLine(row, { delimiter: ';', newline: '\n' })).join(''),
+  );
   {
-    await using draft = await openFixWorkbook(temp.path, { path: csv, format: { type: 'csv', delimiter: ';' } });
+    await using draft = await openFixWorkbook(temp.path, {
+      path: csv,
+      format: { type: 'csv', delimiter: ';' },
+    });
     await draft?.publish();
   }
   const parts = await unzip(await readFile(join(temp.path, 'dead-letters.xlsx')));
   const xml = parts.get('xl/worksheets/sheet1.xml')?.toString() ?? '';
   const [, tag = '', prompt = ''] =
-    /<\/sheetData><dataValidations count="1">(<dataValidation [^>]*? prompt="([^"]*)"[^>]*>)/.exec(xml) ?? [];
+    /<\/sheetData><dataValidations count="1">(<dataValidation [^>]*? prompt="([^"]*)"[^>]*>)/.exec(
+      xml,
+    ) ?? [];
   expect(tag).toMatch(/ sqref="E2:E3"\/>$/);
   expect(tag).not.toContain(' type=');
-  expect(prompt).toMatch(/^Leave this cell as it is: .*&quot;confirmed&quot; only if _error_message says so/);
+  expect(prompt).toMatch(
+    /^Leave this cell as it is: .*&quot;confirmed&quot; only if _error_message says so/,
+  );
   expect(prompt.length).toBeLessThanOrEqual(255);
 });

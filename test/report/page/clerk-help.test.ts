@@ -7,7 +7,9 @@ import { CLERK_HELP } from '../../../src/report/page/html.ts';
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/for-clerks.md'), 'utf8');
 
 it('docs/for-clerks.md has the ten sentences of the report page', () => {
-  const sentences = [...page.matchAll(/^\d+\. (.*)$/gm)].map(([, text = '']) => text.replaceAll('`', ''));
+  const sentences = [...page.matchAll(/^\d+\. (.*)$/gm)].map(([, text = '']) =>
+    text.replaceAll('`', ''),
+  );
   expect(sentences).toEqual(CLERK_HELP);
   expect(sentences).toHaveLength(10);
 });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fileAndBatch, html, localTimes, pageAlone, visible } from '../../../src/report/page/html.ts';
+import {
+  fileAndBatch,
+  html,
+  localTimes,
+  pageAlone,
+  visible,
+} from '../../../src/report/page/html.ts';
 
 it.each([
   ['a\u202eb', 'a\\u202eb'],
@@ -24,7 +30,12 @@ it('a long text ends with an ellipsis, never inside a character', () => {
 });
 
 it('no control or format character is left in any text', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(visible(text))));
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(visible(text)),
+    ),
+  );
 });
 
 it('a moment in a message is shown in the reader’s zone, without seconds that are not known, and what is none stays', () => {
@@ -37,8 +48,11 @@ it('a moment in a message is shown in the reader’s zone, without seconds that 
 });
 
 it('a page alone names the batch of another file as text, which breaks on a phone', () => {
-  const { markup } = html`<header></header>${fileAndBatch('a.csv', '20261122T080000Z-inbox-a-00000000')}`;
+  const { markup } =
+    html`<header></header>${fileAndBatch('a.csv', '20261122T080000Z-inbox-a-00000000')}`;
   const alone = pageAlone(markup, { fixNameOf: (name) => name });
-  expect(alone).toContain('<bdi>a.csv</bdi> <small>(batch 20261122T080000Z-inbox-a-00000000)</small>');
+  expect(alone).toContain(
+    '<bdi>a.csv</bdi> <small>(batch 20261122T080000Z-inbox-a-00000000)</small>',
+  );
   expect(alone).toContain('<p class="lead soft">This is a copy');
 });

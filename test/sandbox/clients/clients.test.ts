@@ -3,24 +3,45 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import axios from 'axios';
 import createClient from 'openapi-fetch';
-import { allowInsecureRequests, Configuration, clientCredentialsGrant, fetchProtectedResource } from 'openid-client';
+import {
+  allowInsecureRequests,
+  Configuration,
+  clientCredentialsGrant,
+  fetchProtectedResource,
+} from 'openid-client';
 import { ClientCredentials } from 'simple-oauth2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CLIENT_ID, CLIENT_SECRET, goodOrder, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  goodOrder,
+  type OpenSandbox,
+  openSandbox,
+} from '../../support/open-sandbox.ts';
 import type { components, paths } from './api.gen.ts';
 
 /** The two headers that the API requires besides the token (API part 5, rule 4). */
 const HEADERS = { accept: 'application/json', 'content-type': 'application/json' };
-const FORM = { grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
+const FORM = {
+  grant_type: 'client_credentials',
+  client_id: CLIENT_ID,
+  client_secret: CLIENT_SECRET,
+};
 
 type Order = components['schemas']['PurchaseOrder'];
 
-const orderOf = (purchaseOrderNumber: string, items = [{ articleCode: 'A-1', quantity: 1 }]): Order => ({
+const orderOf = (
+  purchaseOrderNumber: string,
+  items = [{ articleCode: 'A-1', quantity: 1 }],
+): Order => ({
   purchaseOrderNumber,
   orderState: 'NEW',
   items,
 });
-const refusal = (code: number) => ({ status: 'error', error: { code, message: expect.any(String) } });
+const refusal = (code: number) => ({
+  status: 'error',
+  error: { code, message: expect.any(String) },
+});
 
 let sandbox: OpenSandbox;
 
@@ -30,10 +51,17 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 // After a change of the document: npx vitest run test/sandbox/clients -u
-test('api.gen.ts is what openapi-typescript generates from docs/openapi.yaml', { timeout: 60_000 }, async () => {
+test('api.gen.ts is what openapi-typescript generates from docs/openapi.yaml', {
+  timeout: 60_000,
+}, async () => {
   const hook = path.resolve(import.meta.dirname, 'typescript-5.program.ts');
   const program = 'node_modules/openapi-typescript/bin/cli.js';
-  const made = await promisify(execFile)(process.execPath, ['--import', hook, program, 'docs/openapi.yaml']);
+  const made = await promisify(execFile)(process.execPath, [
+    '--import',
+    hook,
+    program,
+    'docs/openapi.yaml',
+  ]);
   await expect(made.stdout).toMatchFileSnapshot('api.gen.ts');
 });
 
@@ -44,7 +72,10 @@ test('openapi-fetch with generated types: token, create, list, an error', async 
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
   const authorization = `Bearer ${granted.data?.access_token}`;
-  const api = createClient<paths>({ baseUrl: sandbox.baseUrl, headers: { ...HEADERS, authorization } });
+  const api = createClient<paths>({
+    baseUrl: sandbox.baseUrl,
+    headers: { ...HEADERS, authorization },
+  });
 
   const created = await api.POST('/purchase-orders', { body: orderOf('PO-fetch') });
   expect(created.response.status).toBe(201);
@@ -57,7 +88,10 @@ test('openapi-fetch with generated types: token, create, list, an error', async 
 
 test('axios: token, create, list, an error', async () => {
   const form = new URLSearchParams(FORM);
-  const granted = await axios.post<{ access_token: string }>(`${sandbox.authUrl}/oauth2/token`, form);
+  const granted = await axios.post<{ access_token: string }>(
+    `${sandbox.authUrl}/oauth2/token`,
+    form,
+  );
   const authorization = `Bearer ${granted.data.access_token}`;
   const api = axios.create({ baseURL: sandbox.baseUrl, headers: { ...HEADERS, authorization } });
 
@@ -89,7 +123,9 @@ test('openid-client: token, create, list, an error', async () => {
     data: { purchaseOrders: expect.arrayContaining([goodOrder('PO-openid')]) },
   });
   expect(await (await call('POST', orderOf('PO-none', []))).json()).toEqual(refusal(400));
-  await expect(clientCredentialsGrant(config, { scope: 'unknown' })).rejects.toMatchObject({ error: 'invalid_scope' });
+  await expect(clientCredentialsGrant(config, { scope: 'unknown' })).rejects.toMatchObject({
+    error: 'invalid_scope',
+  });
 });
 
 const oauthClient = (
@@ -125,7 +161,12 @@ test('simple-oauth2 sends a header by default, and passes --client-auth form wit
     .getToken({})
     .catch((error: unknown) => error);
   expect(refused).toMatchObject({
-    data: { payload: { error: 'invalid_client', error_description: 'Send client_id and client_secret in the form.' } },
+    data: {
+      payload: {
+        error: 'invalid_client',
+        error_description: 'Send client_id and client_secret in the form.',
+      },
+    },
   });
   const { token } = await oauthClient({ authorizationMethod: 'body' }, { tokenHost }).getToken({});
   expect(await strict.orders(String(token.access_token))).toEqual([]);

@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
 import { openApi, PLACEHOLDERS } from '../../../src/sandbox/openapi.ts';
-import { type SandboxOptions, type SandboxSettings, settingsOf } from '../../../src/sandbox/sandbox-options.ts';
+import {
+  type SandboxOptions,
+  type SandboxSettings,
+  settingsOf,
+} from '../../../src/sandbox/sandbox-options.ts';
 import { type ApiDocument, apiContract } from '../../support/api-contract.ts';
 import { bearerHeaders, type OpenSandbox, openSandbox } from '../../support/open-sandbox.ts';
 
@@ -14,13 +18,25 @@ export function conformingSandbox(options: Partial<SandboxOptions> = {}): Promis
 
 /** The settings of a sandbox with these options. */
 export function settingsWith(options: Partial<SandboxOptions>): SandboxSettings {
-  return settingsOf({ environment: 'staging', port: 0, clientId: '', clientSecret: '', data: '', ...options });
+  return settingsOf({
+    environment: 'staging',
+    port: 0,
+    clientId: '',
+    clientSecret: '',
+    data: '',
+    ...options,
+  });
 }
 
 /** The required headers, with some of them replaced or, where undefined, left out. */
-export function headersWith(token: string, changed: Record<string, string | undefined>): Record<string, string> {
+export function headersWith(
+  token: string,
+  changed: Record<string, string | undefined>,
+): Record<string, string> {
   const all = Object.entries({ ...bearerHeaders(token), ...changed });
-  return Object.fromEntries(all.filter((header): header is [string, string] => header[1] !== undefined));
+  return Object.fromEntries(
+    all.filter((header): header is [string, string] => header[1] !== undefined),
+  );
 }
 
 /** The envelope of a failure with this code and any message. */

@@ -7,7 +7,11 @@ let uat: OpenSandbox;
 
 beforeAll(async () => {
   staging = await conformingSandbox({ environment: 'staging' });
-  uat = await conformingSandbox({ environment: 'uat', clientId: 'uat-client', clientSecret: 'uat-secret' });
+  uat = await conformingSandbox({
+    environment: 'uat',
+    clientId: 'uat-client',
+    clientSecret: 'uat-secret',
+  });
 });
 afterAll(async () => {
   await staging[Symbol.asyncDispose]();
@@ -35,7 +39,10 @@ test('part 1: clients authenticate with the client credentials grant and send th
 test('part 1: credentials of one environment get no token in another', async () => {
   const form = { client_id: 'uat-client', client_secret: 'uat-secret' };
   expect((await uat.requestToken(form)).status).toBe(200);
-  expect(await staging.requestToken(form)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
+  expect(await staging.requestToken(form)).toMatchObject({
+    status: 401,
+    json: { error: 'invalid_client' },
+  });
 });
 
 test('part 1: a token of one environment is valid in that environment only', async () => {
@@ -48,6 +55,9 @@ test.each(['/invoices', '/inventory', '/transactions'])(
   'part 1: %s is only an example and does not exist',
   async (path) => {
     const headers = bearerHeaders(await staging.token());
-    expect(await staging.call('GET', path, { headers })).toMatchObject({ status: 404, json: errorEnvelope(404) });
+    expect(await staging.call('GET', path, { headers })).toMatchObject({
+      status: 404,
+      json: errorEnvelope(404),
+    });
   },
 );

@@ -78,7 +78,10 @@ describe('part 2, purchase order', () => {
   ])('%s must have its type: %j is refused with 400 and named', async (name, value) => {
     const field = name.replace(/[[.].*/, '');
     const answer = await sandbox.create({ ...goodOrder('PO-typed'), [field]: value }, token);
-    expect(answer).toMatchObject({ status: 400, json: errorEnvelope(400, expect.stringContaining(`${name} `)) });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: errorEnvelope(400, expect.stringContaining(`${name} `)),
+    });
   });
 });
 
@@ -101,18 +104,27 @@ describe('part 2, response envelope', () => {
     ['a method nobody knows', 'PROPFIND', '/purchase-orders', 405],
   ])('%s gets an envelope', async (_, method, path, status) => {
     const headers = bearerHeaders(token);
-    expect(await sandbox.call(method, path, { headers })).toMatchObject({ status, json: errorEnvelope(status) });
+    expect(await sandbox.call(method, path, { headers })).toMatchObject({
+      status,
+      json: errorEnvelope(status),
+    });
   });
 
   test('a body that is too large gets an envelope', async () => {
     const body = JSON.stringify(goodOrder('x'.repeat(2 * 1024 * 1024)));
-    expect(await sandbox.create(body, token)).toMatchObject({ status: 413, json: errorEnvelope(413) });
+    expect(await sandbox.create(body, token)).toMatchObject({
+      status: 413,
+      json: errorEnvelope(413),
+    });
   });
 
   test('addresses outside the API get an envelope', async () => {
     const { origin } = new URL(sandbox.baseUrl);
     for (const path of ['/', '/purchase-orders', '/api/v1', '/oauth/token', '/rehearsal']) {
-      expect(await sandbox.call('GET', origin + path)).toMatchObject({ status: 404, json: errorEnvelope(404) });
+      expect(await sandbox.call('GET', origin + path)).toMatchObject({
+        status: 404,
+        json: errorEnvelope(404),
+      });
     }
   });
 });

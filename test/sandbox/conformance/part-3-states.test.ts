@@ -29,6 +29,8 @@ test.each(['OPEN', 'new', 'NEW ', '', 'CANCELLED', 1, null])(
       status: 400,
       json: errorEnvelope(400, expect.stringContaining('orderState must be "NEW"')),
     });
-    expect(await sandbox.orders(token)).not.toContainEqual(expect.objectContaining({ purchaseOrderNumber: 'PO-3' }));
+    expect(await sandbox.orders(token)).not.toContainEqual(
+      expect.objectContaining({ purchaseOrderNumber: 'PO-3' }),
+    );
   },
 );

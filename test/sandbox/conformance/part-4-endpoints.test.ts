@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bearerHeaders, createOrders, goodOrder, type OpenSandbox } from '../../support/open-sandbox.ts';
+import {
+  bearerHeaders,
+  createOrders,
+  goodOrder,
+  type OpenSandbox,
+} from '../../support/open-sandbox.ts';
 import { conformingSandbox, errorEnvelope, headersWith } from './conform.ts';
 
 let sandbox: OpenSandbox;
@@ -28,7 +33,9 @@ describe('part 4, GET /purchase-orders', () => {
 
   test('needs no request payload and ignores one', async () => {
     const headers = bearerHeaders(token);
-    expect((await sandbox.call('GET', '/purchase-orders', { headers, body: '{not json' })).status).toBe(200);
+    expect(
+      (await sandbox.call('GET', '/purchase-orders', { headers, body: '{not json' })).status,
+    ).toBe(200);
   });
 
   test.each([
@@ -46,7 +53,9 @@ describe('part 4, GET /purchase-orders', () => {
     await sandbox.create(goodOrder('PO-b'), token);
     const headers = bearerHeaders(token);
     const plain = await sandbox.call('GET', '/purchase-orders', { headers });
-    expect((await sandbox.call('GET', `/purchase-orders?${query}`, { headers })).text).toBe(plain.text);
+    expect((await sandbox.call('GET', `/purchase-orders?${query}`, { headers })).text).toBe(
+      plain.text,
+    );
   });
 
   test.each([
@@ -54,12 +63,15 @@ describe('part 4, GET /purchase-orders', () => {
     ['object', false, { purchaseOrders: [{ purchaseOrderNumber: 'PO-1', orderState: 'NEW' }] }],
     ['array', true, [goodOrder('PO-1')]],
     ['array', false, [{ purchaseOrderNumber: 'PO-1', orderState: 'NEW' }]],
-  ] as const)('the shape of data is a setting: %s, items %s', async (listShape, listItems, data) => {
-    await using shaped = await conformingSandbox({ listShape, listItems });
-    const own = await shaped.token();
-    await shaped.create(goodOrder('PO-1'), own);
-    expect((await shaped.list(own)).json).toEqual({ status: 'success', data, error: null });
-  });
+  ] as const)(
+    'the shape of data is a setting: %s, items %s',
+    async (listShape, listItems, data) => {
+      await using shaped = await conformingSandbox({ listShape, listItems });
+      const own = await shaped.token();
+      await shaped.create(goodOrder('PO-1'), own);
+      expect((await shaped.list(own)).json).toEqual({ status: 'success', data, error: null });
+    },
+  );
 });
 
 describe('part 4, POST /purchase-orders', () => {
@@ -97,7 +109,10 @@ describe('part 4, POST /purchase-orders', () => {
     const headers = headersWith(token, { 'content-type': type });
     const body = JSON.stringify(goodOrder('PO-type'));
     const answer = await sandbox.call('POST', '/purchase-orders', { headers, body });
-    expect(answer).toMatchObject({ status: 415, json: errorEnvelope(415, expect.stringContaining('Content-Type')) });
+    expect(answer).toMatchObject({
+      status: 415,
+      json: errorEnvelope(415, expect.stringContaining('Content-Type')),
+    });
   });
 
   test('a repeated number creates another order or is refused with 409, depending on --on-duplicate', async () => {
@@ -117,7 +132,9 @@ describe('part 4, POST /purchase-orders', () => {
   test('of many concurrent orders with the same number, one is stored if duplicates are refused', async () => {
     await using refusing = await conformingSandbox({ onDuplicate: 'refuse' });
     const own = await refusing.token();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => refusing.create(goodOrder('PO-1'), own)));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => refusing.create(goodOrder('PO-1'), own)),
+    );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
   });
@@ -125,7 +142,10 @@ describe('part 4, POST /purchase-orders', () => {
 
 test('part 4, methods: HEAD is GET without a body (RFC 9110 section 9.3.2)', async () => {
   const headers = bearerHeaders(token);
-  expect(await sandbox.call('HEAD', '/purchase-orders', { headers })).toMatchObject({ status: 200, text: '' });
+  expect(await sandbox.call('HEAD', '/purchase-orders', { headers })).toMatchObject({
+    status: 200,
+    text: '',
+  });
   expect(await sandbox.call('HEAD', '/purchase-orders')).toMatchObject({ status: 401, text: '' });
 });
 

@@ -29,13 +29,21 @@ describe('part 5, rule 1: every API request carries Authorization: Bearer <ACCES
     ['an empty token', () => 'Bearer '],
     ['two tokens', () => `Bearer ${token} ${token}`],
     ['an unknown token', () => `Bearer ${'x'.repeat(43)}`],
-    ['a token with one letter changed', () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+    [
+      'a token with one letter changed',
+      () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+    ],
     ['a token in other letter case', () => `Bearer ${token.toUpperCase()}`],
   ])('%s: 401 and invalid_token', async (_, authorization) => {
     const headers = headersWith(token, { authorization: authorization() });
-    const answer = await sandbox.call('POST', '/purchase-orders', { headers, body: JSON.stringify(goodOrder('PO-1')) });
+    const answer = await sandbox.call('POST', '/purchase-orders', {
+      headers,
+      body: JSON.stringify(goodOrder('PO-1')),
+    });
     expect(answer).toMatchObject({ status: 401, json: errorEnvelope(401) });
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="staging", error="invalid_token"/);
+    expect(answer.headers['www-authenticate']).toMatch(
+      /^Bearer realm="staging", error="invalid_token"/,
+    );
   });
 
   test('the scheme is case-insensitive', async () => {
@@ -66,18 +74,29 @@ test('part 5, rule 2: an expired token is refused, and a new one is accepted', a
 });
 
 describe('part 5, rule 4: required headers on all requests', () => {
-  test.each(['GET', 'POST'])('%s without Content-Type: application/json is refused with 415', async (method) => {
-    const headers = headersWith(token, { 'content-type': undefined });
-    const answer = await sandbox.call(method, '/purchase-orders', { headers });
-    expect(answer).toMatchObject({ status: 415, json: errorEnvelope(415, expect.stringContaining('Content-Type')) });
-  });
+  test.each(['GET', 'POST'])(
+    '%s without Content-Type: application/json is refused with 415',
+    async (method) => {
+      const headers = headersWith(token, { 'content-type': undefined });
+      const answer = await sandbox.call(method, '/purchase-orders', { headers });
+      expect(answer).toMatchObject({
+        status: 415,
+        json: errorEnvelope(415, expect.stringContaining('Content-Type')),
+      });
+    },
+  );
 
   test.each([undefined, '*/*', 'text/html', 'application/xml, text/*', 'application/json;q=0'])(
     'Accept %s is refused with 406',
     async (accept) => {
       for (const method of ['GET', 'POST']) {
-        const answer = await sandbox.call(method, '/purchase-orders', { headers: headersWith(token, { accept }) });
-        expect(answer).toMatchObject({ status: 406, json: errorEnvelope(406, expect.stringContaining('Accept')) });
+        const answer = await sandbox.call(method, '/purchase-orders', {
+          headers: headersWith(token, { accept }),
+        });
+        expect(answer).toMatchObject({
+          status: 406,
+          json: errorEnvelope(406, expect.stringContaining('Accept')),
+        });
       }
     },
   );
@@ -99,12 +118,17 @@ describe('part 5, scopes', () => {
     ['read write', 200, 201],
   ])('%s: retrieving gives %d, creating %d', async (scope, retrieving, creating) => {
     const scoped = await sandbox.token(scope);
-    const answers = [await sandbox.list(scoped), await sandbox.create(goodOrder(`PO-${scope}`), scoped)];
+    const answers = [
+      await sandbox.list(scoped),
+      await sandbox.create(goodOrder(`PO-${scope}`), scoped),
+    ];
     expect(answers.map(({ status }) => status)).toEqual([retrieving, creating]);
     for (const { status, headers, json } of answers.filter(({ status }) => status === 403)) {
       expect(json).toEqual(errorEnvelope(status));
       const missing = scope === 'read' ? 'write' : 'read';
-      expect(headers['www-authenticate']).toMatch(new RegExp(`error="insufficient_scope".*, scope="${missing}"$`));
+      expect(headers['www-authenticate']).toMatch(
+        new RegExp(`error="insufficient_scope".*, scope="${missing}"$`),
+      );
     }
   });
 
@@ -118,7 +142,10 @@ describe('part 5, scopes', () => {
 
 describe('part 5, security practices', () => {
   test('addresses can be restricted: other addresses get 403 everywhere', async () => {
-    await using guarded = await conformingSandbox({ allowIp: ['127.0.0.2', '127.1.0.0/16', 'fd00::/8'], authPort: 0 });
+    await using guarded = await conformingSandbox({
+      allowIp: ['127.0.0.2', '127.1.0.0/16', 'fd00::/8'],
+      authPort: 0,
+    });
     const calls = ['/purchase-orders', `${guarded.authUrl}/oauth2/token`, '/nowhere'];
     for (const path of calls) {
       for (const [localAddress, let_in] of [

@@ -9,14 +9,22 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
-const FORM = { grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
+const FORM = {
+  grant_type: 'client_credentials',
+  client_id: CLIENT_ID,
+  client_secret: CLIENT_SECRET,
+};
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('part 5, token endpoint', () => {
   test('a token is requested with POST at {auth_url}/oauth2/token', async () => {
     expect((await sandbox.requestToken()).status).toBe(200);
     const asked = await sandbox.call('GET', `${sandbox.authUrl}/oauth2/token?${formOf(FORM)}`);
-    expect(asked).toMatchObject({ status: 405, headers: { allow: 'POST' }, json: errorEnvelope(405) });
+    expect(asked).toMatchObject({
+      status: 405,
+      headers: { allow: 'POST' },
+      json: errorEnvelope(405),
+    });
   });
 
   test('an environment accepts the configured one of the two path spellings', async () => {
@@ -38,7 +46,9 @@ describe('part 5, token endpoint', () => {
     const token = await uat.token();
     expect((await uat.list(token)).status).toBe(200);
     const swapped = `${new URL(uat.baseUrl).origin}/oauth2/token`;
-    expect((await uat.call('POST', swapped, { headers: FORM_TYPE, body: formOf(FORM) })).status).toBe(404);
+    expect(
+      (await uat.call('POST', swapped, { headers: FORM_TYPE, body: formOf(FORM) })).status,
+    ).toBe(404);
     expect((await uat.call('GET', `${uat.authUrl}/api/v1/purchase-orders`)).status).toBe(404);
   });
 });
@@ -48,7 +58,10 @@ describe('part 5, token request', () => {
     'Content-Type %s is an invalid request',
     async (type) => {
       const headers = type === undefined ? {} : { 'content-type': type };
-      const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: formOf(FORM) });
+      const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+        headers,
+        body: formOf(FORM),
+      });
       expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     },
   );
@@ -56,7 +69,12 @@ describe('part 5, token request', () => {
   test('Content-Type can have a charset', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' };
     expect(
-      (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body: formOf(FORM) })).status,
+      (
+        await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+          headers,
+          body: formOf(FORM),
+        })
+      ).status,
     ).toBe(200);
   });
 
@@ -66,7 +84,10 @@ describe('part 5, token request', () => {
       for (const value of [undefined, '']) {
         const answer = await sandbox.requestToken({ [field]: value });
         const error_description = `The parameter ${field} is missing.`;
-        expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', error_description } });
+        expect(answer).toMatchObject({
+          status: 400,
+          json: { error: 'invalid_request', error_description },
+        });
       }
     },
   );
@@ -103,7 +124,9 @@ describe('part 5, token request', () => {
     const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
     const body = formOf({ grant_type: 'client_credentials' });
     const headers = { ...FORM_TYPE, authorization };
-    expect((await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
+    expect(
+      (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status,
+    ).toBe(200);
     await using strict = await conformingSandbox({ clientAuth: 'form' });
     const answer = await strict.call('POST', `${strict.authUrl}/oauth2/token`, {
       headers: { ...FORM_TYPE, authorization },
@@ -114,7 +137,11 @@ describe('part 5, token request', () => {
   });
 
   test('a foreign Authorization header does not affect credentials in the form', async () => {
-    const form = { grant_type: 'client_credentials', client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
+    const form = {
+      grant_type: 'client_credentials',
+      client_id: CLIENT_ID,
+      client_secret: CLIENT_SECRET,
+    };
     const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
       headers: { ...FORM_TYPE, authorization: 'Bearer of-a-gateway' },
       body: formOf(form),
@@ -124,7 +151,10 @@ describe('part 5, token request', () => {
 
   test('a repeated parameter is an invalid request', async () => {
     const body = `${formOf(FORM)}&client_id=${CLIENT_ID}`;
-    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers: FORM_TYPE, body });
+    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
+      headers: FORM_TYPE,
+      body,
+    });
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
   });
 
@@ -151,21 +181,33 @@ describe('part 5, scope of the token request', () => {
     expect((await sandbox.list(token)).status).toBe(200);
   });
 
-  test.each(['delete', 'read delete', 'READ', 'read,write', ' read', 'read  write'])('refuses "%s"', async (scope) => {
-    expect(await sandbox.requestToken({ scope })).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
-  });
+  test.each(['delete', 'read delete', 'READ', 'read,write', ' read', 'read  write'])(
+    'refuses "%s"',
+    async (scope) => {
+      expect(await sandbox.requestToken({ scope })).toMatchObject({
+        status: 400,
+        json: { error: 'invalid_scope' },
+      });
+    },
+  );
 
   test('refuses a scope that these credentials do not have', async () => {
     await using reading = await conformingSandbox({ scopes: ['read'] });
     expect((await reading.requestToken({ scope: 'read' })).status).toBe(200);
-    expect(await reading.requestToken({ scope: 'read write' })).toMatchObject({ json: { error: 'invalid_scope' } });
+    expect(await reading.requestToken({ scope: 'read write' })).toMatchObject({
+      json: { error: 'invalid_scope' },
+    });
   });
 });
 
 describe('part 5, token response', () => {
   test('contains only access_token, expires_in and token_type', async () => {
     const { json, headers } = await sandbox.requestToken({ scope: 'read write' });
-    expect(json).toEqual({ access_token: expect.any(String), expires_in: 3600, token_type: 'Bearer' });
+    expect(json).toEqual({
+      access_token: expect.any(String),
+      expires_in: 3600,
+      token_type: 'Bearer',
+    });
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
@@ -176,7 +218,10 @@ describe('part 5, token response', () => {
   });
 
   test('must not be cached, nor must a refusal', async () => {
-    for (const answer of [await sandbox.requestToken(), await sandbox.requestToken({ client_secret: 'wrong' })]) {
+    for (const answer of [
+      await sandbox.requestToken(),
+      await sandbox.requestToken({ client_secret: 'wrong' }),
+    ]) {
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     }
   });

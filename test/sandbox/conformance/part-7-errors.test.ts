@@ -33,7 +33,10 @@ describe('part 7: when request parameters are invalid, the answer has error.code
 
   test('a body that is not UTF-8', async () => {
     const body = Buffer.from('{"purchaseOrderNumber":"\xe4"}', 'latin1');
-    const answer = await sandbox.call('POST', '/purchase-orders', { headers: headersWith(token, {}), body });
+    const answer = await sandbox.call('POST', '/purchase-orders', {
+      headers: headersWith(token, {}),
+      body,
+    });
     expect(answer).toMatchObject({ status: 400, json: invalid('not UTF-8') });
   });
 
@@ -59,12 +62,18 @@ describe('part 7: when request parameters are invalid, the answer has error.code
   });
 
   test('of many invalid parameters the first are named and the rest counted', async () => {
-    const { json } = await sandbox.create({ ...goodOrder('PO-1'), items: Array(100).fill({}) }, token);
+    const { json } = await sandbox.create(
+      { ...goodOrder('PO-1'), items: Array(100).fill({}) },
+      token,
+    );
     expect(json).toEqual(invalid('and 180 more\\.$'));
   });
 
   test('shown values are shortened', async () => {
-    const { text: answer } = await sandbox.create({ ...goodOrder('PO-1'), orderState: 'x'.repeat(100_000) }, token);
+    const { text: answer } = await sandbox.create(
+      { ...goodOrder('PO-1'), orderState: 'x'.repeat(100_000) },
+      token,
+    );
     expect(answer.length).toBeLessThan(400);
   });
 
@@ -72,17 +81,23 @@ describe('part 7: when request parameters are invalid, the answer has error.code
     'quantity %s cannot be represented and is refused',
     async (quantity) => {
       const body = `{"purchaseOrderNumber":"1","orderState":"NEW","items":[{"articleCode":"A","quantity":${quantity}}]}`;
-      expect(await sandbox.create(body, token)).toMatchObject({ status: 400, json: invalid('items\\[0\\].quantity') });
+      expect(await sandbox.create(body, token)).toMatchObject({
+        status: 400,
+        json: invalid('items\\[0\\].quantity'),
+      });
     },
   );
 
-  test.each(['__proto__', 'constructor', 'toString'])('the name %s has no special effect', async (name) => {
-    const body = `{"${name}":{"purchaseOrderNumber":"1"},"orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}`;
-    expect(await sandbox.create(body, token)).toMatchObject({
-      status: 400,
-      json: invalid('purchaseOrderNumber is missing'),
-    });
-  });
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'the name %s has no special effect',
+    async (name) => {
+      const body = `{"${name}":{"purchaseOrderNumber":"1"},"orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}`;
+      expect(await sandbox.create(body, token)).toMatchObject({
+        status: 400,
+        json: invalid('purchaseOrderNumber is missing'),
+      });
+    },
+  );
 });
 
 describe('part 7: requests that are barely HTTP also get an envelope', () => {
@@ -96,17 +111,33 @@ describe('part 7: requests that are barely HTTP also get an envelope', () => {
   test.each([
     ['garbage', 'garbage\r\n\r\n', 400],
     ['no host', 'GET /api/v1/purchase-orders HTTP/1.1\r\n\r\n', 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab', 400],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      400,
+    ],
     [
       'length and chunks',
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
-    ['a broken chunk', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n\r\n', 400],
+    [
+      'a broken chunk',
+      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n\r\n',
+      400,
+    ],
     ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`, 431],
-    ['an expectation', 'POST / HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n', 417],
+    [
+      'an expectation',
+      'POST / HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n',
+      417,
+    ],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n', 405],
-    ['an upgrade', 'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n', 404],
+    [
+      'an upgrade',
+      'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+      404,
+    ],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404],
   ])('%s', async (_, bytes, status) => {
     const answer = await raw(bytes);

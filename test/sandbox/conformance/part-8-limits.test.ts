@@ -30,5 +30,8 @@ test('part 8: a body can have up to exactly 1 MiB', async () => {
   const body = JSON.stringify(goodOrder('PO-1'));
   const full = body + ' '.repeat(1024 * 1024 - body.length);
   expect((await sandbox.create(full, token)).status).toBe(201);
-  expect(await sandbox.create(`${full} `, token)).toMatchObject({ status: 413, json: errorEnvelope(413) });
+  expect(await sandbox.create(`${full} `, token)).toMatchObject({
+    status: 413,
+    json: errorEnvelope(413),
+  });
 });

@@ -16,9 +16,13 @@ test('part 9: /api/v1 is part of every API address', async () => {
   expect(new URL(sandbox.baseUrl).pathname).toBe('/api/v1');
   const { origin } = new URL(sandbox.baseUrl);
   const headers = bearerHeaders(token);
-  expect((await sandbox.call('GET', `${origin}/api/v1/purchase-orders`, { headers })).status).toBe(200);
+  expect((await sandbox.call('GET', `${origin}/api/v1/purchase-orders`, { headers })).status).toBe(
+    200,
+  );
   for (const prefix of ['', '/api', '/v1', '/api/v2', '/API/V1', '//api/v1', '/api/v1/api/v1']) {
-    expect((await sandbox.call('GET', `${origin}${prefix}/purchase-orders`, { headers })).status).toBe(404);
+    expect(
+      (await sandbox.call('GET', `${origin}${prefix}/purchase-orders`, { headers })).status,
+    ).toBe(404);
   }
 });
 
@@ -29,7 +33,10 @@ test('part 9: below /api/v1 every address requires a token, also openapi.json', 
     status: 200,
     json: { openapi: '3.1.0' },
   });
-  expect(await exchange('GET', `${origin}/healthz`)).toMatchObject({ status: 200, json: { status: 'ok' } });
+  expect(await exchange('GET', `${origin}/healthz`)).toMatchObject({
+    status: 200,
+    json: { status: 'ok' },
+  });
 });
 
 test.each([{ 'accept-version': '2' }, { 'api-version': '2021-01-01' }, { 'x-api-version': '9' }])(

@@ -30,7 +30,9 @@ describe('PUT /rehearsal/faults', () => {
     });
     const status = async () => (await api.create(goodOrder('PO-1'), token)).status;
     expect(await status()).toBe(500);
-    expect((await faults('PUT', 'faults:\n  - { kind: answer, status: 503, retryAfter: 1s }\n')).status).toBe(200);
+    expect(
+      (await faults('PUT', 'faults:\n  - { kind: answer, status: 503, retryAfter: 1s }\n')).status,
+    ).toBe(200);
     expect(await status()).toBe(503);
     expect((await faults('PUT', '{"faults":[{"kind":"answer","status":418}]}')).status).toBe(200);
     expect(await status()).toBe(418);
@@ -41,7 +43,10 @@ describe('PUT /rehearsal/faults', () => {
   test('counts times, calls and attempts from the replacement on', async () => {
     const { api, faults, token } = await open();
     await api.create(goodOrder('PO-1'), token);
-    await faults('PUT', '{ faults: [{ kind: answer, status: 500, attempts: 1, calls: 1, until: 1h }] }');
+    await faults(
+      'PUT',
+      '{ faults: [{ kind: answer, status: 500, attempts: 1, calls: 1, until: 1h }] }',
+    );
     expect((await api.create(goodOrder('PO-1'), token)).status).toBe(500);
     expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
   });
@@ -62,12 +67,17 @@ describe('PUT /rehearsal/faults', () => {
     ['faults: [', /line 1/],
     ['faults: *x', /[Uu]nresolved alias/],
     ['listShape: array', /listShape can only be set when the sandbox starts/],
-    ['faults: [{ kind: outage, address: api, from: 1s, until: 2s }]', /requires separate addresses/],
+    [
+      'faults: [{ kind: outage, address: api, from: 1s, until: 2s }]',
+      /requires separate addresses/,
+    ],
   ])('%j is refused, and the faults stay', async (text, message) => {
     const { api, faults, token } = await open();
     await faults('PUT', 'faults: [{ kind: answer, status: 500 }]');
     const refused = await faults('PUT', text);
-    expect(refused.json).toMatchObject({ error: { code: 400, message: expect.stringMatching(message) } });
+    expect(refused.json).toMatchObject({
+      error: { code: 400, message: expect.stringMatching(message) },
+    });
     expect((await api.create(goodOrder('PO-1'), token)).status).toBe(500);
   });
 
@@ -105,18 +115,36 @@ describe('PUT /rehearsal/faults', () => {
 
 describe('free answers', () => {
   test('any status, body and headers', async () => {
-    const headers = { 'Content-Type': 'application/problem+json', 'X-Gateway': 'edge-7', 'Retry-After': 'soon' };
-    const fault = { kind: 'answer', status: 599, text: '{"title":"no"}', headers, retryAfter: '1s' } as const;
+    const headers = {
+      'Content-Type': 'application/problem+json',
+      'X-Gateway': 'edge-7',
+      'Retry-After': 'soon',
+    };
+    const fault = {
+      kind: 'answer',
+      status: 599,
+      text: '{"title":"no"}',
+      headers,
+      retryAfter: '1s',
+    } as const;
     const { api, token } = await open({ faults: faultFile.parse({ faults: [fault] }) });
     expect(await api.create(goodOrder('PO-1'), token)).toMatchObject({
       status: 599,
       text: '{"title":"no"}',
-      headers: { 'content-type': 'application/problem+json', 'x-gateway': 'edge-7', 'retry-after': 'soon' },
+      headers: {
+        'content-type': 'application/problem+json',
+        'x-gateway': 'edge-7',
+        'retry-after': 'soon',
+      },
     });
   });
 
   test('a header Transfer-Encoding replaces the length', async () => {
-    const fault = { kind: 'answer', status: 500, headers: { 'Transfer-Encoding': 'chunked' } } as const;
+    const fault = {
+      kind: 'answer',
+      status: 500,
+      headers: { 'Transfer-Encoding': 'chunked' },
+    } as const;
     const { api, token } = await open({ faults: faultFile.parse({ faults: [fault] }) });
     const { headers, json } = await api.create(goodOrder('PO-1'), token);
     expect(headers).toMatchObject({ 'transfer-encoding': 'chunked' });
@@ -125,15 +153,24 @@ describe('free answers', () => {
   });
 
   test.each([204, 304])('a status without a body, %d, has no length', async (status) => {
-    const { api, token } = await open({ faults: faultFile.parse({ faults: [{ kind: 'answer', status }] }) });
+    const { api, token } = await open({
+      faults: faultFile.parse({ faults: [{ kind: 'answer', status }] }),
+    });
     const answer = await api.create(goodOrder('PO-1'), token);
-    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([status, '', undefined]);
+    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([
+      status,
+      '',
+      undefined,
+    ]);
   });
 
-  test.each([{ 'a b': 'x' }, { x: 'a\nb' }])('a header that HTTP does not allow is refused: %j', (headers) => {
-    const fault = { kind: 'answer', status: 500, headers } as const;
-    expect(() => faultFile.parse({ faults: [fault] })).toThrow(/header/);
-  });
+  test.each([{ 'a b': 'x' }, { x: 'a\nb' }])(
+    'a header that HTTP does not allow is refused: %j',
+    (headers) => {
+      const fault = { kind: 'answer', status: 500, headers } as const;
+      expect(() => faultFile.parse({ faults: [fault] })).toThrow(/header/);
+    },
+  );
 });
 
 describe('the token endpoint', () => {
@@ -155,7 +192,9 @@ describe('the token endpoint', () => {
   test('a revoked secret leaves the tokens that were issued valid', async () => {
     const { api, faults, token } = await open();
     await faults('PUT', 'faults: [{ kind: revoke, on: token }]');
-    expect((await api.requestToken()).json).toMatchObject({ error_description: 'The client secret was revoked.' });
+    expect((await api.requestToken()).json).toMatchObject({
+      error_description: 'The client secret was revoked.',
+    });
     expect((await api.list(token)).status).toBe(200);
   });
 
@@ -192,8 +231,14 @@ describe('magic article codes', () => {
   });
 
   test.each([
-    ['REHEARSE-503-ONE', 'An article begins with REHEARSE- and is not a magic code: the order was created.'],
-    ['REHEARSE-SLOWLY', 'An article begins with REHEARSE- and is not a magic code: the order was created.'],
+    [
+      'REHEARSE-503-ONE',
+      'An article begins with REHEARSE- and is not a magic code: the order was created.',
+    ],
+    [
+      'REHEARSE-SLOWLY',
+      'An article begins with REHEARSE- and is not a magic code: the order was created.',
+    ],
     ['ART-7', ''],
   ])('the line of a call with %s says "%s"', async (code, said) => {
     const reasons: string[] = [];

@@ -19,7 +19,14 @@ faults:
     );
     expect(file).toMatchObject({ seed: 42, listShape: 'array' });
     expect(file.faults).toEqual([
-      { kind: 'delay', on: 'create', when: 'before', by: { least: 50, most: 2000 }, share: 0.3, from: 0 },
+      {
+        kind: 'delay',
+        on: 'create',
+        when: 'before',
+        by: { least: 50, most: 2000 },
+        share: 0.3,
+        from: 0,
+      },
       expect.objectContaining({
         how: 'reset',
         share: 0.05,
@@ -39,7 +46,10 @@ faults:
   });
 
   test('can have numbers as header values', () => {
-    const file = loadFaults('faults: [{ kind: answer, status: 429, headers: { X-Limit: 10 } }]', 'test.yaml');
+    const file = loadFaults(
+      'faults: [{ kind: answer, status: 429, headers: { X-Limit: 10 } }]',
+      'test.yaml',
+    );
     expect(file.faults).toMatchObject([{ headers: { 'X-Limit': '10' } }]);
   });
 
@@ -49,9 +59,15 @@ faults:
 
   test.each([
     ['faults:\n  - kind: dely', /line 2: faults\.0\.kind: must be one of delay, answer, drop, /],
-    ['faults:\n  - kind: delay\n    by: soon', /line 3: faults\.0\.by: must be a duration, or a range like 50ms\.\.2s/],
+    [
+      'faults:\n  - kind: delay\n    by: soon',
+      /line 3: faults\.0\.by: must be a duration, or a range like 50ms\.\.2s/,
+    ],
     ['faults:\n  - { kind: delay, by: 2s..1s }', /line 2: faults\.0\.by/],
-    ['faults:\n  - { kind: drop, share: 120% }', /line 2: faults\.0\.share: must be a share like 0\.3 or 30%/],
+    [
+      'faults:\n  - { kind: drop, share: 120% }',
+      /line 2: faults\.0\.share: must be a share like 0\.3 or 30%/,
+    ],
     ['faults:\n  - { kind: drop, share: -0.1 }', /faults\.0\.share/],
     ['faults:\n  - { kind: drop, calls: 0 }', /faults\.0\.calls: must be ordinals from 1/],
     ['faults:\n  - { kind: drop, calls: 5-2 }', /faults\.0\.calls/],
@@ -66,7 +82,10 @@ faults:
     ['faults:\n  - { kind: drop, when: aftr }', /faults\.0\.when: must be one of before, after/],
     ['faults:\n  - { kind: drop, orders: [] }', /faults\.0\.orders: must not be empty/],
     ['faults:\n  - { kind: drop, sticky: 5 }', /faults\.0\.sticky: must be true or false/],
-    ['faults:\n  - { kind: outage, from: 2s, until: 1s }', /line 2: faults\.0\.until: must be later than from/],
+    [
+      'faults:\n  - { kind: outage, from: 2s, until: 1s }',
+      /line 2: faults\.0\.until: must be later than from/,
+    ],
     ['seed: 1\nfault: []', /unknown key fault; known keys: seed, .*faults$/],
     ['seed: [1', /line 1: /],
     ['faults: &a\n  - *a', /./],
@@ -80,10 +99,22 @@ faults:
       /faults\.0\.retryAfter: must be .* unit, such as 120s/,
     ],
     ['faults:\n  - { kind: delay, by: 501h }', /faults\.0\.by: .* at most 500h/],
-    ['faults:\n  - { kind: drop, from: 2s, until: 1s }', /line 2: faults\.0\.until: must be later than from/],
-    ['faults:\n  - { kind: drop, on: list, attempts: 1 }', /faults\.0\.attempts: only `create` calls have/],
-    ['faults:\n  - { kind: drop, on: token, articles: [A] }', /faults\.0\.articles: only `create` calls have/],
-    ['faults:\n  - { kind: lag, by: 1s, orders: [A] }', /faults\.0\.orders: only `create` calls have/],
+    [
+      'faults:\n  - { kind: drop, from: 2s, until: 1s }',
+      /line 2: faults\.0\.until: must be later than from/,
+    ],
+    [
+      'faults:\n  - { kind: drop, on: list, attempts: 1 }',
+      /faults\.0\.attempts: only `create` calls have/,
+    ],
+    [
+      'faults:\n  - { kind: drop, on: token, articles: [A] }',
+      /faults\.0\.articles: only `create` calls have/,
+    ],
+    [
+      'faults:\n  - { kind: lag, by: 1s, orders: [A] }',
+      /faults\.0\.orders: only `create` calls have/,
+    ],
   ])('that is invalid is reported with the line: %j', (text, told) => {
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
       expect.objectContaining({ code: 'faults-unreadable', message: expect.stringMatching(told) }),

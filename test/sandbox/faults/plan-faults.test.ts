@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { type FaultFileInput, faultFile } from '../../../src/sandbox/faults/fault-file.ts';
 import { planFaults } from '../../../src/sandbox/faults/plan-faults.ts';
 
-const planner = (input: FaultFileInput, elapsed = () => 0) => planFaults(faultFile.parse(input), elapsed);
+const planner = (input: FaultFileInput, elapsed = () => 0) =>
+  planFaults(faultFile.parse(input), elapsed);
 const kindOf = (input: FaultFileInput) => {
   const plan = planner(input);
   return (order: string) => plan({ on: 'create', order }).ending?.kind;
@@ -31,7 +32,9 @@ test('another seed or attempt affects other calls', () => {
     kindOf({ seed: 9, faults: [{ kind: 'drop', share: 0.5 }] }),
     kindOf({ seed: 10, faults: [{ kind: 'drop', share: 0.5 }] }),
   ];
-  const patterns = [NUMBERS.map(nine), NUMBERS.map(nine), NUMBERS.map(ten)].map((kinds) => kinds.join());
+  const patterns = [NUMBERS.map(nine), NUMBERS.map(nine), NUMBERS.map(ten)].map((kinds) =>
+    kinds.join(),
+  );
   expect(new Set(patterns).size).toBe(3);
 });
 
@@ -73,15 +76,9 @@ test('faults are selected by operation, call, attempt, order and time', () => {
     const { ending } = plan({ on, order });
     return ending?.kind === 'answer' ? ending.status : undefined;
   };
-  expect(['PO-1', 'PO-1', 'PO-1', 'PO-2', 'X-1', 'PO-9', 'PO-99'].map((order) => status(order))).toEqual([
-    undefined,
-    500,
-    501,
-    undefined,
-    502,
-    502,
-    undefined,
-  ]);
+  expect(
+    ['PO-1', 'PO-1', 'PO-1', 'PO-2', 'X-1', 'PO-9', 'PO-99'].map((order) => status(order)),
+  ).toEqual([undefined, 500, 501, undefined, 502, 502, undefined]);
   now = 1000;
   expect(status('PO-3')).toBe(503);
   now = 2000;
@@ -92,7 +89,9 @@ test('faults are selected by operation, call, attempt, order and time', () => {
 test('a sticky share selects orders, not attempts', () => {
   const statuses = (sticky: boolean) => {
     const plan = planner({ faults: [{ kind: 'drop', share: 0.5, sticky }] });
-    return NUMBERS.slice(0, 200).map((order) => [1, 2, 3, 4].map(() => plan({ on: 'create', order }).ending?.kind));
+    return NUMBERS.slice(0, 200).map((order) =>
+      [1, 2, 3, 4].map(() => plan({ on: 'create', order }).ending?.kind),
+    );
   };
   const isUniform = (kinds: readonly unknown[]) => new Set(kinds).size === 1;
   expect(statuses(true).every(isUniform)).toBe(true);
@@ -109,13 +108,18 @@ test('a sticky fault of an endpoint stays once it has begun', () => {
 });
 
 test('revoke does not affect token requests', () => {
-  expect(planner({ faults: [{ kind: 'revoke', on: 'any' }] })({ on: 'token', order: '' }).ending).toBe(undefined);
+  expect(
+    planner({ faults: [{ kind: 'revoke', on: 'any' }] })({ on: 'token', order: '' }).ending,
+  ).toBe(undefined);
 });
 
 test('a fault can be limited to orders that contain an article', () => {
   const plan = planner({ faults: [{ kind: 'answer', status: 400, articles: ['A-1', 'A-2'] }] });
-  const isStruck = (items?: string) => plan({ on: 'create', order: 'PO-1', items }).ending !== undefined;
-  expect(isStruck('[{"articleCode":"B","quantity":1},{"articleCode":"A-2","quantity":1}]')).toBe(true);
+  const isStruck = (items?: string) =>
+    plan({ on: 'create', order: 'PO-1', items }).ending !== undefined;
+  expect(isStruck('[{"articleCode":"B","quantity":1},{"articleCode":"A-2","quantity":1}]')).toBe(
+    true,
+  );
   expect(isStruck('[{"articleCode":"A-10","quantity":1}]')).toBe(false);
   expect(isStruck()).toBe(false);
 });

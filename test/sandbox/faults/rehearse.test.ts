@@ -7,7 +7,10 @@ import { until } from '../../support/until.ts';
 
 let sandbox: OpenSandbox | undefined;
 
-async function rehearse(faults: FaultFileInput['faults'], options: Partial<SandboxOptions> = {}): Promise<OpenSandbox> {
+async function rehearse(
+  faults: FaultFileInput['faults'],
+  options: Partial<SandboxOptions> = {},
+): Promise<OpenSandbox> {
   sandbox = await openSandbox({ ...options, faults: faultFile.parse({ faults }) });
   return sandbox;
 }
@@ -18,7 +21,9 @@ afterEach(() => sandbox?.[Symbol.asyncDispose]());
 async function createOnce(faults: FaultFileInput['faults']) {
   const api = await rehearse(faults);
   const token = await api.token();
-  const answer = await api.create(goodOrder('PO-1'), token).catch((error: NodeJS.ErrnoException) => error.code);
+  const answer = await api
+    .create(goodOrder('PO-1'), token)
+    .catch((error: NodeJS.ErrnoException) => error.code);
   return { answer, stored: (await api.orders(token)).length };
 }
 
@@ -38,7 +43,10 @@ describe('create', () => {
     ['after', 1],
   ] as const)('its connection dropped %s it was stored', async (when, stored) => {
     for (const how of ['close', 'reset'] as const) {
-      expect(await createOnce([{ kind: 'drop', when, how }])).toEqual({ answer: 'ECONNRESET', stored });
+      expect(await createOnce([{ kind: 'drop', when, how }])).toEqual({
+        answer: 'ECONNRESET',
+        stored,
+      });
       await sandbox?.[Symbol.asyncDispose]();
     }
   });
@@ -46,7 +54,9 @@ describe('create', () => {
   test('committed after the connection ended', async () => {
     const api = await rehearse([{ kind: 'late', by: '2s' }]);
     const token = await api.token();
-    await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
     expect(await api.orders(token)).toEqual([]);
     await until('the late order', async () => (await api.orders(token)).length === 1);
   });
@@ -59,7 +69,9 @@ describe('create', () => {
       onEvent: (event) => events.push(event),
     });
     const token = await api.token();
-    const creating = api.create(goodOrder('PO-1'), token).catch((error: NodeJS.ErrnoException) => error.code);
+    const creating = api
+      .create(goodOrder('PO-1'), token)
+      .catch((error: NodeJS.ErrnoException) => error.code);
     await until('the call to arrive', () => events.some(({ type }) => type === 'received'));
     await api[Symbol.asyncDispose]();
     expect(await creating).toBe('ECONNRESET');
@@ -81,7 +93,10 @@ describe('create', () => {
     [{ status: 429 }, undefined],
     [{ status: 429, retryAfter: '2s' }, '2'],
     [{ status: 503, retryAfter: '1500ms' }, '2'],
-    [{ status: 503, retryAfter: '10s', retryAfterForm: 'date' as const }, expect.stringMatching(/^\w{3}, .* GMT$/)],
+    [
+      { status: 503, retryAfter: '10s', retryAfterForm: 'date' as const },
+      expect.stringMatching(/^\w{3}, .* GMT$/),
+    ],
   ])('answered with a request to retry later: %j', async (fault, retryAfter) => {
     const { answer, stored } = await createOnce([{ kind: 'answer', ...fault }]);
     expect(answer).toMatchObject({ status: fault.status, json: { error: { code: fault.status } } });
@@ -91,21 +106,35 @@ describe('create', () => {
 
   test('answered with HTML', async () => {
     expect(await createOnce([{ kind: 'answer', status: 502, body: 'html' }])).toMatchObject({
-      answer: { status: 502, headers: { 'content-type': 'text/html' }, text: expect.stringContaining('<h1>502</h1>') },
+      answer: {
+        status: 502,
+        headers: { 'content-type': 'text/html' },
+        text: expect.stringContaining('<h1>502</h1>'),
+      },
     });
   });
 
   test('answered with an empty body', async () => {
-    expect(await createOnce([{ kind: 'answer', status: 201, body: 'empty', when: 'after' }])).toMatchObject({
+    expect(
+      await createOnce([{ kind: 'answer', status: 201, body: 'empty', when: 'after' }]),
+    ).toMatchObject({
       answer: { status: 201, text: '' },
       stored: 1,
     });
   });
 
   test('refused by an envelope with HTTP status 200', async () => {
-    const fault = { kind: 'answer', status: 200, code: 400, message: 'articleCode X is unknown' } as const;
+    const fault = {
+      kind: 'answer',
+      status: 200,
+      code: 400,
+      message: 'articleCode X is unknown',
+    } as const;
     expect(await createOnce([fault])).toMatchObject({
-      answer: { status: 200, json: { status: 'error', error: { code: 400, message: 'articleCode X is unknown' } } },
+      answer: {
+        status: 200,
+        json: { status: 'error', error: { code: 400, message: 'articleCode X is unknown' } },
+      },
       stored: 0,
     });
   });
@@ -216,7 +245,9 @@ describe('token endpoint', () => {
   });
 
   test('cannot have its own outage when it shares the API’s address', async () => {
-    await expect(rehearse([{ kind: 'outage', address: 'auth', from: '1s', until: '2s' }])).rejects.toMatchObject({
+    await expect(
+      rehearse([{ kind: 'outage', address: 'auth', from: '1s', until: '2s' }]),
+    ).rejects.toMatchObject({
       code: 'faults-need-auth-port',
     });
   });
@@ -228,8 +259,12 @@ test('an outage refuses connections, closes open ones, and ends', async () => {
     { kind: 'outage', from: '2s', until: '4s' },
   ]);
   const token = await api.token();
-  await expect(api.create(goodOrder('PO-slow'), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
-  await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(api.create(goodOrder('PO-slow'), token)).rejects.toMatchObject({
+    code: 'ECONNRESET',
+  });
+  await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+  });
   await until('its end', () =>
     api.list(token).then(
       ({ status }) => status === 200,

@@ -126,7 +126,9 @@ function plain(reason) {
 /** @param {unknown} document_ */
 function showHeader(document_) {
   const away = valueAt(document_, 'redisAwaySince');
-  const [reason, since] = ['reason', 'since'].map((name) => valueAt(document_, `status.pauses.0.${name}`));
+  const [reason, since] = ['reason', 'since'].map((name) =>
+    valueAt(document_, `status.pauses.0.${name}`),
+  );
   if (typeof away === 'string')
     return showState('bad', 'Redis is not reachable', ` since ${localText(new Date(away))}`);
   if (typeof reason === 'string' && typeof since === 'string') {
@@ -134,7 +136,8 @@ function showHeader(document_) {
     const why = `: ${plain(reason)}`.replace(/^: paused /, ' ').replace(/[.;:,\s]+$/, '');
     return showState('bad', 'Paused', ` since ${localText(new Date(since))}${why}`);
   }
-  if (valueAt(document_, 'status.daemons.length') === 0) return showState('bad', 'No daemon is running');
+  if (valueAt(document_, 'status.daemons.length') === 0)
+    return showState('bad', 'No daemon is running');
   showState('good', 'Delivering');
 }
 
@@ -193,15 +196,19 @@ let rounds = 0;
 
 /** @param {Node} shown @param {Node | undefined} built @returns {boolean} */
 function haveSameElements(shown, built) {
-  if (shown.nodeName !== built?.nodeName || shown.childNodes.length !== built.childNodes.length) return false;
+  if (shown.nodeName !== built?.nodeName || shown.childNodes.length !== built.childNodes.length)
+    return false;
   return [...shown.childNodes].every((child, i) => haveSameElements(child, built.childNodes[i]));
 }
 
 /** @param {Node} shown @param {Node | undefined} built */
 function copyTexts(shown, built) {
-  if (shown instanceof Text && built instanceof Text && shown.data !== built.data) shown.data = built.data;
-  if (shown instanceof HTMLProgressElement && built instanceof HTMLProgressElement) shown.value = built.value;
-  if (shown instanceof HTMLAnchorElement && built instanceof HTMLAnchorElement) shown.href = built.href;
+  if (shown instanceof Text && built instanceof Text && shown.data !== built.data)
+    shown.data = built.data;
+  if (shown instanceof HTMLProgressElement && built instanceof HTMLProgressElement)
+    shown.value = built.value;
+  if (shown instanceof HTMLAnchorElement && built instanceof HTMLAnchorElement)
+    shown.href = built.href;
   for (const [i, child] of [...shown.childNodes].entries()) copyTexts(child, built?.childNodes[i]);
 }
 
@@ -217,7 +224,8 @@ async function freshen(mayLoad) {
   if (page === null) return false;
   showLocalTimes(page);
   const [state, stateNow] = [document, page].map((one) => one.querySelector('#state'));
-  if (state && stateNow && state.textContent !== stateNow.textContent) state.replaceChildren(...stateNow.childNodes);
+  if (state && stateNow && state.textContent !== stateNow.textContent)
+    state.replaceChildren(...stateNow.childNodes);
   for (const part of parts) {
     const name = part.hasAttribute('data-fresh') ? 'data-fresh' : 'data-live';
     const built = page.querySelector(`[${name}="${part.getAttribute(name)}"]`) ?? undefined;
@@ -247,7 +255,11 @@ function lose(error) {
   if (error instanceof Error && error.message === 'Signed out') {
     showState('bad', 'Signed out', '. Load the page again to sign in.');
   } else if (!isLost) {
-    showState('bad', 'No connection', ` to this daemon since ${localText(new Date())}; tried again`);
+    showState(
+      'bad',
+      'No connection',
+      ` to this daemon since ${localText(new Date())}; tried again`,
+    );
     isLost = true;
   }
 }

@@ -27,7 +27,8 @@ let drawn = [];
 let now = Date.now() / 1_000;
 
 /** A color of the style sheet, which differs between the themes. @param {string} name */
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const color = (name) =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 /** Shades the time in which delivery was paused. @param {UPlot} plot */
 function shadePauses({ ctx, bbox, valToPos, scales }) {
@@ -61,9 +62,16 @@ function alone(values) {
 function draw(figure) {
   /** @type {[column: string, name: string, color: string][]} */
   const lines = JSON.parse(figure.dataset['series'] ?? '[]');
-  const axis = { stroke: color('quiet'), grid: { stroke: color('line'), width: 1 }, ticks: { stroke: color('line') } };
+  const axis = {
+    stroke: color('quiet'),
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { stroke: color('line') },
+  };
   const times = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-  const clock = new Intl.DateTimeFormat(undefined, /** @type {Intl.DateTimeFormatOptions} */ (times));
+  const clock = new Intl.DateTimeFormat(
+    undefined,
+    /** @type {Intl.DateTimeFormatOptions} */ (times),
+  );
   const exact = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
   const plot = new UPlot(
     {
@@ -86,7 +94,8 @@ function draw(figure) {
           width: 2,
           points: {
             size: 5,
-            filter: (/** @type {UPlot} */ plot, /** @type {number} */ line) => alone(plot.data[line] ?? []),
+            filter: (/** @type {UPlot} */ plot, /** @type {number} */ line) =>
+              alone(plot.data[line] ?? []),
           },
           // Not only the color tells the lines apart.
           ...(i === 0 ? { fill: `${color(name)}22` } : { dash: i === 1 ? [6, 3] : [2, 3] }),
@@ -112,9 +121,13 @@ function drawAll() {
 
 function show() {
   for (const { figure, plot, columns } of drawn) {
-    plot.setData(/** @type {any} */ ([series.at, ...columns.map((column) => series[column] ?? [])]));
+    plot.setData(
+      /** @type {any} */ ([series.at, ...columns.map((column) => series[column] ?? [])]),
+    );
     const title = figure.querySelector('figcaption')?.textContent ?? '';
-    const last = columns.map((column) => shown(series[column]?.findLast((value) => value !== null))).join(' and ');
+    const last = columns
+      .map((column) => shown(series[column]?.findLast((value) => value !== null)))
+      .join(' and ');
     plot.root.querySelector('canvas')?.setAttribute('aria-label', `${title}: ${last} at the end`);
   }
 }
@@ -132,14 +145,18 @@ async function refresh() {
   }
   const kept = series.at.indexOf(columns.at[0]);
   const from = series.at.findIndex((at) => at > now - 3_700);
-  series = known === undefined || kept < 0 ? columns : joined(series, columns, Math.max(0, from), kept);
+  series =
+    known === undefined || kept < 0 ? columns : joined(series, columns, Math.max(0, from), kept);
   show();
 }
 
 /** The steps from `from` to `to` of a series, and then another. @param {Columns} before @param {Columns} after @param {number} from @param {number} to @returns {Columns} */
 function joined(before, after, from, to) {
   const names = Object.keys(before).filter((name) => Array.isArray(after[name]));
-  const entries = names.map((name) => [name, [...(before[name] ?? []).slice(from, to), ...(after[name] ?? [])]]);
+  const entries = names.map((name) => [
+    name,
+    [...(before[name] ?? []).slice(from, to), ...(after[name] ?? [])],
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -155,7 +172,8 @@ if (figures.length > 0) {
   refresh().catch(() => undefined);
   onThemeChange(drawAll);
   new ResizeObserver(() => {
-    for (const { figure, plot } of drawn) plot.setSize({ width: figure.clientWidth, height: HEIGHT });
+    for (const { figure, plot } of drawn)
+      plot.setSize({ width: figure.clientWidth, height: HEIGHT });
   }).observe(figures[0] ?? document.body);
   setInterval(() => {
     if (!document.hidden) refresh().catch(() => undefined);

@@ -47,13 +47,21 @@ export function addCommand(
   command.addHelpText('after', helpEnd(definition.examples, definition.exits));
   command.action(async (value: unknown) => {
     const start = await definition.load();
-    const given = { ...flagsOf(command), ...command.optsWithGlobals(), ...(argument ? { [argument.key]: value } : {}) };
+    const given = {
+      ...flagsOf(command),
+      ...command.optsWithGlobals(),
+      ...(argument ? { [argument.key]: value } : {}),
+    };
     // Commander does not know the types of options; each command declares what its definition produces.
     await run(start(given as never, shell));
   });
 }
 
-function groupOf(program: Command, name: string, groups: Readonly<Record<string, string>>): Command {
+function groupOf(
+  program: Command,
+  name: string,
+  groups: Readonly<Record<string, string>>,
+): Command {
   const existing = program.commands.find((one) => one.name() === name);
   return (
     existing ??
@@ -64,7 +72,15 @@ function groupOf(program: Command, name: string, groups: Readonly<Record<string,
   );
 }
 
-function optionOf({ flags, text, parse, isList, choices, default: value, isRequired }: OptionDefinition): Option {
+function optionOf({
+  flags,
+  text,
+  parse,
+  isList,
+  choices,
+  default: value,
+  isRequired,
+}: OptionDefinition): Option {
   const option = new Option(flags, text);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
@@ -90,7 +106,15 @@ function flagsOf(command: Command): Record<string, false> {
 /** The end of a command's help: examples and exit codes. */
 export function helpEnd(examples: readonly string[], exits: readonly ExitCode[]): string {
   const lines = exits.map(([code, meaning]) => `  ${code.padEnd(8)} ${meaning}`);
-  return ['', 'Examples:', ...examples.map((one) => `  ${one}`), '', 'Exit codes:', ...lines, ''].join('\n');
+  return [
+    '',
+    'Examples:',
+    ...examples.map((one) => `  ${one}`),
+    '',
+    'Exit codes:',
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 /** A point in time, given the current time; both milliseconds since 1970. */
@@ -103,13 +127,15 @@ export function readSince(text: string): Since {
   const ago = parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
   const at = DATE.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Enter a duration such as 24h or 7d, or a date: 2026-11-21.');
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('Enter a duration such as 24h or 7d, or a date: 2026-11-21.');
   return () => at;
 }
 
 /** Parses a whole number above 0, such as that of `--limit`. */
 export function readWhole(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Enter a whole number above 0, such as 100.');
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('Enter a whole number above 0, such as 100.');
   return Number(text);
 }
 

@@ -13,7 +13,8 @@ const COULD_NOT: ExitCode = ['1', 'the configuration is wrong, or Redis is not r
 export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'status',
-    summary: 'Show daemons, sources, queue, batches in progress, unreadable files, token and pauses.',
+    summary:
+      'Show daemons, sources, queue, batches in progress, unreadable files, token and pauses.',
     options: [
       { flags: '--watch', text: 'repeat every 2 s until Ctrl-C' },
       { flags: '--exit-code', text: 'end with 2 if something needs a person' },
@@ -30,9 +31,16 @@ export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
     name: 'reconcile',
     summary: "Compare the ledger with the API's list.",
     options: [
-      { flags: '--limit <count>', text: `${LIMIT} of each kind (default: 50; with --json all)`, parse: readWhole },
+      {
+        flags: '--limit <count>',
+        text: `${LIMIT} of each kind (default: 50; with --json all)`,
+        parse: readWhole,
+      },
       { flags: '--repair', text: 'add to the ledger what only the API has' },
-      { flags: '--without-list', text: 'with --repair: resume delivery after a rollback if the API offers no list' },
+      {
+        flags: '--without-list',
+        text: 'with --repair: resume delivery after a rollback if the API offers no list',
+      },
       YES,
     ],
     examples: ['po-sync reconcile', 'po-sync reconcile --repair --yes'],
@@ -71,7 +79,8 @@ export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
   },
   {
     name: 'doctor',
-    summary: 'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
+    summary:
+      'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
     examples: ['po-sync doctor', 'po-sync doctor --environment uat --json'],
     exits: [
       ['0', 'no failures; there may be warnings'],
@@ -89,32 +98,56 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--tls', text: 'https with a self-signed certificate, stored in the data folder' },
   { flags: '--tls-cert <file>', text: 'https with this certificate (PEM)' },
   { flags: '--tls-key <file>', text: 'private key of the certificate (PEM)' },
-  { flags: '--cors [origin]', text: 'let pages of this origin call, such as Swagger UI (default: every origin)' },
+  {
+    flags: '--cors [origin]',
+    text: 'let pages of this origin call, such as Swagger UI (default: every origin)',
+  },
   { flags: '--token-path <path>', text: '/oauth2/token (default) or /oauth/token' },
   { flags: '--token-lifetime <seconds>', text: 'how long tokens are valid (default: 3600)' },
-  { flags: '--client-auth <where>', text: 'form, basic or both (default): where clients send their credentials' },
+  {
+    flags: '--client-auth <where>',
+    text: 'form, basic or both (default): where clients send their credentials',
+  },
   { flags: '--scopes <names>', text: 'scopes that the client may have, such as "read write"' },
   { flags: '--clients <file>', text: 'more clients: a YAML or JSON list of {id, secret, scopes}' },
   { flags: '--allow-ip <cidr...>', text: 'answer only these addresses' },
-  { flags: '--headers <how>', text: 'strict (default) or lenient about missing Accept and Content-Type' },
+  {
+    flags: '--headers <how>',
+    text: 'strict (default) or lenient about missing Accept and Content-Type',
+  },
   { flags: '--data <folder>', text: 'folder for its data (default: data/sandbox)' },
   { flags: '--memory', text: 'keep all data in memory' },
   { flags: '--reset', text: 'remove the orders and tokens of earlier runs first' },
   { flags: '--seed <file>', text: 'initial orders, as JSON or CSV' },
-  { flags: '--on-duplicate <what>', text: 'accept (default) or refuse a number that already exists' },
+  {
+    flags: '--on-duplicate <what>',
+    text: 'accept (default) or refuse a number that already exists',
+  },
   { flags: '--duplicate-status <status>', text: '409 (default) or 400 for that refusal' },
   { flags: '--created-status <status>', text: '201 (default) or 200 for a creation' },
-  { flags: '--blank-text <what>', text: 'accept (default) or refuse numbers and articles that contain only spaces' },
-  { flags: '--unknown-fields <what>', text: 'ignore (default) or refuse fields that are not specified' },
+  {
+    flags: '--blank-text <what>',
+    text: 'accept (default) or refuse numbers and articles that contain only spaces',
+  },
+  {
+    flags: '--unknown-fields <what>',
+    text: 'ignore (default) or refuse fields that are not specified',
+  },
   { flags: '--quantity <type>', text: 'number (default) or integer' },
-  { flags: '--text-limit <characters>', text: 'longest order number and article code (default: 256)' },
+  {
+    flags: '--text-limit <characters>',
+    text: 'longest order number and article code (default: 256)',
+  },
   { flags: '--body-limit <bytes>', text: 'largest request body (default: 1048576)' },
   { flags: '--list-shape <shape>', text: 'object (default) or array' },
   { flags: '--list-key <name>', text: 'field of the list object (default: purchaseOrders)' },
   { flags: '--list-items <yes|no>', text: 'whether the list contains items (default: yes)' },
   { flags: '--listed-state <state>', text: 'state that the list shows (default: NEW)' },
   { flags: '--faults <file>', text: 'inject the faults that this file describes' },
-  { flags: '--record', text: 'serve /rehearsal on the token address: what happened, and faults that can be changed' },
+  {
+    flags: '--record',
+    text: 'serve /rehearsal on the token address: what happened, and faults that can be changed',
+  },
 ];
 
 const MAX_WAIT: OptionDefinition = {
@@ -170,11 +203,15 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
   },
   {
     name: 'rehearse',
-    summary: 'Process a copy of one file with a temporary sandbox that injects faults, and show the report.',
+    summary:
+      'Process a copy of one file with a temporary sandbox that injects faults, and show the report.',
     argument: { flags: '<file>', key: 'file', text: 'order file; it is not changed' },
     options: [
       { flags: '--source <name>', text: 'source whose mapping applies' },
-      { flags: '--faults <file>', text: 'faults of the sandbox (default: config/rehearsals/rehearse.yaml)' },
+      {
+        flags: '--faults <file>',
+        text: 'faults of the sandbox (default: config/rehearsals/rehearse.yaml)',
+      },
       MAX_WAIT,
     ],
     examples: ['po-sync rehearse orders.csv', 'po-sync rehearse --source erp export.csv --json'],

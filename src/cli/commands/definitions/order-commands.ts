@@ -11,7 +11,11 @@ import {
 export const LIMIT = 'show at most this many';
 export const YES: OptionDefinition = { flags: '-y, --yes', text: 'do not ask for confirmation' };
 const DRY_RUN: OptionDefinition = { flags: '--dry-run', text: 'only show what would happen' };
-const MOST: OptionDefinition = { flags: '--limit <count>', text: 'act on at most this many orders', parse: readWhole };
+const MOST: OptionDefinition = {
+  flags: '--limit <count>',
+  text: 'act on at most this many orders',
+  parse: readWhole,
+};
 
 const FILTERS: readonly OptionDefinition[] = [
   { flags: '--batch <batch>', text: 'of this batch: its name, or the end of it' },
@@ -26,7 +30,10 @@ const BATCH = { flags: '<batch>', key: 'batch', text: `${NAMES} batch has it` };
 const UNFINISHED = { ...BATCH, text: `${NAMES} unfinished batch has it` };
 const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
 const SHOWN: ExitCode = ['0', 'shown'];
-const NOT_DONE: ExitCode = ['1', 'nothing changed: not found, not confirmed, or Redis is not reachable'];
+const NOT_DONE: ExitCode = [
+  '1',
+  'nothing changed: not found, not confirmed, or Redis is not reachable',
+];
 
 /** Commands about batches and single orders. */
 export const ORDER_COMMANDS: readonly CommandDefinition[] = [
@@ -34,7 +41,9 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     name: 'explain',
     summary: 'Show what is known about one order: files, attempts, outcome.',
     argument: ORDER,
-    options: [{ flags: '--list', text: "also read the API's list, and show the items that the API has" }],
+    options: [
+      { flags: '--list', text: "also read the API's list, and show the items that the API has" },
+    ],
     examples: ['po-sync explain PO-4711', 'po-sync explain PO-4711 --list'],
     exits: [SHOWN, ['1', 'the order is unknown, or Redis is not reachable']],
     load: async () => (await import('../explain.ts')).explainCommand,
@@ -43,7 +52,12 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     name: 'batches list',
     summary: 'Show what happened to each file, newest first.',
     options: [
-      { flags: '--limit <count>', text: LIMIT, parse: readWhole, default: { value: 20, shown: '20' } },
+      {
+        flags: '--limit <count>',
+        text: LIMIT,
+        parse: readWhole,
+        default: { value: 20, shown: '20' },
+      },
       { flags: '--since <time>', text: 'taken since: 24h, 7d, 2026-11-21', parse: readSince },
       { flags: '--open', text: 'only those that need a person, unreadable files included' },
     ],
@@ -81,11 +95,18 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     name: 'dead-letters list',
     summary: 'Show which orders need a person and why, grouped by error.',
     options: [
-      { flags: '--limit <count>', text: `${LIMIT} (default: 50; with --json all)`, parse: readWhole },
+      {
+        flags: '--limit <count>',
+        text: `${LIMIT} (default: 50; with --json all)`,
+        parse: readWhole,
+      },
       ...FILTERS,
       { flags: '--all', text: 'include closed dead letters' },
     ],
-    examples: ['po-sync dead-letters list --kind refused', 'po-sync dead-letters list --batch 3f2a91c0 --json'],
+    examples: [
+      'po-sync dead-letters list --kind refused',
+      'po-sync dead-letters list --batch 3f2a91c0 --json',
+    ],
     exits: [SHOWN, ['1', 'the named order or batch is unknown, or Redis is not reachable']],
     load: async () => (await import('../dead-letters-list.ts')).deadLettersListCommand,
   },
