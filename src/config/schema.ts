@@ -209,11 +209,9 @@ export const configSchema = z.strictObject({
     .prefault('../data')
     .describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
   redis: redisSchema.prefault({}),
-  environments: z
-    .record(name, environmentSchema)
-    .refine((all) => Object.keys(all).length > 0, {
-      error: 'must contain at least one environment',
-    }),
+  environments: z.record(name, environmentSchema).refine((all) => Object.keys(all).length > 0, {
+    error: 'must contain at least one environment',
+  }),
   sources: z.array(sourceSchema).min(1, { error: 'must contain at least one source' }),
   mappings: z.record(name, mappingSchema).prefault({}),
   reports: z

@@ -141,12 +141,9 @@ export const errorEnvelope = z.object({
     code: z
       .int()
       .meta({ description: 'Equal to the HTTP status; 400 for invalid request parameters.' }),
-    message: z
-      .string()
-      .min(1)
-      .meta({
-        description: 'Human-readable text that names each invalid parameter and the reason.',
-      }),
+    message: z.string().min(1).meta({
+      description: 'Human-readable text that names each invalid parameter and the reason.',
+    }),
   }),
 });
 

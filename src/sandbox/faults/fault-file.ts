@@ -94,11 +94,9 @@ const headerValue = textOrNumber('must be a header value')
     error: 'must be a header value',
   });
 const headers = z.record(
-  z
-    .string()
-    .refine((name) => isValid(() => validateHeaderName(name)), {
-      error: 'must be the name of a header',
-    }),
+  z.string().refine((name) => isValid(() => validateHeaderName(name)), {
+    error: 'must be the name of a header',
+  }),
   headerValue,
 );
 
