@@ -152,6 +152,7 @@ function roundsOf(
       Math.min(1_000, config.delivery.settle / 10),
       reconciliation.verify,
     ],
+    ['delivery', 'list proof', 250, reconciliation.prove],
     ['delivery', 'lists for files', 250, reconciliation.readForFiles],
     ['intake', 'throughput', 250, admission.measure],
     ['intake', 'admission', 1_000, admission.tick],

@@ -7,6 +7,18 @@ import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
 import { hideSecrets, withoutSecrets } from './token-secrecy.ts';
 
+/**
+ * Paging parameters, which the specification announces (part 8). Only the proof of completeness
+ * sends them; every other read asks for the list as the specification has it.
+ */
+export type ListQuery = { limit?: number; offset?: number };
+
+/** Reads the API's list once; each order it shows is passed on before it is known how it ends. */
+export type ReadList = (
+  onOrder: (order: ListedOrder) => void,
+  query?: ListQuery,
+) => Promise<ListEnd>;
+
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
 export type ListedOrder = ShownRecord;
 
@@ -34,20 +46,26 @@ export async function listOrders(
   endpoint: Endpoint,
   token: BearerToken,
   onOrder: (order: ListedOrder) => void,
-  limits: { idle: number } = { idle: IDLE },
+  { idle = IDLE, query = {} }: { idle?: number; query?: ListQuery } = {},
 ): Promise<ListEnd> {
   const { kind = PURCHASE_ORDER } = endpoint;
   const secrets = secretsOf(endpoint, token);
   const reader = new ListReader(kind, withoutSecrets(onOrder, secrets));
   const end = await http.call({
     method: 'GET',
-    url: new URL(`${endpoint.baseUrl}${kind.path}`),
+    url: listUrl(`${endpoint.baseUrl}${kind.path}`, query),
     headers: apiHeaders(endpoint, token),
     timeout: LONGEST,
-    idleTimeout: limits.idle,
+    idleTimeout: idle,
     onData: (chunk) => reader.write(chunk),
   });
   return judge(hideSecrets(end, secrets), () => reader.finish());
+}
+
+function listUrl(address: string, query: ListQuery): URL {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+  return url;
 }
 
 function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
@@ -70,8 +88,11 @@ function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
 
 /** What to do about a list that is `unavailable`. */
 export function listRemedy({ httpStatus }: Said): string {
-  if (httpStatus === 403) return "Ask the API's owner for the scope read.";
-  return "Check baseUrl. If it is right, ask the API's owner whether it offers the list.";
+  const first =
+    httpStatus === 403
+      ? 'Check that the credentials have the scope read, then baseUrl.'
+      : 'Check baseUrl, and that the credentials have the scope read.';
+  return `${first} If the API has no list, set list: none for this environment.`;
 }
 
 const notAList: Said = {

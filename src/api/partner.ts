@@ -9,7 +9,13 @@ import { tokenRenewed } from '../log/events/delivery.ts';
 import type { Operation } from '../log/meter.ts';
 import type { Context } from '../redis/store.ts';
 import { type CreateOrder, createOrders, type Endpoint } from './create.ts';
-import { type ListEnd, type ListedOrder, listOrders } from './list.ts';
+import {
+  type ListEnd,
+  type ListedOrder,
+  type ListQuery,
+  listOrders,
+  type ReadList,
+} from './list.ts';
 import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
 
 /** The API of one environment: its token and its two calls. */
@@ -20,7 +26,7 @@ export type Partner = {
   /** POST of one order. `prepare` decides, with the connection open, whether the first byte is written. */
   create: CreateOrder;
   /** Reads the list once, with a renewed token after a 401. Never throws; the result contains the error. */
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  list: ReadList;
 };
 
 type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint };
@@ -30,8 +36,9 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
   async function listWith(
     token: BearerToken,
     onOrder: (order: ListedOrder) => void,
+    query: ListQuery,
   ): Promise<ListEnd> {
-    const end = await listOrders(http, endpoint, token, onOrder);
+    const end = await listOrders(http, endpoint, token, onOrder, { query });
     if (end.kind === 'unauthorized') await tokens.invalidate(token.fingerprint);
     return end;
   }
@@ -40,10 +47,11 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
     tokens,
     timeout: endpoint.timeout,
     create: createOrders(http, endpoint),
-    async list(onOrder) {
+    async list(onOrder, query = {}) {
       try {
-        const end = await listWith(await tokens.get(), onOrder);
-        return end.kind === 'unauthorized' ? await listWith(await tokens.get(), onOrder) : end;
+        const end = await listWith(await tokens.get(), onOrder, query);
+        if (end.kind !== 'unauthorized') return end;
+        return await listWith(await tokens.get(), onOrder, query);
       } catch (thrown) {
         const error = toError(thrown);
         if (!(error instanceof PoSyncError)) throw error;
@@ -102,8 +110,8 @@ export function openPartner(
   });
   return {
     ...partner,
-    async list(onOrder) {
-      const end = await partner.list(onOrder);
+    async list(onOrder, query) {
+      const end = await partner.list(onOrder, query);
       log.meter?.list(end.kind);
       return end;
     },

@@ -50,6 +50,12 @@ export const environmentSchema = z.strictObject({
     .prefault('auto')
     .describe('auto tries both and remembers the one that issues a token.'),
   scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
+  list: z
+    .enum(['prove', 'trust', 'none'])
+    .prefault('prove')
+    .describe(
+      "prove: the API's list is used as proof only once it is shown to be complete. trust: it always is. none: the API has no list.",
+    ),
   rateLimit: z
     .strictObject({
       max: whole(1, 1_000_000).describe('Maximum number of calls in the period.'),

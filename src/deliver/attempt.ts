@@ -43,7 +43,8 @@ export async function attempt(
   place: Place,
   asked: number,
 ): Promise<AttemptEnd> {
-  const pass = await takeTurn(line, place);
+  const { purchaseOrderNumber: number } = entry.order;
+  const pass = await takeTurn(line, place, number);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
   if (await wasCancelled(line, entry, asked))
@@ -51,7 +52,6 @@ export async function attempt(
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
   const { inFlight } = line.book.ledger;
-  const { purchaseOrderNumber: number } = entry.order;
   // Another daemon put the order back while a call of it is in flight here; the sweeper brings it again.
   if (inFlight.has(number)) return needless(line, pass);
   // Not before: an order that was cancelled while it waited for its turn must not stop another one of its number.
@@ -73,14 +73,19 @@ async function sendAndRecord(line: Line, attempt: Attempt): Promise<AttemptEnd> 
 }
 
 /** Passes the breaker, the opening and the rate limit; after a wait once more, because a pause may have begun meanwhile. */
-async function takeTurn({ breaker, guards, context }: Line, place: Place): Promise<Pass> {
+async function takeTurn(
+  { breaker, guards, context }: Line,
+  place: Place,
+  number: string,
+): Promise<Pass> {
   for (;;) {
-    const pass = await breaker.pass(context.stopping);
+    const pass = await breaker.pass(context.stopping, number);
     if (pass === 'stopped') return pass;
     const hasWaited = pass === 'closed' && (await place.enter()) === 'waited';
     const turn = await guards.rate.turn(context.stopping);
     if (turn === 'stopped') return turn;
-    if ((turn === 'at once' && !hasWaited) || (await breaker.stillPasses(pass))) return pass;
+    if (turn === 'at once' && !hasWaited) return pass;
+    if (await breaker.stillPasses(pass, number)) return pass;
     place.leave();
   }
 }

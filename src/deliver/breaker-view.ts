@@ -11,13 +11,15 @@ export type Pause = {
   since: number;
   held: boolean;
   nextTryAt?: number;
+  /** The one order that passes a hold. */
+  turn?: string;
   /** When this reason was seen last, and the first one of the pause, if it was another. */
   seenAt?: number;
   firstReason?: string;
 };
 
 /** What the field of a hold keeps. */
-export type Hold = { code: string; reason: string; since: number };
+export type Hold = { code: string; reason: string; since: number; turn?: string };
 
 /** The breaker's fields in Redis, as they were read. */
 export type BreakerFields = Readonly<Record<string, string>>;
@@ -97,6 +99,9 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
     },
     /** Why delivery is paused now, as far as known. */
     current: (): Pause | undefined => pause,
+    /** The pause that this order waits for: a hold lets the order of its turn pass. */
+    pauseOf: (number: string): Pause | undefined =>
+      allPauses(fields).find(({ turn }) => turn === undefined || turn !== number),
     /** A field as it was read last. */
     field: (name: string): string | undefined => fields[name],
   };

@@ -120,12 +120,12 @@ function createPasses(
     waiting.delete(own);
   }
 
-  /** Waits until an order may be sent. */
-  async function pass(signal: AbortSignal): Promise<Pass> {
+  /** Waits until this order may be sent. */
+  async function pass(signal: AbortSignal, number = ''): Promise<Pass> {
     for (;;) {
       if (signal.aborted) return 'stopped';
       await view.refresh();
-      const pause = view.current();
+      const pause = view.pauseOf(number);
       const wait = slowUntil() - store.time.now();
       const isClosed = pause === undefined && !view.isOnTrial();
       if (wait <= 0 && isClosed) return 'closed';
@@ -135,9 +135,9 @@ function createPasses(
   }
 
   /** Whether an order that passed and then waited may still be written. */
-  async function stillPasses(pass: Pass): Promise<boolean> {
+  async function stillPasses(pass: Pass, number = ''): Promise<boolean> {
     await view.seeHolds();
-    const pause = view.current();
+    const pause = view.pauseOf(number);
     if (pass === 'probe') return pause?.held !== true;
     return pause === undefined && !view.isOnTrial();
   }

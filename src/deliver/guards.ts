@@ -27,8 +27,7 @@ type GuardsDeps = {
 
 /** Builds them from the configuration. */
 export function createGuards({ context, book, partner, breaker }: GuardsDeps): Guards {
-  const { config, store, clock } = context;
-  const { rateLimit } = environmentOf(config);
+  const { config, store } = context;
   const refusals = watchRefusals(config.delivery.refusalHold);
   const rules = { breaker, tokens: partner.tokens, time: store.time, policy: book.policy };
   const firstTry = config.delivery.probe.initial;
@@ -36,7 +35,7 @@ export function createGuards({ context, book, partner, breaker }: GuardsDeps): G
     health: createPauseRules({ ...rules, firstTry, slowDown: createSlowDown(rules) }),
     held: createHeldBatches(book.batches, refusals.forget),
     refusals,
-    rate: rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited,
+    rate: rateLimitOf(context),
   };
 }
 
@@ -64,10 +63,21 @@ function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
 type RateLimit = {
   /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
   turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
+  /** Takes a turn now, before the orders that wait for theirs: they wait for one more. */
+  takeFirst(): Promise<void>;
 };
 
 /** No limit: every turn is now. */
-const unlimited: RateLimit = { turn: async (signal) => (signal.aborted ? 'stopped' : 'at once') };
+const unlimited: RateLimit = {
+  turn: async (signal) => (signal.aborted ? 'stopped' : 'at once'),
+  takeFirst: async () => undefined,
+};
+
+/** The rate limit of the configured environment. */
+export function rateLimitOf({ config, store, clock }: Context): RateLimit {
+  const { rateLimit } = environmentOf(config);
+  return rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited;
+}
 
 /** Milliseconds. Ledger time is corrected once a second, e.g. after the machine was suspended: a longer wait asks again. */
 const LONGEST_SLEEP = 1_000;
@@ -86,11 +96,15 @@ function createRateLimit(
   const script = readScript(new URL('./rate.lua', import.meta.url));
   const interval = (per * 1000) / max;
   const burst = (per * 1000) / 10;
+  const reserve = async () =>
+    Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
+    1000;
   return {
+    async takeFirst() {
+      await reserve();
+    },
     async turn(signal) {
-      const due =
-        Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
-        1000;
+      const due = await reserve();
       const wait = () => due - time.now();
       if (wait() <= 0) return signal.aborted ? 'stopped' : 'at once';
       while (wait() > 0 && !signal.aborted)

@@ -207,7 +207,7 @@ async function obstacleTo(
   { entry, pass, token }: Attempt,
   isFresh: () => boolean,
 ): Promise<Obstacle | undefined> {
-  if (!(await breaker.stillPasses(pass))) return 'paused';
+  if (!(await breaker.stillPasses(pass, entry.order.purchaseOrderNumber))) return 'paused';
   if (context.stopping.aborted) return 'stopped';
   if (guards.held.has(entry.batch)) return 'held';
   if (!partner.tokens.isCurrent(token.fingerprint)) return 'token';

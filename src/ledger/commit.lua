@@ -1,23 +1,25 @@
 -- Commits decided changes of orders, each with the tally of its batch in the same step, and each for itself: one that
 -- comes too late leaves the others as they are. What they share is read once before them and written once after them.
--- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, followers, breaker
--- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them); then for each
+-- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, followers, breaker, list proof
+-- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them), why delivery waits
+--      while one order must prove that the API's list is complete; then for each
 --      change its number, its entry's text ('' deletes), and a text of fields, each ended by a line feed: bucket,
 --      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
 --      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
 --      letters that the order takes ('' none; a list of batch, '' for orders that have another number now, field, expected
---      text, new text, '' to leave it), does a reader admit the order? ('1')
+--      text, new text, '' to leave it), does a reader admit the order? ('1'), is the order certainly not at the API? ('1')
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
 -- include count-orders.lua
 -- include close-open-dead-letters.lua
 -- include may-be-admitted.lua
-local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker = unpack(KEYS)
-local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 19) .. '$'
+local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
+local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 20) .. '$'
+local TURN = 'hold:list'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
 local clock = redis.call('TIME')
@@ -37,8 +39,28 @@ local held
 local function isHeld()
   if held ~= nil then return held end
   held = false
-  for _, field in ipairs(redis.call('HKEYS', breaker)) do held = held or string.sub(field, 1, 5) == 'hold:' end
+  for _, field in ipairs(redis.call('HKEYS', breaker)) do held = held or (string.sub(field, 1, 5) == 'hold:' and field ~= TURN) end
   return held
+end
+
+-- A list that was never seen to grow proves nothing: one order of a new ledger is sent, and the others wait until the list
+-- has shown it. It keeps its turn as long as the API may have it.
+local isDue, turn = redis.call('HGET', listProof, 'proof') == 'due', redis.call('HGET', listProof, 'turn')
+local function takesTurn(number)
+  if not isDue or turn == number then return true end
+  if turn then return false end
+  turn = number
+  redis.call('HSET', listProof, 'turn', number)
+  redis.call('HSET', breaker, TURN,
+    cjson.encode({ code = 'list-unproved', reason = unproved, since = math.floor(now), turn = number }))
+  return true
+end
+
+local function passTurnOn(number)
+  if not turn or turn ~= number then return end
+  turn = nil
+  redis.call('HDEL', listProof, 'turn', 'reads', 'nextAt')
+  redis.call('HDEL', breaker, TURN)
 end
 
 local function mayBegin(known, reached, intended)
@@ -102,7 +124,7 @@ local function score(set, number, at)
 end
 
 local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission)
+  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
@@ -114,6 +136,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
+  if known ~= '' and not takesTurn(number) then return -2 end
   if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
@@ -125,6 +148,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
     redis.call('RPUSH', actions, operatorAction)
     redis.call('LTRIM', actions, -20, -1)
   end
+  if isAbsent == '1' then passTurnOn(number) end
   sequence = sequence + 1
   if outcome == '' then return sequence end
   if closing ~= '' and hasLetters then closeBefore(number, closing, batch, ordinal) end
@@ -139,7 +163,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
 end
 
 local done = {}
-for i = 4, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
+for i = 5, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
 
 if sequence > before then
   redis.call('HINCRBY', identity, 'sequence', sequence - before)

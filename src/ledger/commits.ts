@@ -47,12 +47,17 @@ export type Change = {
   followers?: string;
   /** The rows of dead letters that the order takes. */
   rows?: readonly RowClaim[];
+  /** The API certainly does not have the order: another one may prove that its list is complete. */
+  isAbsent?: boolean;
   /** A reader admits the order: too late when its batch was canceled or has an outcome for it. */
   isAdmission?: boolean;
   /** The batch and the order in it that the change belongs to. */
   batch: string;
   ordinal: number;
 };
+
+/** Why delivery waits while one order must prove that the API's list is complete. */
+const UNPROVED = "one order of a new ledger is sent first: the API's list must show it";
 
 type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
@@ -72,9 +77,9 @@ export function createCommits({
 
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
     const { daemon = '', made = '' } = identity.own?.() ?? {};
-    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
+    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made, UNPROVED];
     for (const { number, text, fields } of group) args.push(number, text, fields);
-    const used = [...shared, keys.own(daemon), keys.followers, keys.breaker];
+    const used = [...shared, keys.own(daemon), keys.followers, keys.breaker, keys.listProof];
     const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];
     identity.sawOwn?.(count);
     return done;
@@ -131,6 +136,7 @@ function pack(change: Change, reached: Checkpoint): Packed {
       ? ''
       : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
     change.isAdmission ? '1' : '',
+    change.isAbsent ? '1' : '',
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };

@@ -19,7 +19,7 @@ import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
 import { createSpellings } from './spellings.ts';
-import { type Step, SWEEP_AFTER } from './state-machine/step.ts';
+import { isSendable, type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };
@@ -187,6 +187,7 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
     ordinal,
     wasInDoubt: entry.state === 'unknown',
     sentBy: entry.sentBy,
+    isAbsent: isAbsentAfter(step),
   };
   switch (step.kind) {
     case 'ignore':
@@ -201,6 +202,22 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
       return { ...base, entry: step.entry, ...burial(step) };
     case 'drop':
       return { ...base, ...dropped(entry, step) };
+  }
+}
+
+/** Whether the API certainly does not have the order after this step, or has another one under its number. */
+function isAbsentAfter(step: Step): boolean {
+  switch (step.kind) {
+    case 'move':
+      return isSendable(step.entry) && step.entry.maybeSentAt === undefined;
+    case 'dead':
+      return step.entry.state !== 'inDoubt';
+    case 'cancel':
+    case 'drop':
+      return true;
+    case 'accept':
+    case 'ignore':
+      return false;
   }
 }
 

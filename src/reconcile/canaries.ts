@@ -6,23 +6,35 @@ import { type Absence, ageCanaries, type Canary } from './evidence.ts';
 
 export type Canaries = ReturnType<typeof createCanaries>;
 
-type CanaryDeps = { redis: Redis; keys: Keys; clock: Clock; time: RedisTime };
+type CanaryDeps = { redis: Redis; keys: Keys; clock: Clock; time: RedisTime; settle: number };
 
 /** The first accepted orders are kept, then the newest ones. */
 const FIRST = 10;
 const MOST = 60;
+/** So many a settle, at most one a second: the newest ones reach over more than two settles. */
+const EACH_SETTLE = 8;
 
-/** Remembers a few accepted orders, at most one a second, to judge later lists. */
-export function createCanaries({ redis, keys, clock, time }: CanaryDeps) {
+/** Remembers some accepted orders, and the last one of each burst, to judge later lists. */
+export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps) {
+  const spacing = Math.max(1000, settle / EACH_SETTLE);
   let remembered = Number.NEGATIVE_INFINITY;
+  let latest: Canary | undefined;
 
   /** The API has this order. */
   async function remember(number: string): Promise<void> {
-    if (clock.monotonic() - remembered < 1000) return;
+    latest = { number, since: time.now() };
+    if (clock.monotonic() - remembered >= spacing) await flush();
+  }
+
+  /** The last order that was accepted becomes a canary, too. */
+  async function flush(): Promise<void> {
+    if (latest === undefined) return;
+    const { number, since } = latest;
+    latest = undefined;
     remembered = clock.monotonic();
     await redis
       .multi()
-      .zadd(keys.canaries, 'NX', time.now(), number)
+      .zadd(keys.canaries, 'NX', since, number)
       .zremrangebyrank(keys.canaries, FIRST, -(MOST - FIRST) - 1)
       .exec();
   }
@@ -56,5 +68,5 @@ export function createCanaries({ redis, keys, clock, time }: CanaryDeps) {
     return Number((await redis.hget(keys.verification, 'agedUntil')) ?? 0);
   }
 
-  return { remember, all, age, agedUntil };
+  return { remember, flush, all, age, agedUntil };
 }

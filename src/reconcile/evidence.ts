@@ -1,6 +1,7 @@
 import type { ListedOrder } from '../api/list.ts';
 import { createListBudget } from '../ledger/adopt.ts';
 import { spellingOf } from '../ledger/spellings.ts';
+import type { Unproved } from './list-proof.ts';
 
 /** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };
@@ -9,6 +10,8 @@ export type Canary = { number: string; since: number };
 export type Evidence =
   /** This many such lists, a settle apart, prove the absence of orders sent after `reaches`. */
   | { kind: 'good'; needed: number; reaches: number }
+  /** Nothing shows yet that the list is complete, or something shows that it is not. */
+  | { kind: 'unproved'; by: Unproved }
   /** It lacks an order that it must show: cut, filtered or lagging. */
   | { kind: 'bad'; missing: string }
   /** No canary is old enough to judge it, and one may become old enough: read again later. */
@@ -27,6 +30,8 @@ export type ListSight = {
   underWay: boolean;
   /** Canaries up to this time were replaced: the list no longer shows orders that old. 0: none. */
   agedUntil: number;
+  /** Why the list is not proved complete, if it is not. */
+  unproved?: Unproved | undefined;
 };
 
 /**
@@ -40,7 +45,9 @@ export function judgeEvidence({
   listed,
   underWay,
   agedUntil,
+  unproved,
 }: ListSight): Evidence {
+  if (unproved !== undefined) return { kind: 'unproved', by: unproved };
   const grown = grownOf(canaries, listedFrom, settle);
   const missing = grown.find(({ number }) => !listed.has(number));
   if (missing) return { kind: 'bad', missing: missing.number };
@@ -49,6 +56,19 @@ export function judgeEvidence({
     return { kind: 'good', needed: WITH_CANARIES, reaches: agedUntil > 0 ? oldest.since : 0 };
   if (canaries.length > 0 || underWay || agedUntil > 0) return { kind: 'early' };
   return { kind: 'good', needed: WITHOUT_CANARIES, reaches: 0 };
+}
+
+/**
+ * Whether a list may prove that an order sent at `sentAt` is absent: where younger orders are known as
+ * created, one of them is old enough that the list must show it. A list that begins to be cut shows
+ * older orders, and none of those.
+ */
+export function isWitnessed(
+  { canaries, listedFrom, settle }: Pick<ListSight, 'canaries' | 'listedFrom' | 'settle'>,
+  sentAt: number,
+): boolean {
+  const isYounger = ({ since }: Canary) => since >= sentAt;
+  return !canaries.some(isYounger) || grownOf(canaries, listedFrom, settle).some(isYounger);
 }
 
 /** A canary that lists have not shown: since when, and in how many of them in a row. */

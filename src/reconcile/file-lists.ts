@@ -1,5 +1,4 @@
 import { withStatus } from '../api/classify.ts';
-import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { createNews } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { withoutStop } from '../core/format.ts';
@@ -11,6 +10,7 @@ import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import type { LedgerRebuild } from './ledger-rebuild.ts';
 import { listState, paceLists } from './list-pace.ts';
+import type { ListProof } from './list-proof.ts';
 
 type FileListsDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -20,8 +20,7 @@ type FileListsDeps = {
   log: Log;
   stopping: AbortSignal;
   rebuild: Pick<LedgerRebuild, 'pending' | 'takeIn'>;
-  /** Reads the API's list once. */
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  proof: Pick<ListProof, 'read'>;
 };
 
 const LOCK = 15_000;
@@ -42,7 +41,7 @@ export function createFileLists({
   log,
   stopping,
   rebuild,
-  list,
+  proof,
 }: FileListsDeps) {
   const { redis, keys, time } = store;
   const requests = createListRequests(store);
@@ -77,7 +76,7 @@ export function createFileLists({
     const { asked } = await requests.state();
     const began = time.now();
     const { listed, take } = collectExisting();
-    const end = await list(take);
+    const end = await proof.read(take);
     if (stopping.aborted) return;
     const durationMs = time.now() - began;
     await paceLists(store, settle, { end, durationMs, isForFiles: true });

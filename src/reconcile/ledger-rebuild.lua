@@ -1,7 +1,8 @@
 -- Ends a rebuild, postpones it, shows its wait, or says why it lasts. A request of another epoch of the ledger stays: it needs a separate list.
--- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the other hold,
--- which an earlier request may have left; for `later`: quick tries, their pause, the first usual pause (each is twice as
--- long as the one before), the longest, the reason of the hold ('' keeps its reason), and the hold to set where there is none;
+-- KEYS rebuild, breaker, pauses, list proof; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the
+-- other hold, which an earlier request may have left, and how many orders the list shows, where an order must prove first
+-- that it is complete ('' proves nothing); for `later`: quick tries, their pause, the first usual pause (each is twice as
+-- long as the one before), the longest, '' or '1' where the hold replaces the one that is there, and the hold;
 -- for `show`: that hold; `because` has the reason of the hold in place of now.
 -- Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
@@ -11,7 +12,12 @@ local function holdOf(field)
 end
 
 if ARGV[1] == 'end' then
+  local why = redis.call('HGET', KEYS[1], 'why') or ''
   redis.call('DEL', KEYS[1])
+  redis.call('HDEL', KEYS[4], 'turn', 'reads', 'nextAt', 'expect')
+  redis.call('HDEL', KEYS[2], 'hold:list')
+  if ARGV[6] == '' then redis.call('HDEL', KEYS[4], 'proof', 'before')
+  else redis.call('HSET', KEYS[4], 'proof', 'due', 'before', ARGV[6], 'why', why) end
   for _, field in ipairs({ ARGV[3], ARGV[5] }) do
     local hold = holdOf(field)
     if hold then
@@ -40,7 +46,8 @@ local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)
 local usual = math.min(tonumber(ARGV[8]), tonumber(ARGV[7]) * 2 ^ math.min(math.max(failed - tonumber(ARGV[5]), 0), 20))
 local pause = failed < tonumber(ARGV[5]) and tonumber(ARGV[6]) or usual
 redis.call('HSET', KEYS[1], 'notBefore', string.format('%.0f', tonumber(ARGV[4]) + pause))
-if not hold then hold = cjson.decode(ARGV[10]) end
-if ARGV[9] ~= '' then hold.reason = ARGV[9] end
+local wanted = cjson.decode(ARGV[10])
+if hold and ARGV[9] == '1' and hold.code == wanted.code then wanted.since = hold.since end
+if ARGV[9] == '1' or not hold then hold = wanted end
 redis.call('HSET', KEYS[2], ARGV[3], cjson.encode(hold))
 return 1

@@ -1,9 +1,10 @@
 import { withStatus } from '../api/classify.ts';
-import type { ListEnd, ListedOrder } from '../api/list.ts';
+import { type ListEnd, listRemedy } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
-import { withoutStop } from '../core/format.ts';
-import { collectExisting, createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
+import { orders, withoutStop } from '../core/format.ts';
+import { createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
+import { NEW_LEDGER } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { Policy, Step } from '../ledger/state-machine/step.ts';
@@ -16,6 +17,14 @@ import {
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
+import {
+  expectedOrders,
+  keepShown,
+  LIST_INCOMPLETE,
+  LIST_NOT_OFFERED,
+  LIST_UNCONFIRMED,
+  type ListProof,
+} from './list-proof.ts';
 import { createRebuildRequest, type RebuildRequest } from './rebuild-request.ts';
 
 type RebuildDeps = {
@@ -27,7 +36,7 @@ type RebuildDeps = {
   log: Log;
   /** Makes the breaker notice at once that a hold changed. */
   refresh(): Promise<void>;
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  proof: Pick<ListProof, 'readFirst' | 'rules'>;
 };
 
 /** `pending`: not yet, or not this time. `impossible`: this API offers no list. */
@@ -51,10 +60,12 @@ const NO_REPORTS =
  * ledger that was rolled back waits for before.
  */
 export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
-  const { store, policy, log } = deps;
+  const { store, policy, log, proof } = deps;
   const { redis, keys, time } = store;
   const request = createRebuildRequest(store);
-  const [takeIn, isWaiting] = [createTakeIn(deps), createReportsCheck(deps, request)];
+  const takeIn = createTakeIn(deps);
+  const { mode, isProtected } = proof.rules;
+  const isWaiting = createReportsCheck(deps, request);
 
   /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
@@ -74,26 +85,53 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   }
 
   async function run(why: string, epoch: string): Promise<RebuildResult> {
-    const { listed, take } = collectExisting();
-    const end = await deps.list(take);
-    if (end.kind === 'complete') {
-      const added = await takeIn(listed, { isIntact: why === 'new', epoch });
-      ledgerRebuilt(log, { orders: listed.length, added });
-      return (await finish(epoch)) ? 'done' : 'pending';
+    // A new ledger has nothing to lose; one that was rolled back waits for a person.
+    if (mode === 'none' && why === 'new') return (await finish(epoch)) ? 'done' : 'pending';
+    const { end, listed, shown } = await proof.readFirst();
+    if (end.kind !== 'complete') return withoutList(why, epoch, end);
+
+    const added = await takeIn(listed, { isIntact: why === 'new', epoch });
+    const expected = await expectedOrders(store);
+    const obstacle = obstacleTo(shown.size, why, expected);
+    if (obstacle !== undefined) {
+      await later(epoch, obstacle);
+      return 'pending';
     }
+    const isProved = mode === 'trust' || expected !== undefined;
+    ledgerRebuilt(log, { orders: listed.length, added });
+    if (!isProved) await keepShown(store, shown);
+    return (await finish(epoch, isProved ? undefined : shown.size)) ? 'done' : 'pending';
+  }
+
+  /** What a person must say, or did say, about the number of orders. */
+  function obstacleTo(shown: number, why: string, expected: number | undefined) {
+    if (expected !== undefined && shown < expected)
+      return {
+        code: LIST_INCOMPLETE,
+        reason: `the API's list is not complete: it shows ${orders(shown)} of ${expected}`,
+      };
+    if (expected !== undefined || !isProtected || why !== 'new' || mode === 'trust')
+      return undefined;
+    return {
+      code: LIST_UNCONFIRMED,
+      reason: `the API's list shows ${orders(shown)}; if the API has no more, run po-sync reconcile --expect ${shown}`,
+    };
+  }
+
+  async function withoutList(
+    why: string,
+    epoch: string,
+    end: Exclude<ListEnd, { kind: 'complete' }>,
+  ): Promise<RebuildResult> {
     const message = withoutStop(withStatus(end.said));
     if (end.kind !== 'unavailable') {
-      await later(epoch, why === 'new' ? `the API's list cannot be read yet: ${message}` : '');
+      const reason = `the API's list cannot be read yet: ${message}`;
+      await later(epoch, why === 'new' ? { code: codeOfTrouble(end), reason } : undefined);
       return 'pending';
     }
     rebuildImpossible(log, { reason: message });
-    // A new ledger has nothing to lose; one that was rolled back waits for a person.
-    if (why === 'new') await finish(epoch);
-    else
-      await later(
-        epoch,
-        `the ledger may lack orders; the API has no list (${message}): run po-sync reconcile`,
-      );
+    const reason = `the API does not offer its list: ${message}. ${withoutStop(listRemedy(end.said))}`;
+    await later(epoch, { code: LIST_NOT_OFFERED, reason });
     return 'impossible';
   }
 
@@ -101,14 +139,14 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
    * Ends the wait and its hold, also where a person decided to continue without the list. False when another epoch of
    * the ledger began meanwhile, which waits for a separate list.
    */
-  async function finish(epoch: string): Promise<boolean> {
-    const ended = await request.finish(epoch);
+  async function finish(epoch: string, shown?: number): Promise<boolean> {
+    const ended = await request.finish(epoch, shown);
     await deps.refresh();
     return ended;
   }
 
-  async function later(epoch: string, reason: string): Promise<void> {
-    await request.later(epoch, reason, policy.settle);
+  async function later(epoch: string, why: Parameters<typeof request.later>[1]): Promise<void> {
+    await request.later(epoch, why, policy.settle);
     await deps.refresh();
   }
 
@@ -119,6 +157,11 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     pending: request.pending,
     finish,
   };
+}
+
+/** The pages of the list changed while they were read; any other trouble waits as a new ledger does. */
+function codeOfTrouble({ said }: Exclude<ListEnd, { kind: 'complete' }>): string {
+  return said.code === 'list-unstable' ? said.code : NEW_LEDGER;
 }
 
 /** What a rebuild is for. */
@@ -180,7 +223,7 @@ function createFirstRead(
 type Why = { isIntact?: boolean; epoch?: string | undefined; operatorAction?: OperatorAction };
 
 /** Builds the step that takes listed orders into the ledger. */
-function createTakeIn({
+export function createTakeIn({
   store,
   ledger,
   policy,

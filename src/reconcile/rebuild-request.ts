@@ -17,6 +17,9 @@ const QUICK_PAUSE = 300;
 const FIRST_PAUSE = 0.1;
 const LONGEST_PAUSE = 10;
 
+/** What delivery waits for, instead of the usual reason. */
+type Why = { code?: string; reason: string };
+
 type RequestDeps = { redis: Redis; keys: Keys; time: RedisTime };
 
 /** The request in Redis to read the API's list into the ledger, and the pause of delivery that goes with it. */
@@ -31,20 +34,27 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
       : { why, epoch, notBefore: Number(notBefore), wait: Number(wait) };
   }
 
-  /** Ends the request and its pause, whatever it was for; false when it belongs to another epoch of the ledger. */
-  async function finish(epoch: string): Promise<boolean> {
-    return (
-      (await run(['end', epoch, holdOf('rolled-back').field, time.now(), holdOf('new').field])) ===
-      1
-    );
+  /**
+   * Ends the request and its pause, whatever it was for; false when it belongs to another epoch of
+   * the ledger. `shown`: how many orders the list showed, where it must still be proved complete.
+   */
+  async function finish(epoch: string, shown?: number): Promise<boolean> {
+    const fields = [holdOf('rolled-back').field, time.now(), holdOf('new').field];
+    return (await run(['end', epoch, ...fields, shown ?? ''])) === 1;
   }
 
-  /** Postpones the request; `reason` replaces the reason of the pause, unless it is empty. */
-  async function later(epoch: string, reason: string, settle: number): Promise<void> {
-    const { field, reason: usual, code } = holdOf((await pending())?.why);
-    const hold = { code, reason: usual, since: time.now() };
+  /** Postpones the request; `why` replaces the code and the reason of the pause. */
+  async function later(epoch: string, why: Why | undefined, settle: number): Promise<void> {
+    const { field, reason, code } = holdOf((await pending())?.why);
+    const hold = { code, reason, ...why, since: time.now() };
     const pauses = [QUICK_TRIES, QUICK_PAUSE, FIRST_PAUSE * settle, LONGEST_PAUSE * settle];
-    await run(['later', epoch, field, time.now(), ...pauses, reason, JSON.stringify(hold)]);
+    const replaces = why === undefined ? '' : '1';
+    await run(['later', epoch, field, time.now(), ...pauses, replaces, JSON.stringify(hold)]);
+  }
+
+  /** The request is due at once: a person said something that it waited for. */
+  async function hasten(): Promise<void> {
+    if ((await pending()) !== undefined) await redis.hset(keys.rebuild, { notBefore: 0 });
   }
 
   /** The pause of the request says why it lasts; undefined: as usual. */
@@ -68,10 +78,11 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   }
 
   function run(args: (string | number)[]): Promise<unknown> {
-    return runScript(redis, script, [keys.rebuild, keys.breaker, keys.pauses], args);
+    const used = [keys.rebuild, keys.breaker, keys.pauses, keys.listProof];
+    return runScript(redis, script, used, args);
   }
 
-  return { pending, finish, later, because, showWait };
+  return { pending, finish, later, hasten, because, showWait };
 }
 
 function holdOf(why: string | undefined): { field: string; code: string; reason: string } {

@@ -1,6 +1,8 @@
 import type { Partner } from '../api/partner.ts';
+import { environmentOf } from '../config/config.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { rateLimitOf } from '../deliver/guards.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { LOSSES } from '../ledger/identity.ts';
@@ -9,7 +11,8 @@ import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { createCanaries } from './canaries.ts';
 import { createFileLists } from './file-lists.ts';
-import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
+import { createLedgerRebuild, createTakeIn, type LedgerRebuild } from './ledger-rebuild.ts';
+import { createListProof } from './list-proof.ts';
 import { createVerifier } from './verifier.ts';
 
 type ReconciliationDeps = {
@@ -23,6 +26,8 @@ type ReconciliationDeps = {
 export type Reconciliation = AsyncDisposable & {
   /** Reads the list for orders in doubt, if any are due. */
   verify(): Promise<void>;
+  /** Reads the list where an order must be shown before others are sent. */
+  prove(): Promise<void>;
   /** Reads the list for files that wait for it, if there are any. */
   readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
@@ -44,20 +49,23 @@ export function createReconciliation(
 ): Reconciliation {
   const { config, store, owner, clock, log, stopping } = context;
   const { ledger, identity, policy } = book;
-  const canaries = createCanaries({ ...store, clock });
-  const { list } = partner;
-  const shared = { store, ledger, owner, policy, log, list };
+  const { settle } = policy;
+  const { protected: isProtected, list: mode } = environmentOf(config);
+  const refresh = () => breaker.refresh(true);
+  const canaries = createCanaries({ ...store, clock, settle });
+  const { lookup } = ledger;
+  const list = countedList(context, partner);
+  const takeIn = createTakeIn({ store, ledger, policy, log });
+  const rules = { mode, isProtected };
+  const proof = createListProof({ store, lookup, list, settle, rules, owner, takeIn, refresh });
+  const shared = { store, ledger, owner, policy, log, proof };
   const delivery = {
     onVerdict: learnFrom(breaker, store.time),
     isPaused: () => breaker.current() !== undefined,
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
-  const rebuild = createLedgerRebuild(
-    { ...shared, clock, refresh: () => breaker.refresh(true) },
-    waitsFor,
-  );
-  const { settle } = policy;
-  const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list });
+  const rebuild = createLedgerRebuild({ ...shared, clock, takeIn, refresh, isProtected }, waitsFor);
+  const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, proof });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 
@@ -95,13 +103,27 @@ export function createReconciliation(
       .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
-  const readings = { verify: verifier.tick, readForFiles: fileLists.tick, rebuild };
+  const readings = {
+    verify: verifier.tick,
+    prove: proof.tick,
+    readForFiles: fileLists.tick,
+    rebuild,
+  };
   return {
     ...readings,
     establish,
     outdated: outdated.signal,
     remember,
     [Symbol.asyncDispose]: end,
+  };
+}
+
+/** Reads of the list count within a rate limit, and come first. */
+export function countedList(context: Context, { list }: Pick<Partner, 'list'>): Partner['list'] {
+  const rate = rateLimitOf(context);
+  return async (onOrder, query) => {
+    await rate.takeFirst();
+    return list(onOrder, query);
   };
 }
 

@@ -13,8 +13,15 @@ import type { Keys } from '../redis/keys.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
-import { collectRows, type Evidence, judgeEvidence, type ListSight } from './evidence.ts';
+import {
+  collectRows,
+  type Evidence,
+  isWitnessed,
+  judgeEvidence,
+  type ListSight,
+} from './evidence.ts';
 import { listState, paceLists } from './list-pace.ts';
+import { type ListProof, unprovedBy } from './list-proof.ts';
 
 type VerifierDeps = {
   store: { redis: Redis; keys: Keys; time: RedisTime };
@@ -28,8 +35,7 @@ type VerifierDeps = {
     onVerdict(entry: Entry, wasCreated: boolean): Promise<void>;
     isPaused(): boolean;
   };
-  /** Reads the API's list once. */
-  list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
+  proof: Pick<ListProof, 'read' | 'rules'>;
 };
 
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
@@ -45,6 +51,8 @@ type Reading = {
   /** Numbers in question that the list shows in another spelling only, and how. */
   respelled: ReadonlyMap<string, string>;
   evidence: Evidence | undefined;
+  /** Whether the list shows what was created after an order in doubt, sent at this time. */
+  isSeen(sentAt: number): boolean;
   /** This process has watched ledger time for a settle: a wait is as long as it seems. */
   isWatched: boolean;
   /** Inconclusive lists in a row, including this one. */
@@ -106,10 +114,11 @@ async function read(
   await time.sync();
   const listedFrom = time.now();
   const isWatched = time.watched() >= deps.policy.settle;
+  await deps.canaries.flush();
   const canaries = await deps.canaries.all();
   const wanted = new Set([...numbers, ...others, ...canaries.map(({ number }) => number)]);
   const { rows, respelled, take } = collectRows(numbers, wanted);
-  const end = await deps.list(take);
+  const end = await deps.proof.read(take);
   const durationMs = time.now() - listedFrom;
   await paceLists(deps.store, deps.policy.settle, { end, durationMs });
   const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
@@ -123,16 +132,18 @@ async function read(
   );
   const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
-  return { listedFrom, end, rows, respelled, evidence, isWatched, unclear, isAway };
+  const isSeen = (sentAt: number) => isWitnessed(sight, sentAt);
+  return { listedFrom, end, rows, respelled, evidence, isSeen, isWatched, unclear, isAway };
 }
 
 async function judge(
-  { canaries, ledger }: VerifierDeps,
-  sight: Omit<ListSight, 'underWay' | 'agedUntil'>,
+  { canaries, ledger, store, proof }: VerifierDeps,
+  sight: Omit<ListSight, 'underWay' | 'agedUntil' | 'unproved'>,
 ): Promise<Evidence> {
   await canaries.age(sight);
+  const unproved = await unprovedBy(store, proof.rules.mode);
   const underWay = (await ledger.nextDue('due')) !== undefined;
-  return judgeEvidence({ ...sight, underWay, agedUntil: await canaries.agedUntil() });
+  return judgeEvidence({ ...sight, underWay, unproved, agedUntil: await canaries.agedUntil() });
 }
 
 async function countUnclear(
@@ -163,9 +174,13 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0 } = entry;
-  if (evidence?.kind === 'good' && maybeSentAt > evidence.reaches)
+  const isGood = evidence?.kind === 'good' && reading.isSeen(maybeSentAt);
+  if (isGood && maybeSentAt > evidence.reaches)
     return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
-  const answer = end.kind === 'complete' ? unclearAnswer(evidence) : ofList(end.said);
+  const answer =
+    end.kind === 'complete'
+      ? unclearAnswer(evidence, reading.isSeen(maybeSentAt))
+      : ofList(end.said);
   return { kind: 'inconclusive', at, listedFrom, inARow, answer, isAway };
 }
 
@@ -216,12 +231,18 @@ function outcomeOf(step: Step): string {
 }
 
 /** Why a complete list does not show whether an order is absent. */
-function unclearAnswer(evidence: Evidence | undefined): Answer {
+function unclearAnswer(evidence: Evidence | undefined, isSeen: boolean): Answer {
+  if (evidence?.kind === 'good' && !isSeen) return unclearAnswer({ kind: 'early' }, true);
   switch (evidence?.kind) {
     case 'bad':
       return {
         code: 'list-incomplete',
         message: `the API's list lacks order ${evidence.missing}, which it must contain, so it proves nothing`,
+      };
+    case 'unproved':
+      return {
+        code: evidence.by.code,
+        message: "the API's list is not proved complete, so it does not show what is absent",
       };
     case 'good':
       return {

@@ -135,6 +135,10 @@ function deliveryKeys(prefix: string) {
     rebuild: `${prefix}:rebuild`,
     /** The epoch of the ledger in which what the reports have as cancelled or discarded was last entered. */
     recalled: `${prefix}:recalled`,
+    /** Hash: what shows that the API's list is complete, and the one order that must show it first. */
+    listProof: `${prefix}:list-proof`,
+    /** The numbers that the list showed before that order. */
+    listShown: `${prefix}:list-shown`,
     /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,

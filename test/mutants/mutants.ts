@@ -1327,7 +1327,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the pause before the first byte of an order that waited with its intent',
     file: 'src/deliver/may-begin.ts',
-    find: "if (!(await breaker.stillPasses(pass))) return 'paused';",
+    find: "if (!(await breaker.stillPasses(pass, entry.order.purchaseOrderNumber))) return 'paused';",
     replace: '',
     tests: ['test/deliver/may-begin.test.ts', ...DELIVERY],
   },

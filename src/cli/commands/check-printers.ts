@@ -210,10 +210,15 @@ function resultText(
 }
 
 /** Every order once: one of an export that failed a check can be settled since. */
-function comparedText({ duplicate, waiting, knownBefore, ...preview }: Preview): string {
+function comparedText({
+  duplicate,
+  waiting,
+  knownBefore,
+  ...preview
+}: NonNullable<CheckedFile['preview']>): string {
   const before = knownBefore ?? { waiting: 0, settled: 0 };
   const parts: [number, string][] = [
-    [preview.new, 'new'],
+    [preview.new, preview.list === 'ok' ? 'new' : 'new to the ledger'],
     [duplicate - before.waiting - before.settled, 'duplicate'],
     [preview.conflict, 'in conflict'],
     [preview.invalid, 'invalid'],

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
 import { checkFile, createStatusCounts } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
@@ -41,14 +42,18 @@ export async function checkCommand(args: CheckArgs, shell: Shell): Promise<numbe
   const previewer = await createPreviewer(context, shell.env);
   const code = await checkFiles(args, shell, context.config, previewer);
   // Where an API offers no list, delivery does without it, too.
-  if (previewer.trouble?.isOffered !== true) return code;
-  if (!args.json) shell.err(notComparedText(previewer.trouble.reason, context.config));
-  return 1;
+  const { trouble } = previewer;
+  if (trouble?.isOffered !== true) return code;
+  if (!args.json) shell.err(notComparedText(trouble, context.config));
+  return trouble.unproved === undefined ? 1 : code;
 }
 
-function notComparedText(reason: string, config: Config): string {
+const MAY_BE_THERE = 'Orders counted as new may be at the API already.';
+
+function notComparedText({ reason, unproved }: ListTrouble, config: Config): string {
+  if (unproved) return `The API's list was read; ${reason}. ${MAY_BE_THERE}\n`;
   const { message, remedy } = listFailed(reason, startCommandOf(config));
-  return `${printable(`${message} Orders counted as new may be at the API already. ${remedy}`)}\n`;
+  return `${printable(`${message} ${MAY_BE_THERE} ${remedy}`)}\n`;
 }
 
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */

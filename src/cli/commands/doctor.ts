@@ -26,6 +26,7 @@ import {
   checkRights,
 } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
+import { lookingList } from '../../reconcile/list-proof.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { COMMAND_WAITS, explainRedisError } from '../../redis/connection-end.ts';
 import { keysOf } from '../../redis/keys.ts';
@@ -200,6 +201,7 @@ async function partnerFindings(
     environment: environmentOf(config),
     credentials: { clientId, clientSecret: clientSecret.reveal() },
     timeout: config.delivery.timeout,
+    ...(place && { through: (list) => lookingList(place, environmentOf(config).list, list) }),
     compare: async (listed) =>
       place === undefined ? [] : await checkListed(place, config, listed).catch(lost),
   });

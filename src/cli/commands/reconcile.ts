@@ -1,6 +1,6 @@
 import { interruption, PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, orders, outcomeWord, stamp } from '../../core/format.ts';
-import { openApiList, type ReadList } from '../../operate/delivery/api-list.ts';
+import { openApiList } from '../../operate/delivery/api-list.ts';
 import {
   createReconciliation,
   type Differences,
@@ -12,6 +12,7 @@ import {
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { shellWord, shellWords } from '../../order/text.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
+import type { Unproved } from '../../reconcile/list-proof.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
@@ -27,6 +28,7 @@ import { type Column, table } from '../terminal/table.ts';
 type ReconcileArgs = CommonArgs & {
   repair: boolean;
   withoutList: boolean;
+  expect?: number;
   yes: boolean;
   limit?: number;
 };
@@ -38,7 +40,8 @@ const ROWS = 50;
 const ADDED_ROWS = 5;
 
 /**
- * `reconcile`: compares the ledger with the API's list. 0: they agree; 2: they differ, also after `--repair`.
+ * `reconcile`: compares the ledger with the API's list. 0: they agree; 2: they differ, also after `--repair`, or the list
+ * is not proved complete. `--expect N`: a person says that the API has N orders.
  * Throws PoSyncError `list-unavailable`, `list-failed`.
  */
 export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promise<number> {
@@ -46,21 +49,26 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   if (args.withoutList) return await resumeWithoutList(args, context, shell);
   await using list = await openApiList(context, shell.env);
   const reconciliation = createReconciliation(context, list.read);
+  if (args.expect !== undefined) await reconciliation.expect(args.expect);
   const before = args.repair
     ? await waitForCallsInFlight(args, context, reconciliation, shell)
     : undefined;
   const comparison = await reconciliation.compare();
-  const { found } = comparison;
+  const { found, unproved } = comparison;
+  const isShort = found.listed < (args.expect ?? 0);
   const pending = await reconciliation.pending();
   const { environment } = context.config;
   const isRepaired = args.repair && (repairable(found) > 0 || pending !== undefined);
   if (!args.json) {
     const more = { limit: args.limit, isRepaired, isPending: pending !== undefined };
-    shell.out(differencesText(found, more, formatOf(shell)));
+    shell.out(differencesText(found, { ...more, unproved }, formatOf(shell)));
+    if (isShort) shell.out(shortText(found.listed, args.expect ?? 0));
   }
   if (!isRepaired) {
-    if (args.json) printJson(shell, { environment, ...differencesJson(found, args.limit) });
-    return differenceCount(found) > 0 ? 2 : 0;
+    const proof = unproved === undefined ? {} : { unproved };
+    if (args.json)
+      printJson(shell, { environment, ...differencesJson(found, args.limit), ...proof });
+    return differenceCount(found) > 0 || unproved !== undefined || isShort ? 2 : 0;
   }
   const question = `Add what the API has to the ledger (${orders(repairable(found))})?`;
   if (!(await confirmation(question, args, shell))) return 1;
@@ -114,9 +122,8 @@ async function resumeWithoutList(
       facts: { flag: '--without-list' },
     });
   }
-  const readNothing: ReadList = () =>
-    Promise.reject(new Error('reconcile --without-list reads no list'));
-  const { pending, finish } = createReconciliation(context, readNothing);
+  await using list = await openApiList(context, shell.env);
+  const { pending, finish } = createReconciliation(context, list.read);
   const waiting = await pending();
   const question =
     'Resume delivery although the ledger may have lost orders? Orders that are dropped again may be created twice.';
@@ -228,6 +235,17 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   ].join('');
 }
 
+/** What the list does not show may be at the API. */
+function unprovedText({ code }: Unproved): string {
+  const why =
+    code === 'list-incomplete' ? 'The list is not complete' : 'The list is not proved complete yet';
+  return `${why}: the API may have orders that it does not show. If you know how many orders the API has, run po-sync reconcile --expect with that number.\n`;
+}
+
+function shortText(listed: number, expected: number): string {
+  return `The list shows ${orders(listed)}, fewer than the ${count(expected)} expected: it is not complete.\n`;
+}
+
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
 /** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
@@ -237,7 +255,13 @@ function differencesText(
     limit,
     isRepaired,
     isPending,
-  }: { limit: number | undefined; isRepaired: boolean; isPending: boolean },
+    unproved,
+  }: {
+    limit: number | undefined;
+    isRepaired: boolean;
+    isPending: boolean;
+    unproved: Unproved | undefined;
+  },
   format: Format,
 ): string {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
@@ -283,6 +307,9 @@ function differencesText(
       `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`,
       [{ title: 'times', of: ({ times }) => times }],
     ),
-    differenceCount(found) === 0 ? 'They agree. No order is listed twice.\n' : '',
+    unproved === undefined ? '' : unprovedText(unproved),
+    differenceCount(found) === 0 && unproved === undefined
+      ? 'They agree. No order is listed twice.\n'
+      : '',
   ].join('');
 }

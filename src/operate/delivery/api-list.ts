@@ -1,16 +1,19 @@
-import type { ListedOrder } from '../../api/list.ts';
+import type { ListEnd, ListedOrder } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
+import { environmentOf } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
 import { loadSecrets } from '../../config/secrets.ts';
 import type { Variables } from '../../config/variables.ts';
 import { interruption, PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
+import { lookingList, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { countedList } from '../../reconcile/reconciliation.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** Reads the API's list and reports each order; returns how the reading ended. Throws PoSyncError `interrupted`. */
-export type ReadList = Partner['list'];
+export type ReadList = (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>;
 
 /** Duration of a lease on the list, and pause between two attempts to get it, in milliseconds. */
 const LEASE = 15_000;
@@ -31,10 +34,13 @@ export async function openApiList(context: OperatorContext, env: Variables) {
   };
 }
 
-/** Why the list could not be read. `isOffered`: this API has one; another time it can be read. */
-export type ListTrouble = { reason: string; isOffered: boolean };
+/**
+ * Why the list could not be read, or, with `unproved`, why it proves nothing about orders that it does
+ * not show. `isOffered`: this API has one; another time it can be read.
+ */
+export type ListTrouble = { reason: string; isOffered: boolean; unproved?: Unproved };
 
-/** Reads the list. Returns why it could not be read; throws like `openApiList` if the credentials are missing. */
+/** Reads the list. Returns why it proves nothing; throws like `openApiList` if the credentials are missing. */
 export async function tryApiList(
   context: OperatorContext,
   env: Variables,
@@ -43,7 +49,7 @@ export async function tryApiList(
   try {
     await using list = await openApiList(context, env);
     const end = await list.read(onOrder);
-    if (end.kind === 'complete') return undefined;
+    if (end.kind === 'complete') return await unprovedTrouble(context);
     return { reason: withoutStop(end.said.message), isOffered: end.kind !== 'unavailable' };
   } catch (error) {
     if (
@@ -56,16 +62,29 @@ export async function tryApiList(
   }
 }
 
+async function unprovedTrouble({
+  store,
+  config,
+}: OperatorContext): Promise<ListTrouble | undefined> {
+  const unproved = await unprovedBy(store, environmentOf(config).list);
+  const reason = 'it is not proved complete, so it does not show which orders are new';
+  return unproved && { reason, isOffered: true, unproved };
+}
+
 /** Reads the list with an open partner, never while a daemon reads it. */
-export function readInTurn(context: LeaseContext, partner: Pick<Partner, 'list'>): ReadList {
-  return async (onOrder) => {
+export function readInTurn(
+  context: Omit<OperatorContext, 'operator'>,
+  partner: Pick<Partner, 'list'>,
+): ReadList {
+  const counted = countedList(context, partner);
+  return lookingList(context.store, environmentOf(context.config).list, async (onOrder, query) => {
     const lease = await waitForLease(context);
     try {
-      return await partner.list(onOrder);
+      return await counted(onOrder, query);
     } finally {
       await lease.release();
     }
-  };
+  });
 }
 
 type LeaseContext = Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'stopping'>;

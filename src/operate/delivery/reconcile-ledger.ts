@@ -1,6 +1,6 @@
 import type { Said } from '../../api/classify.ts';
 import { type ListedOrder, listRemedy } from '../../api/list.ts';
-import { startCommandOf } from '../../config/config.ts';
+import { environmentOf, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
@@ -9,12 +9,23 @@ import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
-import { createLedgerRebuild, lacksReports } from '../../reconcile/ledger-rebuild.ts';
+import { createTakeIn, lacksReports } from '../../reconcile/ledger-rebuild.ts';
+import { expectOrders, keepShown, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
+import { addShown } from '../../reconcile/shown-numbers.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { ReadList } from './api-list.ts';
 
-/** The API's list, read once from `listedFrom` (Redis time), and where it differs from the ledger. */
-export type Comparison = { listed: readonly ListedOrder[]; listedFrom: number; found: Differences };
+/**
+ * The API's list, read once from `listedFrom` (Redis time), where it differs from the ledger, and why
+ * it does not show what else the API has.
+ */
+export type Comparison = {
+  listed: readonly ListedOrder[];
+  listedFrom: number;
+  found: Differences;
+  unproved: Unproved | undefined;
+};
 
 /**
  * What a repair added to the ledger, and the remaining differences. `waits`: delivery still does, until a daemon has read what
@@ -26,18 +37,18 @@ export type Reconciliation = ReturnType<typeof createReconciliation>;
 
 /** Compares the ledger with the API's list, and adds to the ledger what only the API has. */
 export function createReconciliation(context: OperatorContext, read: ReadList) {
-  const { ledger, clock, config, operator, breaker, store, owner, log } = context;
-  const { redis, keys, time } = store;
-  const rebuild = createLedgerRebuild({
-    store: { redis, keys, time },
-    ledger,
-    clock,
-    owner,
-    policy: policyOf(config),
-    log,
-    refresh: () => breaker.refresh(true),
-    list: read,
-  });
+  const { ledger, config, operator, breaker, store, log } = context;
+  const { time } = store;
+  const mode = environmentOf(config).list;
+  const takeIn = createTakeIn({ store, ledger, policy: policyOf(config), log });
+  const request = createRebuildRequest(store);
+
+  /** A person says how many orders the API has: it counts as long as the list is not proved otherwise. */
+  async function expect(orders: number): Promise<void> {
+    if ((await unprovedBy(store, mode)) === undefined) return;
+    await expectOrders(store, orders);
+    await request.hasten();
+  }
 
   /** Throws PoSyncError `list-unavailable`, `list-failed`. */
   async function compare(): Promise<Comparison> {
@@ -49,10 +60,11 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
       listed.push(order);
     });
     if (end.kind === 'unavailable')
-      throw listUnavailable(end.said, (await rebuild.pending()) !== undefined);
+      throw listUnavailable(end.said, (await request.pending()) !== undefined);
     if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
-    return { listed, listedFrom, found: await differences(listed, listedFrom) };
+    const found = await differences(listed, listedFrom);
+    return { listed, listedFrom, found, unproved: await unprovedBy(store, mode) };
   }
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
@@ -61,20 +73,35 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
     epoch: string | undefined,
   ): Promise<Repaired> {
     // A ledger that waits for its list lost something, and with it perhaps the attempts of orders that it has.
-    const pending = await rebuild.pending();
+    const pending = await request.pending();
     const isIntact = pending?.why !== 'rolled-back';
     const operatorAction = operator.did('rebuilt');
-    const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
+    const added = await takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
     const waits = pending !== undefined && (await lacksReports(store, pending));
-    if (epoch !== undefined && !waits) await rebuild.finish(epoch);
+    if (epoch !== undefined && !waits) await finish(epoch, await toProve(listed));
     return { added, left: await differences(listed, listedFrom), waits };
+  }
+
+  /** Ends the wait for the list, and its pause. */
+  async function finish(epoch: string, shown?: number): Promise<void> {
+    await request.finish(epoch, shown);
+    await breaker.refresh(true);
+  }
+
+  /** How many orders the list showed, where the next order must show that it is complete. */
+  async function toProve(listed: readonly ListedOrder[]): Promise<number | undefined> {
+    if (mode !== 'prove') return undefined;
+    const shown = new Set<number>();
+    for (const { purchaseOrderNumber } of listed) addShown(shown, purchaseOrderNumber);
+    await keepShown(store, shown);
+    return shown.size;
   }
 
   function differences(listed: readonly ListedOrder[], listedFrom: number): Promise<Differences> {
     return compareWithList(listed, listedFrom, config.delivery.settle, context);
   }
 
-  return { compare, repair, pending: rebuild.pending, finish: rebuild.finish };
+  return { expect, compare, repair, pending: request.pending, finish };
 }
 
 /** How many differences a repair changes. */

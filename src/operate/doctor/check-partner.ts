@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../api/create.ts';
-import { type ListEnd, listOrders, listRemedy } from '../../api/list.ts';
+import { type ListEnd, listOrders, listRemedy, type ReadList } from '../../api/list.ts';
 import {
   type Credentials,
   type Grant,
@@ -22,6 +22,8 @@ type Deps = {
   environment: Environment;
   credentials: Credentials;
   timeout: number;
+  /** The way to the list, with what the ledger knows about its pages. */
+  through?: (list: ReadList) => ReadList;
   /** Compares the numbers of a complete list with the ledger. */
   compare?: (listed: readonly string[]) => Promise<Finding[]>;
 };
@@ -64,7 +66,8 @@ function tokenRemedy(error: unknown): string {
 }
 
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
-  const { http, clock, name, environment, timeout, compare = async () => [] } = deps;
+  const { http, clock, name, environment, timeout } = deps;
+  const { compare = async () => [], through = (list) => list } = deps;
   const { baseUrl } = environment;
   const endpoint: Endpoint = { environment: name, baseUrl, timeout };
   let date: { theirs: number; ours: number } | undefined;
@@ -79,7 +82,10 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   const began = clock.monotonic();
   const token = { value, fingerprint: fingerprintOf(value), environment: name, baseUrl };
   const listed: string[] = [];
-  const end = await listOrders(watched, endpoint, token, ({ purchaseOrderNumber }) => {
+  const read = through((onOrder, query = {}) =>
+    listOrders(watched, endpoint, token, onOrder, { query }),
+  );
+  const end = await read(({ purchaseOrderNumber }) => {
     if (listed.length <= MOST_COMPARED) listed.push(purchaseOrderNumber);
   });
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));

@@ -1,9 +1,10 @@
-import type { Config } from '../../config/config.ts';
+import { type Config, environmentOf as configuredOf } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
 import { orders } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
+import { unprovedBy } from '../../reconcile/list-proof.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -229,7 +230,33 @@ export async function checkListed(
   config: Config,
   listed: readonly string[],
 ): Promise<Finding[]> {
-  if (await isNew({ redis, keys })) return listed.length === 0 ? [] : [readAtStart(listed.length)];
+  const completeness = await checkCompleteness({ redis, keys }, config);
+  if (await isNew({ redis, keys }))
+    return [...completeness, ...(listed.length === 0 ? [] : [readAtStart(listed.length)])];
+  return [...completeness, ...(await checkUnknown({ redis, keys }, config, listed))];
+}
+
+/** Whether an order that the list does not show may be at the API all the same. */
+async function checkCompleteness(place: Place, config: Config): Promise<Finding[]> {
+  const check = 'API list';
+  const unproved = await unprovedBy(place, configuredOf(config).list);
+  if (unproved === undefined)
+    return [{ check, state: 'ok', message: 'is complete, as far as known' }];
+  const message =
+    unproved.code === 'list-incomplete'
+      ? `is not complete: it does not show order ${unproved.facts.order}, or what it showed before`
+      : 'is not proved complete yet: one order is sent first, and the others wait until the list shows it';
+  return [{ check, state: 'warn', message, remedy: LIST_REMEDY }];
+}
+
+const LIST_REMEDY =
+  "Ask the API's owner how many orders it has, and run po-sync reconcile --expect N with that number.";
+
+async function checkUnknown(
+  { redis, keys }: Place,
+  config: Config,
+  listed: readonly string[],
+): Promise<Finding[]> {
   const { ledger, delivery } = config;
   // A start reads the list first.
   if (await willNoticeLoss(config, { redis, keys })) return [];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { environmentOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
@@ -9,6 +10,7 @@ import type { FileFormat, Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { foreignBatch } from '../../parse/unreadable.ts';
+import { unprovedBy } from '../../reconcile/list-proof.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -59,7 +61,7 @@ type Listed = {
   trouble?: string;
 };
 
-type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'clock'>;
+type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'clock' | 'store'>;
 
 /** Problems and warnings that are shown. */
 const SHOWN = 20;
@@ -219,11 +221,14 @@ async function checked(
   );
 }
 
+/** The list may be a part of what the API has. */
+const UNPROVED = 'it is not proved complete yet';
+
 /** What the API's list has of some orders. */
 async function listOf(
   numbers: ReadonlySet<string>,
   read: ReadList,
-  { clock }: PreviewContext,
+  { clock, config, store }: PreviewContext,
 ): Promise<Listed> {
   const orders = new Map<string, string>();
   const items = new Map<string, string>();
@@ -241,9 +246,9 @@ async function listOf(
     const end = await Promise.race([reading, late]);
     if (end === 'late')
       return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
-    return end.kind === 'complete'
-      ? { orders, items }
-      : { orders, items, trouble: withoutStop(end.said.message) };
+    if (end.kind !== 'complete') return { orders, items, trouble: withoutStop(end.said.message) };
+    const isProved = (await unprovedBy(store, environmentOf(config).list)) === undefined;
+    return isProved ? { orders, items } : { orders, items, trouble: UNPROVED };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders, trouble: withoutStop(error.message) };

@@ -38,6 +38,11 @@ export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
       },
       { flags: '--repair', text: 'add to the ledger what only the API has' },
       {
+        flags: '--expect <count>',
+        text: 'the API has so many orders: a list that shows as many counts as complete',
+        parse: readWhole,
+      },
+      {
         flags: '--without-list',
         text: 'with --repair: resume delivery after a rollback if the API offers no list',
       },
@@ -47,7 +52,7 @@ export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
     exits: [
       ['0', 'ledger and API agree'],
       ['1', 'the list could not be read, or the repair was not confirmed'],
-      ['2', 'they differ, even after --repair'],
+      ['2', 'they differ, even after --repair, or the list is not proved complete'],
     ],
     load: async () => (await import('../reconcile.ts')).reconcileCommand,
   },

@@ -1,0 +1,327 @@
+import type { ListEnd, ListedOrder, ReadList } from '../api/list.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
+import { orders } from '../core/format.ts';
+import { collectExisting, type Existing } from '../ledger/adopt.ts';
+import type { Known } from '../ledger/entry.ts';
+import { takeLease } from '../redis/lease.ts';
+import { readScript, runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
+import { askPaging, readPages } from './list-pages.ts';
+import {
+  addShown,
+  countShared,
+  decodeShown,
+  encodeShown,
+  fingerprintOf,
+  type ShownNumbers,
+} from './shown-numbers.ts';
+
+/** `prove` that the list is complete, `trust` it, or there is `none` (`environments.*.list`). */
+export type ListMode = 'prove' | 'trust' | 'none';
+
+/** Codes of the pauses that wait for a list. */
+export const LIST_UNPROVED = 'list-unproved';
+export const LIST_INCOMPLETE = 'list-incomplete';
+export const LIST_UNCONFIRMED = 'list-unconfirmed';
+export const LIST_NOT_OFFERED = 'list-not-offered';
+
+/** Why the list proves nothing about orders that it does not show. */
+export type Unproved =
+  /** Nothing was sent yet that the list would have to show. */
+  | { code: 'list-unproved'; facts: { order?: string } }
+  /** It does not show the order of the turn, or it has not grown, or it lacks what it showed. */
+  | { code: 'list-incomplete'; facts: { order: string; before: number } };
+
+export type ListProof = ReturnType<typeof createListProof>;
+
+/** What the configuration says about the list. `isProtected`: at the first start a person says how many orders it must show. */
+export type ListRules = { mode: ListMode; isProtected: boolean };
+
+type ProofStore = Pick<Store, 'redis' | 'keys' | 'time'>;
+
+type ListProofDeps = {
+  store: ProofStore;
+  lookup(numbers: readonly string[]): Promise<Known[]>;
+  /** One request for the list. */
+  list: ReadList;
+  settle: number;
+  rules: ListRules;
+  owner: string;
+  /** Enters listed orders into the ledger. */
+  takeIn(listed: readonly Existing[], why: { isIntact: boolean }): Promise<unknown>;
+  /** Makes the breaker notice at once that a hold changed. */
+  refresh(): Promise<void>;
+};
+
+/** Milliseconds between two questions whether the list has pages. */
+const ASK_AGAIN = 86_400_000;
+/** Where the answer says nothing. */
+const ASK_SOON = 3_600_000;
+const LOCK = 15_000;
+/** The first pause between two reads for the order of the turn: a share of a settle, and the least in milliseconds. */
+const FIRST_PAUSE = 1 / 64;
+const LEAST_PAUSE = 250;
+
+/** What Redis has of the proof. */
+type Stored = {
+  isDue: boolean;
+  /** The ledger was new: it lost nothing. */
+  isIntact: boolean;
+  turn: string | undefined;
+  before: number;
+  reads: number;
+  nextAt: number;
+  hasPages: boolean;
+  askedAt: number;
+  expected: number | undefined;
+};
+
+/**
+ * The one way to the API's list. The API can only be asked for all of its orders, and may answer with
+ * a part of them: the list is read by pages where it has pages, and before it is used to prove that an
+ * order does not exist, it must have shown an order that was sent since, have grown, and still show
+ * everything that it showed (docs/guarantees.md, "The list"). What it shows always counts.
+ */
+export function createListProof(deps: ListProofDeps) {
+  const { store, list, rules } = deps;
+  const { mode } = rules;
+  const { redis, keys, time } = store;
+  const judge = createJudge(deps);
+
+  /** Reads the list completely, as far as it is known how, and looks for the order of the turn in it. */
+  async function read(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+    if (mode === 'none') return NO_LIST;
+    const before = await storedProof(store);
+    const way: ReadList = before.hasPages ? (take) => readPages(list, take) : list;
+    if (!before.isDue) return way(onOrder);
+
+    const read = await readExisting((take) =>
+      way((order) => {
+        take(order);
+        onOrder(order);
+      }),
+    );
+    if (read.end.kind === 'complete') await judge(before, read);
+    return read.end;
+  }
+
+  /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
+  async function readFirst(): Promise<FirstRead> {
+    const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
+    if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
+
+    const hasPages = await knowPaging(plain.shown);
+    if (typeof hasPages !== 'boolean') return { ...plain, end: hasPages };
+    return hasPages ? readExisting((take) => readPages(list, take)) : plain;
+  }
+
+  /** Asks whether the list has pages, and remembers the answer for a day. */
+  async function knowPaging(shown: ShownNumbers) {
+    const paging = await askPaging(list, shown);
+    if (typeof paging !== 'string') return paging;
+    const isAsked = shown.size >= 2;
+    const hasPages =
+      paging === 'yes' || (paging === 'unknown' && (await storedProof(store)).hasPages);
+    await redis.hset(keys.listProof, {
+      paging: hasPages ? 'yes' : paging,
+      ...(isAsked ? { askedAt: time.now() } : {}),
+    });
+    return hasPages;
+  }
+
+  /** Reads the list where the order of the turn waits to be shown, and once a day for its pages. */
+  async function tick(): Promise<void> {
+    if (mode !== 'prove') return;
+    const { isDue, turn, expected, nextAt, askedAt } = await storedProof(store);
+    const now = time.now();
+    const waiting = turn ?? (expected === undefined ? undefined : '');
+    const looksFor = isDue && now >= nextAt ? waiting : undefined;
+    const asks = !isDue && now - askedAt >= ASK_AGAIN && (await redis.exists(keys.rebuild)) === 0;
+    if (looksFor === undefined ? !asks : await isSending(looksFor)) return;
+
+    const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
+    if (lock === undefined) return;
+    try {
+      await (looksFor === undefined ? askAgain() : lookFor(looksFor));
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function lookFor(turn: string): Promise<void> {
+    const end = await read(() => undefined);
+    if (end.kind !== 'complete') await judge.failed(turn);
+  }
+
+  /** A list with fewer than two orders, or one that cannot be read, is asked again sooner. */
+  async function askAgain(): Promise<void> {
+    await redis.hset(keys.listProof, { askedAt: time.now() - ASK_AGAIN + ASK_SOON });
+    const { end, shown } = await readExisting(list);
+    if (end.kind === 'complete') await knowPaging(shown);
+  }
+
+  /** The attempt of the turn's order has not ended. */
+  async function isSending(turn: string): Promise<boolean> {
+    const [known] = await deps.lookup([turn]);
+    return known?.kind === 'open' && known.entry.state === 'sending';
+  }
+
+  return { read, readFirst, tick, rules };
+}
+
+/** What a read gets where the configuration says that there is no list. */
+const NO_LIST: ListEnd = {
+  kind: 'unavailable',
+  said: { code: 'no-list', message: 'the configuration says that this API has no list' },
+};
+
+/** A read of the list for a ledger that knows too little. */
+export type FirstRead = { end: ListEnd; listed: readonly Existing[]; shown: ShownNumbers };
+
+async function readExisting(list: ReadList): Promise<FirstRead> {
+  const { listed, take } = collectExisting();
+  const shown = new Set<number>();
+  const end = await list((order) => {
+    addShown(shown, order.purchaseOrderNumber);
+    take(order);
+  });
+  return { end, listed, shown };
+}
+
+/** Builds the step that compares a complete list with what it must show. */
+function createJudge({ store, lookup, settle, takeIn, refresh }: ListProofDeps) {
+  const { redis, keys, time } = store;
+  const script = readScript(new URL('./list-proof.lua', import.meta.url));
+
+  function run(verb: string, turn: string, ...args: (string | number)[]): Promise<unknown> {
+    const used = [keys.listProof, keys.listShown, keys.breaker, keys.pauses];
+    return runScript(redis, script, used, [verb, time.now(), turn, ...args]);
+  }
+
+  /** What a complete list shows is in the ledger before other orders are sent: it may have been cut when it was read first. */
+  async function judge(before: Stored, { listed, shown }: FirstRead): Promise<void> {
+    const { turn = '', expected } = before;
+    const isExpected = expected !== undefined && shown.size >= expected;
+    if (!isExpected && !(await isComplete(before, shown))) return later(turn, before, shown.size);
+    await takeIn(listed, { isIntact: before.isIntact });
+    if ((await run('passed', turn)) === 1) await refresh();
+  }
+
+  async function isComplete({ turn, before }: Stored, shown: ShownNumbers): Promise<boolean> {
+    if (turn === undefined || !shown.has(fingerprintOf(turn)) || shown.size <= before) return false;
+    const earlier = decodeShown((await redis.get(keys.listShown)) ?? '');
+    return countShared(earlier, shown) === earlier.size;
+  }
+
+  /** The list is read again after a growing wait; after two settles delivery says what is missing. */
+  async function later(turn: string, before: Stored, shown?: number): Promise<void> {
+    const initial = Math.max(LEAST_PAUSE, settle * FIRST_PAUSE);
+    const wait = growingWait(before.reads + 1, { initial, max: Math.max(initial, settle) });
+    const isOver = turn !== '' && time.now() - (await sentAt(turn)) >= 2 * settle;
+    const hold = {
+      code: LIST_INCOMPLETE,
+      reason: incompleteText(turn, before.before, shown),
+      since: time.now(),
+      turn,
+    };
+    const done = await run('looked', turn, time.now() + wait, isOver ? JSON.stringify(hold) : '');
+    if (done === 1 && isOver) await refresh();
+  }
+
+  /** Since when the list had time to show the order. */
+  async function sentAt(turn: string): Promise<number> {
+    const [known] = await lookup([turn]);
+    switch (known?.kind) {
+      case 'accepted':
+        return known.compact.at;
+      case 'open':
+        return known.entry.maybeSentAt ?? time.now();
+      case 'nothing':
+      case undefined:
+        return time.now();
+    }
+  }
+
+  return Object.assign(judge, {
+    /** The list could not be read. */
+    failed: async (turn: string) => later(turn, await storedProof(store)),
+  });
+}
+
+/** What delivery waits for, with both counts. */
+function incompleteText(turn: string, before: number, shown: number | undefined): string {
+  const now = shown === undefined ? 'cannot be read' : `shows ${orders(shown)}`;
+  return `the API's list is not complete: it showed ${orders(before)}, order ${turn} was sent, and it ${now}, without that order or without others that it showed`;
+}
+
+async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>): Promise<Stored> {
+  const stored = await redis.hgetall(keys.listProof);
+  const { proof, turn, before = '0', reads = '0', nextAt = '0', paging, askedAt = '0' } = stored;
+  return {
+    isDue: proof === 'due',
+    isIntact: stored['why'] === 'new',
+    turn,
+    before: Number(before),
+    reads: Number(reads),
+    nextAt: Number(nextAt),
+    hasPages: paging === 'yes',
+    askedAt: Number(askedAt),
+    expected: stored['expect'] === undefined ? undefined : Number(stored['expect']),
+  };
+}
+
+/** The way to the complete list for who only looks, as far as it is known whether it has pages. */
+export function lookingList(
+  store: Pick<ProofStore, 'redis' | 'keys'>,
+  mode: ListMode,
+  list: ReadList,
+): ReadList {
+  return async (onOrder) => {
+    if (mode === 'none') return NO_LIST;
+    const { hasPages } = await storedProof(store);
+    return hasPages ? readPages(list, onOrder) : list(onOrder);
+  };
+}
+
+/** What the next order of a rebuilt ledger must prove. */
+export async function keepShown(
+  { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
+  shown: ShownNumbers,
+): Promise<void> {
+  await redis.set(keys.listShown, encodeShown(shown));
+}
+
+/** The number of orders that a person says the API has; undefined: nobody said. */
+export async function expectedOrders(
+  store: Pick<ProofStore, 'redis' | 'keys'>,
+): Promise<number | undefined> {
+  return (await storedProof(store)).expected;
+}
+
+/** A person says how many orders the API has: a list that shows as many, or more, is complete. */
+export async function expectOrders(
+  { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
+  expected: number,
+): Promise<void> {
+  await redis.hset(keys.listProof, { expect: expected });
+}
+
+/** Why the list proves nothing now about orders that it does not show; undefined: it is proved complete. */
+export async function unprovedBy(
+  store: Pick<ProofStore, 'redis' | 'keys'>,
+  mode: ListMode,
+): Promise<Unproved | undefined> {
+  if (mode !== 'prove') return undefined;
+  const { redis, keys } = store;
+  const [{ isDue, turn, before }, isPending, hasLedger, hold] = await Promise.all([
+    storedProof(store),
+    redis.exists(keys.rebuild),
+    redis.hexists(keys.identity, 'epoch'),
+    redis.hget(keys.breaker, 'hold:list'),
+  ]);
+  if (!isDue && isPending === 0 && hasLedger === 1) return undefined;
+  const isIncomplete = (JSON.parse(hold ?? '{}') as { code?: string }).code === LIST_INCOMPLETE;
+  if (isIncomplete && turn !== undefined)
+    return { code: 'list-incomplete', facts: { order: turn, before } };
+  return { code: 'list-unproved', facts: turn === undefined ? {} : { order: turn } };
+}
