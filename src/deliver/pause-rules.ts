@@ -2,7 +2,7 @@ import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../a
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
-import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
+import { waitsForList } from '../ledger/list-pauses.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { LONG_WAIT, type Pause } from './breaker-view.ts';
@@ -142,13 +142,13 @@ function causeOf(seen: Failure): { code: string; reason: string } {
 
 /**
  * What ends a pause: `automatic`, an order gets through; `operator`, the command `resume`; `list`, the API's list has
- * been read; a person can end it with `reconcile`, or with `resume` for a new ledger.
+ * been read and shows what it must; a person can end it with `reconcile`.
  */
 export type PauseEnd = 'automatic' | 'operator' | 'list';
 
 export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   if (code === OPERATOR) return 'operator';
-  return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
+  return waitsForList(code) ? 'list' : 'automatic';
 }
 
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
@@ -167,17 +167,15 @@ export function pauseAdvice(code: string): string | undefined {
 export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
   endOf({ code }) !== 'automatic' || pauseAdvice(code) !== undefined;
 
-/** How a person ends the wait of a new ledger, and what follows. */
-export const WITHOUT_LIST =
-  'po-sync resume starts without it: orders that the API already has can then be sent again';
+/** What ends a wait for the list, as a clause. */
+export const ENDS_WITH_LIST =
+  "ends when the API's list shows what it must; po-sync reconcile --expect N says how many orders there are";
 
 /** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
 export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string {
   const end = endOf({ code });
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
-  if (code === NEW_LEDGER) return `It ends when the API's list has been read; ${WITHOUT_LIST}.`;
-  if (end === 'list')
-    return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
+  if (end === 'list') return `It ${ENDS_WITH_LIST}.`;
   const advice = pauseAdvice(code);
   const begin =
     advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;

@@ -7,6 +7,7 @@ import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { listNeedsPerson } from '../ledger/list-pauses.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
 
@@ -76,10 +77,10 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
     return filesAndOrders + (await batches.underWay()).length + (await batches.toRefresh()).length;
   }
 
-  /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
+  /** Why nothing continues without a person: an operator paused delivery, the list does not show what it must, or only held batches are left. */
   async function waitsForPerson(): Promise<string | undefined> {
     const pause = breaker.current();
-    if (pause?.code === OPERATOR) return pause.reason;
+    if (pause?.code === OPERATOR || listNeedsPerson(pause?.code ?? '')) return pause?.reason;
     const underWay = await batches.underWay();
     // The file of a held batch may be read only in part.
     const partlyRead = underWay.filter(({ state }) => state === 'reading').length;

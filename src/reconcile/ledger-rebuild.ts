@@ -6,6 +6,12 @@ import { createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import { NEW_LEDGER } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import {
+  LIST_INCOMPLETE,
+  LIST_NOT_OFFERED,
+  LIST_UNCONFIRMED,
+  LIST_UNSTABLE,
+} from '../ledger/list-pauses.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { Policy, Step } from '../ledger/state-machine/step.ts';
 import {
@@ -17,14 +23,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import {
-  expectedOrders,
-  keepShown,
-  LIST_INCOMPLETE,
-  LIST_NOT_OFFERED,
-  LIST_UNCONFIRMED,
-  type ListProof,
-} from './list-proof.ts';
+import { expectedOrders, keepShown, type ListProof } from './list-proof.ts';
 import { createRebuildRequest, type RebuildRequest } from './rebuild-request.ts';
 
 type RebuildDeps = {
@@ -161,7 +160,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
 
 /** The pages of the list changed while they were read; any other trouble waits as a new ledger does. */
 function codeOfTrouble({ said }: Exclude<ListEnd, { kind: 'complete' }>): string {
-  return said.code === 'list-unstable' ? said.code : NEW_LEDGER;
+  return said.code === LIST_UNSTABLE ? LIST_UNSTABLE : NEW_LEDGER;
 }
 
 /** What a rebuild is for. */

@@ -3,6 +3,7 @@ import { growingWait } from '../core/backoff/backoff.ts';
 import { orders } from '../core/format.ts';
 import { collectExisting, type Existing } from '../ledger/adopt.ts';
 import type { Known } from '../ledger/entry.ts';
+import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
 import { takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
@@ -18,12 +19,6 @@ import {
 
 /** `prove` that the list is complete, `trust` it, or there is `none` (`environments.*.list`). */
 export type ListMode = 'prove' | 'trust' | 'none';
-
-/** Codes of the pauses that wait for a list. */
-export const LIST_UNPROVED = 'list-unproved';
-export const LIST_INCOMPLETE = 'list-incomplete';
-export const LIST_UNCONFIRMED = 'list-unconfirmed';
-export const LIST_NOT_OFFERED = 'list-not-offered';
 
 /** Why the list proves nothing about orders that it does not show. */
 export type Unproved =

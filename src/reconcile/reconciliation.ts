@@ -64,7 +64,7 @@ export function createReconciliation(
     isPaused: () => breaker.current() !== undefined,
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
-  const rebuild = createLedgerRebuild({ ...shared, clock, takeIn, refresh, isProtected }, waitsFor);
+  const rebuild = createLedgerRebuild({ ...shared, clock, refresh }, waitsFor);
   const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, proof });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;

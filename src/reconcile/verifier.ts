@@ -42,6 +42,9 @@ type VerifierDeps = {
 const MOST = 10_000;
 const LOCK = 15_000;
 
+/** As many lists as it takes: a process that watched for a settle has read them. */
+const ENOUGH = Number.MAX_SAFE_INTEGER;
+
 /** One read of the list, as far as it concerns the orders in question. */
 type Reading = {
   listedFrom: number;
@@ -181,7 +184,9 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
     end.kind === 'complete'
       ? unclearAnswer(evidence, reading.isSeen(maybeSentAt))
       : ofList(end.said);
-  return { kind: 'inconclusive', at, listedFrom, inARow, answer, isAway };
+  // A list that is good for other orders only does not end the series for this one.
+  const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
+  return { kind: 'inconclusive', at, listedFrom, inARow: lists, answer, isAway };
 }
 
 /** The list's own failure, which must not read as the answer to the order. */

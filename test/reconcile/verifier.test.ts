@@ -29,7 +29,7 @@ async function openVerifierRig() {
     end: undefined as ListEnd | undefined,
   };
   const time = { now: () => rig.now, sync: async () => undefined, watched: () => rig.watched };
-  const canaries = createCanaries({ redis, keys, clock: systemClock, time });
+  const canaries = createCanaries({ redis, keys, clock: systemClock, time, settle });
 
   async function list(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     rig.lists += 1;
@@ -45,7 +45,7 @@ async function openVerifierRig() {
     policy,
     log,
     canaries,
-    list,
+    proof: { read: list, rules: { mode: 'trust', isProtected: false } },
     delivery: { onVerdict, isPaused: () => false },
   });
 

@@ -81,12 +81,27 @@ export const identity: Port = (
   return [isNew ? 'new' : epoch === null ? 'emptied' : 'rolled-back', name, most];
 };
 
-export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], args) => {
+export const rebuild: Port = (
+  store,
+  [key = '', breakerKey = '', pauses = '', listProof = ''],
+  args,
+) => {
   const [verb, epoch, field = '', now = '', ...waits] = args;
-  const [tries = '', quick = '', usual = '', longest = '', reason = '', fresh = ''] = waits;
+  const [tries = '', quick = '', usual = '', longest = '', replaces = '', fresh = ''] = waits;
   if ((store.hget(key, 'epoch') ?? '') !== epoch) return 0;
   if (verb === 'end') {
+    const why = store.hget(key, 'why') ?? '';
     store.del(key);
+    store.hdel(listProof, 'turn', 'reads', 'nextAt', 'expect');
+    store.hdel(breakerKey, 'hold:list');
+    if (quick === '') store.hdel(listProof, 'proof', 'before');
+    else
+      for (const pair of [
+        ['proof', 'due'],
+        ['before', quick],
+        ['why', why],
+      ])
+        store.hset(listProof, pair[0] ?? '', pair[1] ?? '');
     for (const one of [field, tries]) endHold(store, breakerKey, one, pauses, Number(now));
     return 1;
   }
@@ -103,8 +118,38 @@ export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], a
     'notBefore',
     String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)),
   );
-  const shown = hold === null ? (JSON.parse(fresh) as typeof was) : was;
-  store.hset(breakerKey, field, JSON.stringify(reason === '' ? shown : { ...shown, reason }));
+  const wanted = JSON.parse(fresh) as typeof was;
+  const since = hold !== null && was.code === wanted.code ? was.since : wanted.since;
+  const isReplaced = replaces === '1';
+  const shown = isReplaced ? { ...wanted, since } : hold === null ? wanted : was;
+  store.hset(breakerKey, field, JSON.stringify(shown));
+  return 1;
+};
+
+/** What a read of the list makes of the wait for the order of the turn. */
+export const listProof: Port = (
+  store,
+  keys,
+  [verb, now = '', turn = '', nextAt = '', text = ''],
+) => {
+  const [key = '', shown = '', breakerKey = '', pauses = ''] = keys;
+  const hold = 'hold:list';
+  if (store.hget(key, 'proof') !== 'due' || (store.hget(key, 'turn') ?? '') !== turn) return 0;
+  if (verb === 'looked') {
+    store.hincrby(key, 'reads', 1);
+    store.hset(key, 'nextAt', nextAt);
+    if (text === '') return 1;
+    const was = JSON.parse(store.hget(breakerKey, hold) ?? '{}') as Hold;
+    const wanted = JSON.parse(text) as Hold;
+    const since = was.code === wanted.code ? was.since : wanted.since;
+    store.hset(breakerKey, hold, JSON.stringify({ ...wanted, since }));
+    return 1;
+  }
+  store.hdel(key, 'proof', 'turn', 'before', 'reads', 'nextAt', 'expect');
+  store.del(shown);
+  if (store.hget(breakerKey, hold) === null) return 1;
+  endHold(store, breakerKey, hold, pauses, Number(now));
+  store.hset(breakerKey, 'trialAt', now);
   return 1;
 };
 

@@ -2,6 +2,12 @@ import type { Config } from '../../src/config/config.ts';
 import { PARTNER } from './setting.ts';
 import type { Breach, Weather } from './weather.ts';
 
+/** Where the API answers that it has no list, the configuration says so. */
+function modeOf({ listForbidden }: Weather, breach: Breach | undefined) {
+  if (listForbidden) return 'none';
+  return breach === 'no list proof' ? 'trust' : 'prove';
+}
+
 /** The part of the configuration that delivery and people's commands read. */
 export function configOf(weather: Weather, breach: Breach | undefined): Config {
   const { attempts, timeout, calls } = weather;
@@ -10,6 +16,7 @@ export function configOf(weather: Weather, breach: Breach | undefined): Config {
     authUrl: PARTNER.baseUrl,
     tokenPath: 'auto',
     protected: false,
+    list: modeOf(weather, breach),
   } as const;
   const delivery = {
     concurrency: calls,

@@ -98,7 +98,7 @@ function deadLetterFault(
     : found('dead letter closed early', `by ${by} ${batch}`);
 }
 
-/** The order was accepted after the report; a conflict of a later file, or with this order, stays. */
+/** The order was accepted after the report; other content of a later file, or a conflict with this order, stays. */
 function mustBeClosed(
   world: World,
   { batch, awayAtLedger }: File,
@@ -111,7 +111,7 @@ function mustBeClosed(
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
   if (batchNo === 0 || at <= awayAtLedger) return false;
   return !(
-    result.outcome === 'conflict' &&
+    (result.outcome === 'conflict' || result.outcome === 'invalid') &&
     (no >= batchNo || againstOf(world, batch, order.ordinal) === batchNo)
   );
 }

@@ -4,7 +4,7 @@ import { faultsOfReports } from './judge-reports.ts';
 import { STICKY_ORDER } from './network.ts';
 import { isRefused } from './orders.ts';
 import { KEYS } from './setting.ts';
-import { type Standing, standingOf, waitIn } from './standing.ts';
+import { isStuckOnList, type Standing, standingOf, waitIn } from './standing.ts';
 import type { World } from './world.ts';
 
 /** What may never happen to an order, by the API's own record. */
@@ -80,6 +80,7 @@ export function judge(world: World): Judgement {
     ];
     faults.push(...found.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
+  excuseFirst(faults, world);
   if (!world.ended)
     faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
   faults.push(
@@ -88,6 +89,16 @@ export function judge(world: World): Judgement {
     ...hammerings(world),
   );
   return { ...counts, faults };
+}
+
+/** Where the list is cut from the start without a word, the one order that showed it may have been there before. */
+function excuseFirst(faults: FaultFound[], { weather }: World): void {
+  const isCut = !['all', 'paged', 'paged on request', 'limited'].includes(weather.listKind);
+  if (!isCut || weather.hadBefore === 0) return;
+  const doubled = faults.filter(({ fault }) => fault === 'double');
+  const [first] = doubled;
+  if (doubled.length === 1 && first?.detail.includes('stored 2 times'))
+    faults.splice(faults.indexOf(first), 1);
 }
 
 /** A number with how often the API stored it for us, what the ledger says, and what the reports say. */
@@ -124,6 +135,10 @@ function isInProgress({ state }: Standing): boolean {
  * the list cannot tell; `status` shows each with a reason.
  */
 function waitsVisibly({ store, weather }: World, number: string): boolean {
+  if (isStuckOnList(store, weather)) {
+    const wait = waitIn(store, number);
+    return wait?.for === 'first-list' && wait.reason !== '';
+  }
   if (weather.stickyOrder === 'none' || store.hget(KEYS.breaker, 'code') === null) return false;
   const wait = waitIn(store, number);
   if (wait === undefined || wait.reason === '' || wait.until === undefined) return false;

@@ -24,7 +24,8 @@ type Change = {
 };
 
 /** Changes of one trip, each for itself. */
-export const commit: Port = (store, keys, [prefix = '', travels = '', made = '', ...changes]) => {
+export const commit: Port = (store, keys, args) => {
+  const [prefix = '', travels = '', made = '', unproved = '', ...changes] = args;
   const [
     due = '',
     doubt = '',
@@ -35,12 +36,14 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
     own = '',
     followers = '',
     breaker = '',
+    listProof = '',
   ] = keys;
   const mine = made === '' ? 0 : Number(store.get(own) ?? 0);
   const isBehind = made !== '' && mine < Number(made);
   const before = Number(store.hget(identity, 'sequence') ?? 0);
   const ledger = { store, prefix, due, doubt, waiting, followers };
   const tallies = openTallies(store, prefix, waiting, finished);
+  const turn = openTurn(store, { listProof, breaker, identity }, unproved);
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
     const [number = '', entry = '', text = ''] = changes.slice(i, i + 3);
@@ -73,10 +76,19 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
             );
     const isLate =
       !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
-    if (may !== 1 || isLate || isRefused || !takeRows(ledger, rows)) {
+    if (may !== 1 || isLate || isRefused) {
       done.push(may === 1 ? 0 : may);
       continue;
     }
+    if (epoch !== '' && !turn.takenBy(number)) {
+      done.push(-2);
+      continue;
+    }
+    if (!takeRows(ledger, rows)) {
+      done.push(0);
+      continue;
+    }
+    if (fields[19] === '1') turn.passOn(number);
     if (entry === '') store.del(`${prefix}:o:${number}`);
     else store.set(`${prefix}:o:${number}`, entry);
     score(store, due, dueAt, number);
@@ -94,6 +106,38 @@ export const commit: Port = (store, keys, [prefix = '', travels = '', made = '',
   return [mine + more, ...done];
 };
 
+const TURN = 'hold:list';
+
+/** The one order of a new ledger that the list must show first. */
+function openTurn(
+  store: Store,
+  keys: { listProof: string; breaker: string; identity: string },
+  reason: string,
+) {
+  const isDue = store.hget(keys.listProof, 'proof') === 'due';
+  let turn = store.hget(keys.listProof, 'turn') ?? undefined;
+  const since = Math.floor(ledgerTime(store, keys.identity));
+
+  function takenBy(number: string): boolean {
+    if (!isDue || turn === number) return true;
+    if (turn !== undefined) return false;
+    turn = number;
+    store.hset(keys.listProof, 'turn', number);
+    const hold = { code: 'list-unproved', reason, since, turn };
+    store.hset(keys.breaker, TURN, JSON.stringify(hold));
+    return true;
+  }
+
+  function passOn(number: string): void {
+    if (turn !== number) return;
+    turn = undefined;
+    store.hdel(keys.listProof, 'turn', 'reads', 'nextAt');
+    store.hdel(keys.breaker, TURN);
+  }
+
+  return { takenBy, passOn };
+}
+
 function mayBegin(
   store: Store,
   [identity = '', rebuild = '', breaker = '']: readonly string[],
@@ -108,7 +152,8 @@ function mayBegin(
   )
     return -1;
   if (store.fields(rebuild).size > 0) return -1;
-  if ([...store.fields(breaker)].some(([field]) => field.startsWith('hold:'))) return -2;
+  if ([...store.fields(breaker)].some(([field]) => field !== TURN && field.startsWith('hold:')))
+    return -2;
   return ledgerTime(store, identity) > Number(intended) + Number(travels) ? -3 : 1;
 }
 

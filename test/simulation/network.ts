@@ -29,6 +29,39 @@ type Deps = {
 /** The order that a sticky fault strikes. */
 export const STICKY_ORDER = 'PO-7';
 
+/** What the list shows of all orders, oldest first, as the API answers this question. */
+function shownOf(
+  rows: readonly Stored[],
+  query: URLSearchParams,
+  { listKind, listSize, calmAt }: Weather,
+  now: number,
+): readonly Stored[] {
+  const asked = (name: string) => (query.has(name) ? Number(query.get(name)) : undefined);
+  const limit = asked('limit') ?? Number.POSITIVE_INFINITY;
+  const offset = asked('offset') ?? 0;
+  const isFew = rows.length <= listSize;
+  switch (listKind) {
+    case 'all':
+      return rows;
+    case 'newest':
+      return rows.slice(-listSize);
+    case 'oldest':
+      return rows.slice(0, listSize);
+    case 'newest later':
+      return isFew ? rows : rows.slice(-listSize);
+    case 'oldest later':
+      return isFew ? rows : rows.slice(0, listSize);
+    case 'healed':
+      return now > calmAt / 2 ? rows : rows.slice(-listSize);
+    case 'paged':
+      return rows.slice(offset, offset + Math.min(limit, listSize));
+    case 'paged on request':
+      return rows.slice(offset, offset + limit);
+    case 'limited':
+      return rows.slice(0, Math.min(limit, listSize));
+  }
+}
+
 /** What a connection may take, in milliseconds. */
 const CONNECT = 10_000;
 
@@ -189,7 +222,8 @@ export function openNetwork(deps: Deps) {
           : random.between(20, 2000);
       const canaries = deps.canaries();
       const read = () => {
-        const end = listAnswer(call, cut(api.list(), canaries));
+        const rows = shownOf(api.list(), call.url.searchParams, weather, timeline.now());
+        const end = listAnswer(call, cut(rows, canaries));
         timeline.plan(asked + took, () => tell(end), host);
       };
       const tell = (end: HttpEnd) => {

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { type Admit, createAdmission } from '../../src/admit/admit.ts';
 import type { Partner } from '../../src/api/partner.ts';
+import { environmentOf } from '../../src/config/config.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createDelivery } from '../../src/deliver/delivery.ts';
@@ -13,7 +14,8 @@ import type { Job } from '../../src/ledger/job.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { openHeartbeat } from '../../src/operate/heartbeat.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
-import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
+import { createLedgerRebuild, createTakeIn } from '../../src/reconcile/ledger-rebuild.ts';
+import { createListProof } from '../../src/reconcile/list-proof.ts';
 import { learnFrom } from '../../src/reconcile/reconciliation.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import type { Context } from '../../src/redis/store.ts';
@@ -30,7 +32,15 @@ import type { Host } from './timeline.ts';
 import type { Breach } from './weather.ts';
 
 /** What a process does again and again. */
-export type Chore = 'sweep' | 'verify' | 'rebuild' | 'settle' | 'house' | 'clock' | 'heartbeat';
+export type Chore =
+  | 'sweep'
+  | 'verify'
+  | 'prove'
+  | 'rebuild'
+  | 'settle'
+  | 'house'
+  | 'clock'
+  | 'heartbeat';
 
 /** The program's parts in one process. */
 export type Parts = {
@@ -96,7 +106,7 @@ export async function openParts(
   let established = false;
 
   function openCanariesOf() {
-    return createCanaries({ redis, keys, clock, time });
+    return createCanaries({ redis, keys, clock, time, settle: policy.settle });
   }
 
   async function establish(): Promise<void> {
@@ -121,22 +131,28 @@ export async function openParts(
     },
   });
   const list = weakList(partner.list, around.breach);
+  const refresh = () => breaker.refresh(true);
+  const proof = createListProof({
+    store,
+    lookup: ledger.lookup,
+    list,
+    settle: policy.settle,
+    rules: { mode: environmentOf(config).list, isProtected: false },
+    owner: host.name,
+    takeIn: createTakeIn({ store, ledger, policy, log }),
+    refresh,
+  });
   const verifier = createVerifier({
     ...base,
     store,
     canaries,
-    list,
+    proof,
     delivery: {
       onVerdict: learnFrom(breaker, store.time),
       isPaused: () => breaker.current() !== undefined,
     },
   });
-  const rebuild = createLedgerRebuild({
-    ...base,
-    store,
-    list,
-    refresh: () => breaker.refresh(true),
-  });
+  const rebuild = createLedgerRebuild({ ...base, store, proof, refresh });
 
   const { admit } = createAdmission({
     store: { redis, keys, time },
@@ -159,6 +175,7 @@ export async function openParts(
     heartbeat: heart.beat,
     sweep,
     verify: verifier.tick,
+    prove: proof.tick,
     rebuild: rebuild.tick,
     settle: settling.tick,
     house: async () => {
@@ -236,6 +253,7 @@ function seenBy(host: Host, around: Surroundings, identity: Identity): LedgerIde
 }
 
 function weakList(list: Partner['list'], breach: Surroundings['breach']): Partner['list'] {
-  if (breach === 'no evidence rule') return (onOrder) => blindList(list, onOrder);
-  return breach === 'unreadable list is empty' ? (onOrder) => hopefulList(list(onOrder)) : list;
+  if (breach === 'no evidence rule') return (onOrder, query) => blindList(list, onOrder, query);
+  if (breach !== 'unreadable list is empty') return list;
+  return (onOrder, query) => hopefulList(list(onOrder, query));
 }

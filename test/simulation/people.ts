@@ -4,6 +4,8 @@ import { PoSyncError } from '../../src/core/errors.ts';
 import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
+import { mayBeThere } from '../../src/ledger/state-machine/decision.ts';
 import { cancelBatch, releaseBatch } from '../../src/operate/batches/cancel-batch.ts';
 import {
   type Listed,
@@ -29,6 +31,7 @@ import {
   deadLettersInProgress,
   type FoundDeadLetter,
 } from '../../src/put-away/dead-letters-in-progress.ts';
+import { lookingList } from '../../src/reconcile/list-proof.ts';
 import { takeLease } from '../../src/redis/lease.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';
@@ -38,6 +41,7 @@ import type { PartnerApi } from './partner-api.ts';
 import { partnerOf } from './partner-calls.ts';
 import type { Random } from './random.ts';
 import { KEYS as keys } from './setting.ts';
+import { standingOf } from './standing.ts';
 import type { Store } from './store.ts';
 import { clockOf, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
@@ -71,6 +75,7 @@ type Action =
   | 'pause'
   | 'resume'
   | 'reconcile'
+  | 'prove'
   | 'fix';
 
 const ACTIONS: readonly Action[] = [
@@ -146,21 +151,25 @@ export function openPeople({ around, api, files, store }: Deps) {
         deeds.pausedAt ??= timeline.now();
         return;
       case 'resume':
-        if (mustReadList()) return;
         deeds.pausedAt = undefined;
         await resumeDelivery(desk.context);
         deeds.pausedAt = undefined;
         return;
       case 'reconcile':
         return reconcile(desk);
+      case 'prove':
+        return prove(desk);
       case 'fix':
         return fix(desk);
     }
   }
 
-  /** Whoever resumes delivery before a new ledger has read the list sends what the API has already. */
-  function mustReadList(): boolean {
-    return store.hget(keys.rebuild, 'why') !== null;
+  /** The order that the list must show first is in doubt: a person looks whether the API has it. */
+  async function prove({ context }: Desk): Promise<void> {
+    const number = doubtfulTurn(store);
+    if (number === undefined || api.isExpected(number)) return;
+    const wanted: Resolution = api.has(number) ? 'accepted' : 'resend';
+    await resolveOrder(await findInDoubt(number, context.ledger, wanted), wanted, context);
   }
 
   async function retry(desk: Desk): Promise<void> {
@@ -293,12 +302,23 @@ export function openPeople({ around, api, files, store }: Deps) {
     /** Delivery or a batch waits for a person. */
     areNeeded: () =>
       store.hget(keys.breaker, `hold:${OPERATOR}`) !== null || store.members(keys.held).size > 0,
+    /** Delivery waits for an order in doubt that the list must show first. */
+    areAsked: () => doubtfulTurn(store) !== undefined,
+    prove: () => act('prove'),
     /** In the end nothing waits that a person stopped. */
     tidy(): void {
       act('release');
       act('resume');
     },
   };
+}
+
+/** The order that the list was to show first, where it did not and nobody knows whether it is there. */
+function doubtfulTurn(store: Store): string | undefined {
+  const text = store.hget(keys.breaker, 'hold:list');
+  const { code, turn = '' } = JSON.parse(text ?? '{}') as { code?: string; turn?: string };
+  const { entry } = standingOf(store, turn);
+  return code === LIST_INCOMPLETE && entry !== undefined && mayBeThere(entry) ? turn : undefined;
 }
 
 async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<Desk> {
@@ -347,8 +367,9 @@ function readerOf(
   around: Omit<Surroundings, 'disk'>,
   random: Random,
 ) {
-  const { list } = partnerOf(host, around, context.store, context.clock);
+  const partner = partnerOf(host, around, context.store, context.clock);
   const { redis } = context.store;
+  const list = lookingList(context.store, 'prove', partner.list);
   const read: Desk['read'] = async (onOrder) => {
     for (;;) {
       const lease = await takeLease(redis, keys.verificationLock, context.owner, 15_000);

@@ -6,6 +6,7 @@ import type { Chore } from './parts.ts';
 import type { People } from './people.ts';
 import type { Random } from './random.ts';
 import { KEYS } from './setting.ts';
+import { isStuckOnList } from './standing.ts';
 import type { Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
 import type { Weather } from './weather.ts';
@@ -25,6 +26,8 @@ type Deps = {
 const START = 5_000;
 /** How long after the last random fault an order may still try. */
 const PATIENCE = 3_600_000;
+/** How likely a person acts in one beat when delivery asks for one. */
+const ASKED = 0.02;
 
 /** Begins the loops of all processes: whatever has something to do is done by somebody, sooner or later. */
 export function startPulse({
@@ -47,6 +50,7 @@ export function startPulse({
     }
     if (timeline.now() > 1.2 * weather.calmAt && people.areNeeded() && !isTakingOver())
       people.tidy();
+    if (people.areAsked() && random.chance(ASKED)) people.prove();
     const up = machines.filter(({ host, isUp }) => isUp() && host.frozenUntil <= timeline.now());
     if (up.length > 0) {
       files.look();
@@ -64,6 +68,7 @@ export function startPulse({
     if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
     if (store.members(KEYS.finished).size > 0) chores.push('settle', 'settle', 'settle');
     if (isTakingOver()) chores.push('rebuild', 'rebuild', 'rebuild');
+    if (isProving() || random.chance(0.05)) chores.push('prove', 'prove');
     return chores;
   }
 
@@ -74,6 +79,7 @@ export function startPulse({
       store.jobs().size > 0 ||
       files.isReading() ||
       isTakingOver() ||
+      isProving() ||
       store.members(KEYS.finished).size > 0
     )
       return soon;
@@ -94,6 +100,11 @@ export function startPulse({
     return store.hget(KEYS.rebuild, 'why') !== null;
   }
 
+  /** One order was sent, and the list must show it. */
+  function isProving(): boolean {
+    return store.hget(KEYS.listProof, 'turn') !== null;
+  }
+
   /**
    * Only the order that never gets through waits to be sent, delivery is paused with a reason, and no list ended the
    * doubts: that may last forever.
@@ -107,8 +118,10 @@ export function startPulse({
   }
 
   function hasEnded(): boolean {
-    if (timeline.now() <= START || expects() || people.stillToCome() || isTakingOver())
-      return false;
+    if (timeline.now() <= START || expects() || people.stillToCome()) return false;
+    const isLate = timeline.now() >= weather.calmAt + PATIENCE;
+    if (isLate && isStuckOnList(store, weather)) return store.zcard(KEYS.doubt) === 0;
+    if (isTakingOver()) return false;
     if (weather.stickyOrder !== 'none' && isPausedForGood()) return true;
     return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();
   }

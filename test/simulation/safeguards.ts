@@ -1,4 +1,4 @@
-import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
+import type { ListEnd, ListedOrder, ListQuery, ReadList } from '../../src/api/list.ts';
 import type { Http, HttpEnd } from '../../src/core/http.ts';
 import type { CircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import type { Entry, Known } from '../../src/ledger/entry.ts';
@@ -153,9 +153,10 @@ export function blindCanaries(canaries: Canaries): Canaries {
 
 /** A list that always contains the one canary of `blindCanaries`. */
 export async function blindList(
-  list: (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>,
+  list: ReadList,
   onOrder: (order: ListedOrder) => void,
+  query?: ListQuery,
 ): Promise<ListEnd> {
   onOrder({ purchaseOrderNumber: ALWAYS });
-  return list(onOrder);
+  return list(onOrder, query);
 }

@@ -1,5 +1,5 @@
 import { readScript, type Script } from '../../src/redis/script.ts';
-import { breaker, clock, identity, rebuild } from './circuit-breaker-scripts.ts';
+import { breaker, clock, identity, listProof, rebuild } from './circuit-breaker-scripts.ts';
 import {
   adopt,
   begin,
@@ -41,6 +41,7 @@ export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
     [sha('redis/clock.lua'), clock],
     [sha('deliver/circuit-breaker.lua'), breaker],
     [sha('reconcile/ledger-rebuild.lua'), rebuild],
+    [sha('reconcile/list-proof.lua'), listProof],
   ]);
 }
 

@@ -1,9 +1,11 @@
 import { allPauses } from '../../src/deliver/breaker-view.ts';
 import { decodeCompact, decodeEntry, type Entry } from '../../src/ledger/entry.ts';
+import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
 import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
+import type { Weather } from './weather.ts';
 
 /** What the ledger says of a number. */
 export type Standing = {
@@ -20,6 +22,13 @@ export function standingOf(store: Store, number: string): Standing {
   const compact = store.hget(KEYS.settled(number), number);
   if (compact === null) return { state: 'forgotten' };
   return { state: decodeCompact(compact).batchNo === 0 ? 'rebuilt' : 'accepted' };
+}
+
+/** Delivery waits for a list that never shows what it must, and says so. */
+export function isStuckOnList(store: Store, { listKind }: Pick<Weather, 'listKind'>): boolean {
+  if (listKind === 'all' || listKind === 'healed' || listKind.startsWith('paged')) return false;
+  if (listKind === 'limited') return store.hget(KEYS.rebuild, 'why') !== null;
+  return store.hget(KEYS.breaker, 'hold:list')?.includes(LIST_INCOMPLETE) === true;
 }
 
 /** What `status` shows that an order waits for; undefined when it is settled. */

@@ -79,6 +79,9 @@ export type Weather = {
   others: number;
   /** The list no longer shows orders that are older than this. */
   archiveAfter: number;
+  /** What the list shows of the orders, and how many: see `shownOf`. */
+  listKind: ListKind;
+  listSize: number;
   /** How often the wall clock of a machine is set by an hour. */
   clockJumps: number;
   /** How often the clock of Redis is set by up to an hour. */
@@ -91,6 +94,33 @@ export type Weather = {
   /** Versions of an export. */
   exports: number;
 };
+
+/**
+ * All orders; without a word only the newest or the oldest, from the start, once there are more, or until it is
+ * healed; in pages, always or on request; or `limit` is honored and `offset` is not.
+ */
+export type ListKind =
+  | 'all'
+  | 'newest'
+  | 'oldest'
+  | 'newest later'
+  | 'oldest later'
+  | 'healed'
+  | 'paged'
+  | 'paged on request'
+  | 'limited';
+
+const LIST_KINDS: readonly ListKind[] = [
+  'newest',
+  'oldest',
+  'newest later',
+  'oldest later',
+  'healed',
+  'paged',
+  'paged',
+  'paged on request',
+  'limited',
+];
 
 const STICKY_ORDERS = [
   'broken',
@@ -186,7 +216,16 @@ function newcomers(
     exports: random.chance(0.3) ? 2 + random.below(5) : 0,
     calls: random.pick([1, 1, 2, 4]),
     redisSteps: random.chance(0.2) ? 1 + random.below(3) : 0,
+    ...listWeather(random, keepsLedger && !listForbidden && !rewritesNumbers, isOld),
   };
+}
+
+/** A list that is cut or has pages, most often where the API has orders from before. */
+function listWeather(random: Random, mayBeCut: boolean, isOld: boolean) {
+  const kinds = LIST_KINDS.filter((kind) => mayBeCut || kind.startsWith('paged'));
+  const isOdd = random.chance(isOld ? 0.6 : 0.1);
+  const listKind: ListKind = isOdd ? random.pick(kinds) : 'all';
+  return { listKind, listSize: 3 + random.below(listKind.endsWith('later') ? 40 : 12) };
 }
 
 /** No more faults, so that everything that can end does. */
@@ -239,6 +278,8 @@ export const BREACHES = [
   'lagging list',
   'list cut unseen',
   'frozen between check and write',
+  /** A list counts as complete without a proof. */
+  'no list proof',
   'rollback unnoticed',
   /** Ledger time follows every step of Redis' clock forward. */
   'clock steps unnoticed',

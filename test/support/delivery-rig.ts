@@ -96,6 +96,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     authUrl: options.partner?.authUrl ?? api.authUrl,
     tokenPath: 'auto',
     protected: false,
+    list: 'prove',
     ...options.environment,
   };
   const reports = stack.use(await makeTempFolder());
@@ -161,7 +162,8 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   // As after the API's list was read into the new ledger.
   if (!options.isNew) await store.redis.del(store.keys.rebuild);
   const onTrouble = (error: Error) => void lines.push({ trouble: error.message });
-  for (const tick of [sweep, reconciliation.verify, held.refresh]) {
+  const proving = options.isNew ? [reconciliation.prove] : [];
+  for (const tick of [sweep, reconciliation.verify, held.refresh, ...proving]) {
     stack.use(startLoop(tick, { pause: 20, clock: systemClock, onTrouble }));
   }
   stack.use(queue.work(config.delivery, deliverJob));

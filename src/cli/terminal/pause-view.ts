@@ -11,9 +11,8 @@ import {
   timeOfDay,
   withoutStop,
 } from '../../core/format.ts';
-import { endOf, pauseAdvice, WITHOUT_LIST } from '../../deliver/pause-rules.ts';
+import { ENDS_WITH_LIST, endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import {
   causeText,
@@ -40,7 +39,6 @@ type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
-  if (pause.code === NEW_LEDGER) return `ends when the API's list has been read; ${WITHOUT_LIST}`;
   const advice = pauseAdvice(pause.code);
   const first = advice === undefined ? '' : `${advice}; then it `;
   switch (endOf(pause)) {
@@ -49,7 +47,7 @@ export function pauseEndText(pause: EndingPause, now: number): string {
     case 'list': {
       const wait = (pause.nextTryAt ?? 0) - now;
       const soonest = wait >= 1_000 ? `, in ${duration(wait)} at the earliest` : '';
-      return `ends when the API's list has been read${soonest}; without a list run po-sync reconcile --repair --without-list`;
+      return `${ENDS_WITH_LIST}${soonest}`;
     }
     case 'automatic': {
       if (pause.waitsForOrder)

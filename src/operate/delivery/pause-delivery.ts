@@ -7,7 +7,6 @@ import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
 import { keysElsewhere } from '../../ledger/environment-ledger.ts';
-import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import { PERSONS_PAUSE } from '../../redis/keys.ts';
 import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -111,8 +110,7 @@ async function sharePause({
 export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; heldBatches: string[] };
 
 /**
- * Ends an operator's pause, the waits of an automatic pause and of single orders, and a new ledger's wait for the API's
- * list. An order in doubt continues to wait for the list, which protects it from being created twice.
+ * Ends an operator's pause, and the waits of an automatic pause and of single orders. An order in doubt continues to wait for the list, which protects it from being created twice.
  */
 export async function resumeDelivery(
   context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'> & OfEnvironment,
@@ -120,9 +118,8 @@ export async function resumeDelivery(
   const { breaker, batches } = context;
   const resumed = await breaker.release(OPERATOR);
   await sharePause(context);
-  const started = await startWithoutList(context);
   const hastened = await endRetryWaits(context);
-  const lifted = (await breaker.lift()) || started || hastened > 0;
+  const lifted = (await breaker.lift()) || hastened > 0;
   const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);
   return { resumed, lifted, pauses, heldBatches };
 }
@@ -157,18 +154,6 @@ async function endRetryWaits({
   );
   await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, now)));
   return waiting.length;
-}
-
-/** A person may let a new ledger start without the API's list. True when delivery waited for it. */
-async function startWithoutList({
-  store,
-  breaker,
-}: Pick<OperatorContext, 'store' | 'breaker'>): Promise<boolean> {
-  const request = createRebuildRequest(store);
-  const pending = await request.pending();
-  if (pending?.why !== 'new' || !(await request.finish(pending.epoch))) return false;
-  await breaker.refresh(true);
-  return true;
 }
 
 /** For a Redis that is lost again and again: orders are sent when a connection has lasted for some seconds. */

@@ -9,7 +9,7 @@ import {
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
-import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
+import { waitsForList } from '../../ledger/list-pauses.ts';
 import type { ListFailure } from '../../reconcile/list-pace.ts';
 import type { Role } from '../daemon.ts';
 import { lostText } from '../delivery/pause-delivery.ts';
@@ -173,7 +173,7 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
 }
 
 function isOfList({ code }: Pause): boolean {
-  return code === NEW_LEDGER || code === ROLLED_BACK;
+  return waitsForList(code);
 }
 
 /** Whether an order that waits for this may be the probe that tests whether the API accepts orders again. */
