@@ -46,13 +46,13 @@ end
 -- A list that was never seen to grow proves nothing: one order of a new ledger is sent, and the others wait until the list
 -- has shown it. It keeps its turn as long as the API may have it.
 local isDue, turn = redis.call('HGET', listProof, 'proof') == 'due', redis.call('HGET', listProof, 'turn')
-local function takesTurn(number)
+local function takesTurn(number, intended)
   if not isDue or turn == number then return true end
   if turn then return false end
   turn = number
   redis.call('HSET', listProof, 'turn', number)
   redis.call('HSET', breaker, TURN,
-    cjson.encode({ code = 'list-unproved', reason = unproved, since = math.floor(now), turn = number }))
+    cjson.encode({ code = 'list-unproved', reason = unproved, since = tonumber(intended), turn = number }))
   return true
 end
 
@@ -136,7 +136,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
-  if known ~= '' and not takesTurn(number) then return -2 end
+  if known ~= '' and not takesTurn(number, intended) then return -2 end
   if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end

@@ -176,9 +176,10 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   const other = respelled.get(entry.order.purchaseOrderNumber);
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
-  const { maybeSentAt = 0 } = entry;
+  const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
   const isGood = evidence?.kind === 'good' && reading.isSeen(maybeSentAt);
-  if (isGood && maybeSentAt > evidence.reaches)
+  // It may have been created as soon as its first attempt began.
+  if (isGood && firstAt > evidence.reaches)
     return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
   const answer =
     end.kind === 'complete'

@@ -80,7 +80,7 @@ export function judge(world: World): Judgement {
     ];
     faults.push(...found.flatMap((fault) => (fault ? [{ fault, number, detail }] : [])));
   }
-  excuseFirst(faults, world);
+  excuseHidden(faults, world);
   if (!world.ended)
     faults.push({ fault: 'waits for ever', number: '', detail: `${world.turns} turns` });
   faults.push(
@@ -91,14 +91,20 @@ export function judge(world: World): Judgement {
   return { ...counts, faults };
 }
 
-/** Where the list is cut from the start without a word, the one order that showed it may have been there before. */
-function excuseFirst(faults: FaultFound[], { weather }: World): void {
+/**
+ * Where the list is cut from the start without a word, the one order that showed it may have been there
+ * before; and an API that refuses duplicates refuses what the list hid.
+ */
+function excuseHidden(faults: FaultFound[], { weather, api }: World): void {
   const isCut = !['all', 'paged', 'paged on request', 'limited'].includes(weather.listKind);
   if (!isCut || weather.hadBefore === 0) return;
   const doubled = faults.filter(({ fault }) => fault === 'double');
   const [first] = doubled;
   if (doubled.length === 1 && first?.detail.includes('stored 2 times'))
     faults.splice(faults.indexOf(first), 1);
+  const isRefused = ({ fault, number, detail }: FaultFound) =>
+    fault === 'falsely given up' && detail.startsWith('refused') && api.before.has(number);
+  for (const one of faults.filter(isRefused)) faults.splice(faults.indexOf(one), 1);
 }
 
 /** A number with how often the API stored it for us, what the ledger says, and what the reports say. */

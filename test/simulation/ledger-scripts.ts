@@ -43,7 +43,7 @@ export const commit: Port = (store, keys, args) => {
   const before = Number(store.hget(identity, 'sequence') ?? 0);
   const ledger = { store, prefix, due, doubt, waiting, followers };
   const tallies = openTallies(store, prefix, waiting, finished);
-  const turn = openTurn(store, { listProof, breaker, identity }, unproved);
+  const turn = openTurn(store, { listProof, breaker }, unproved);
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
     const [number = '', entry = '', text = ''] = changes.slice(i, i + 3);
@@ -80,7 +80,7 @@ export const commit: Port = (store, keys, args) => {
       done.push(may === 1 ? 0 : may);
       continue;
     }
-    if (epoch !== '' && !turn.takenBy(number)) {
+    if (epoch !== '' && !turn.takenBy(number, Number(intended))) {
       done.push(-2);
       continue;
     }
@@ -109,16 +109,11 @@ export const commit: Port = (store, keys, args) => {
 const TURN = 'hold:list';
 
 /** The one order of a new ledger that the list must show first. */
-function openTurn(
-  store: Store,
-  keys: { listProof: string; breaker: string; identity: string },
-  reason: string,
-) {
+function openTurn(store: Store, keys: { listProof: string; breaker: string }, reason: string) {
   const isDue = store.hget(keys.listProof, 'proof') === 'due';
   let turn = store.hget(keys.listProof, 'turn') ?? undefined;
-  const since = Math.floor(ledgerTime(store, keys.identity));
 
-  function takenBy(number: string): boolean {
+  function takenBy(number: string, since: number): boolean {
     if (!isDue || turn === number) return true;
     if (turn !== undefined) return false;
     turn = number;

@@ -29,11 +29,24 @@ const SCRIPTS = new Map<string, Script>(
     'redis/clock.lua',
     'deliver/circuit-breaker.lua',
     'reconcile/ledger-rebuild.lua',
+    'reconcile/list-proof.lua',
   ].map((file) => [file, readScript(new URL(`../../src/${file}`, import.meta.url))]),
 );
 
 const HOLD = JSON.stringify({ code: 'rolled-back', reason: 'first the list', since: 1000 });
+const TURN_HOLD = JSON.stringify({
+  code: 'list-incomplete',
+  reason: 'the list lacks it',
+  since: 2000,
+  turn: 'PO-1',
+});
 const FRESH = 10 ** 14;
+
+function rebuildArgs(one: { verb: string; replaces: string; shown: string | number }) {
+  if (one.verb === 'show') return [HOLD];
+  if (one.verb === 'end') return ['hold:y', one.shown];
+  return [2, 300, 900, 3000, one.replaces, HOLD];
+}
 
 const number = fc.constantFrom('PO-1', 'PO-1', 'PO-2');
 const batch = fc.constantFrom('b1', 'b1', 'b1', 'b2', 'b3');
@@ -86,6 +99,7 @@ const fields = fc.tuple(
   fc.constantFrom('', '', '', '=', `=${mark1}`),
   maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
   fc.constantFrom('', '1'),
+  fc.constantFrom('', '', '1'),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
@@ -108,11 +122,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           KEYS.own('m'),
           KEYS.followers,
           KEYS.breaker,
+          KEYS.listProof,
         ],
         args: [
           KEYS.prefix,
           2000,
           mine,
+          'first one order',
           ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
         ],
       })),
@@ -359,18 +375,28 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         verb: fc.constantFrom('end', 'later', 'show'),
         epoch: fc.constantFrom('L1', 'L2', 'L3'),
         time,
-        words: maybe(fc.constant('words')),
+        replaces: fc.constantFrom('', '1'),
+        shown: maybe(fc.nat(5)),
       })
       .map((one) => ({
         file: 'reconcile/ledger-rebuild.lua',
-        keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses],
-        args: [
-          one.verb,
-          one.epoch,
-          'hold:x',
-          one.time,
-          ...(one.verb === 'show' ? [HOLD] : [2, 300, 900, 3000, one.words, HOLD]),
-        ],
+        keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses, KEYS.listProof],
+        args: [one.verb, one.epoch, 'hold:x', one.time, ...rebuildArgs(one)],
+      })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        verb: fc.constantFrom('looked', 'looked', 'passed'),
+        time,
+        turn: maybe(number),
+        hold: maybe(fc.constantFrom(TURN_HOLD, TURN_HOLD.replace('incomplete', 'unproved'))),
+      })
+      .map((one) => ({
+        file: 'reconcile/list-proof.lua',
+        keys: [KEYS.listProof, KEYS.listShown, KEYS.breaker, KEYS.pauses],
+        args: [one.verb, one.time, one.turn, 9000, one.hold],
       })),
   },
 );
@@ -410,6 +436,8 @@ async function begin(redis: Redis, store: Store): Promise<void> {
     [KEYS.batch('b3'), { no: '3', state: 'reading', source: 'inbox', cancelled: '1000' }],
     [KEYS.batchNames, { 1: 'b1', 2: 'b2', 3: 'b3' }],
     // The clock was set back since it was read last.
+    // The list is to be proved complete.
+    [KEYS.listProof, { proof: 'due', before: '3' }],
     [KEYS.identity, { epoch: 'L1', sequence: '2', last: String(Date.now() + 1_000_000) }],
   ];
   for (const [key, fields] of hashes) {
