@@ -62,7 +62,6 @@ export async function openSandbox(
     environment: sandbox.environment,
     baseUrl: sandbox.baseUrl,
     authUrl: sandbox.authUrl,
-    ended: sandbox.ended,
     data,
     call,
     requestToken,

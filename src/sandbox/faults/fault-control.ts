@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Address } from '../address.ts';
-import type { NewOrder } from '../order-store.ts';
+import type { NewOrder } from '../database.ts';
 import type { Emit } from '../sandbox-options.ts';
 import type { Between, Fault, FaultFile } from './fault-file.ts';
 import { type Plan, type Planner, planFaults } from './plan-faults.ts';
