@@ -3,6 +3,7 @@ import type { OrderTable } from './database.ts';
 import type { Exchanges, Redact } from './exchanges.ts';
 import type { FaultControl } from './faults/fault-control.ts';
 import type { Tasks } from './faults/rehearse.ts';
+import type { ReadList } from './list.ts';
 import type { Emit, SandboxSettings } from './sandbox-options.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -11,6 +12,7 @@ export type Context = {
   settings: SandboxSettings;
   allowed: AllowList;
   orders: OrderTable;
+  list: ReadList;
   tokens: TokenStore;
   emit: Emit;
   faults: FaultControl;

@@ -1,17 +1,13 @@
 import type { Context } from './context.ts';
-import type { Row } from './database.ts';
 import { hasUnknownMagic } from './faults/fault-control.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { type ReadOrder, readOrder } from './read-order.ts';
 import { failure, type Reply, success } from './reply.ts';
 import { type Call, readBody, refuseHeaders } from './request.ts';
-import type { SandboxSettings } from './sandbox-options.ts';
-import { LIST_KEY } from './schemas.ts';
 import { type Caller, revoked, withoutScope } from './token-store.ts';
 
 type Known = Extract<Caller, { known: true }>;
-type ListSettings = Pick<SandboxSettings, 'listShape' | 'listItems'>;
 
 /** Largest request body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -40,7 +36,7 @@ export async function createPurchaseOrder(
   return perform(plan, () => store(read, context), caller, context);
 }
 
-/** GET /purchase-orders: returns every order; `limit` and `offset` are reserved and ignored (API parts 4 and 8). */
+/** GET /purchase-orders: returns every order; a list mode can change that (API parts 4 and 8). */
 export async function listPurchaseOrders(
   call: Call,
   caller: Known,
@@ -52,7 +48,7 @@ export async function listPurchaseOrders(
   if (refusal !== undefined) return refusal;
   if (call.method === 'HEAD') return { kind: 'stream', status: 200, chunks: [] };
   const plan = context.faults.plan?.({ on: 'list', order: '' });
-  return perform(plan, () => list(context, plan), caller, context);
+  return perform(plan, () => context.list(call.query, plan?.show), caller, context);
 }
 
 const UNKNOWN_MAGIC =
@@ -70,14 +66,6 @@ function store(read: ReadOrder, { orders, settings, emit }: Context): Reply {
   return success(201, data, hasUnknownMagic(items) ? UNKNOWN_MAGIC : undefined);
 }
 
-function list({ orders, settings }: Context, plan: Plan | undefined): Reply {
-  const until = Date.now() - (plan?.lag ?? 0);
-  const ids = orders.times().flatMap(({ id, storedAt }) => (storedAt <= until ? [id] : []));
-  const { to, keep } = plan?.cap ?? { to: ids.length, keep: 'oldest' };
-  const capped = keep === 'oldest' ? ids.slice(0, to) : ids.slice(Math.max(0, ids.length - to));
-  return { kind: 'stream', status: 200, chunks: listText(orders.pages(capped), settings) };
-}
-
 /** Does the work of a call with the faults that were planned for it. */
 async function perform(
   plan: Plan | undefined,
@@ -91,24 +79,4 @@ async function perform(
     return revoked(context.settings.environment);
   };
   return rehearse(plan, { work, revoke }, context.tasks);
-}
-
-/** The list as JSON text, page by page; the specification does not show its shape, so the shape is a setting. */
-function* listText(
-  pages: Iterable<readonly Row[]>,
-  { listShape, listItems }: ListSettings,
-): Generator<string> {
-  const [open, close] =
-    listShape === 'array' ? ['[', ']'] : [`{${JSON.stringify(LIST_KEY)}:[`, ']}'];
-  let before = `{"status":"success","data":${open}`;
-  for (const rows of pages) {
-    yield before + rows.map((row) => orderText(row, listItems)).join(',');
-    before = ',';
-  }
-  yield `${before === ',' ? '' : before}${close},"error":null}`;
-}
-
-function orderText({ number, items }: Row, withItems: boolean): string {
-  const head = `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"NEW"`;
-  return withItems ? `${head},"items":${items}}` : `${head}}`;
 }

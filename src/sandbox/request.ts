@@ -5,27 +5,30 @@ import { failure, type Reply } from './reply.ts';
 /** The head of one HTTP request. */
 export type Call = {
   method: string;
-  /** Without the query, which no operation uses. */
+  /** Without the query. */
   path: string;
+  query: URLSearchParams;
   headers: IncomingHttpHeaders;
   request: IncomingMessage;
 };
 
 /** Reads the head of a request. */
 export function callOf(request: IncomingMessage): Call {
+  const [path, query] = splitTarget(request.url ?? '');
   return {
     method: request.method ?? '',
-    path: pathOf(request.url ?? ''),
+    path,
+    query: new URLSearchParams(query),
     headers: request.headers,
     request,
   };
 }
 
-/** The path of a request target in origin or absolute form (RFC 9112 part 3.2). */
-function pathOf(target: string): string {
+/** Path and query of a request target in origin or absolute form (RFC 9112 part 3.2). */
+function splitTarget(target: string): [path: string, query: string] {
   const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
-  const query = origin.indexOf('?');
-  return query < 0 ? origin : origin.slice(0, query);
+  const [path = '', ...query] = origin.split('?');
+  return [path, query.join('?')];
 }
 
 export function isReading(method: string): boolean {

@@ -1,5 +1,7 @@
+import { PoSyncError } from '../core/errors.ts';
 import type { NewOrder } from './database.ts';
 import type { FaultFile, FaultKind } from './faults/fault-file.ts';
+import { LIST_MODES, type ListMode, listModeOf } from './list-mode.ts';
 
 /** The scopes of API part 5; `admin` includes the other two. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
@@ -44,6 +46,8 @@ export type SandboxOptions = {
   record?: boolean | undefined;
   /** Seconds; 3600 as in API part 8. */
   tokenLifetime?: number | undefined;
+  /** What the list shows: a list mode, such as `all` (default) or `newest:15`. */
+  list?: string | undefined;
   /** Whether `data` of the list is the array itself or an object that contains it. */
   listShape?: 'array' | 'object' | undefined;
   /** Whether listed orders show their items. */
@@ -63,13 +67,14 @@ export type SandboxOptions = {
 /** The options with all defaults applied. */
 export type SandboxSettings = {
   [Name in Exclude<keyof SandboxOptions, NotSettings>]-?: Exclude<SandboxOptions[Name], undefined>;
-} & { client: Client };
+} & { client: Client; list: ListMode };
 type NotSettings =
   | 'port'
   | 'authPort'
   | 'clientId'
   | 'clientSecret'
   | 'scopes'
+  | 'list'
   | 'memory'
   | 'reset'
   | 'publicUrl'
@@ -78,7 +83,10 @@ type NotSettings =
   | 'record'
   | 'onEvent';
 
-/** Applies the defaults; an explicit option takes precedence over the fault file. */
+/**
+ * Applies the defaults; an explicit option takes precedence over the fault file.
+ * Throws PoSyncError `list-mode-invalid`.
+ */
 export function settingsOf(options: SandboxOptions): SandboxSettings {
   return {
     environment: options.environment,
@@ -95,9 +103,19 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     allowIp: options.allowIp ?? [],
     onDuplicate: options.onDuplicate ?? 'accept',
     tokenLifetime: options.tokenLifetime ?? options.faults?.tokenLifetime ?? 3600,
+    list: modeIn(options.list ?? 'all'),
     listShape: options.listShape ?? options.faults?.listShape ?? 'object',
     listItems: options.listItems ?? options.faults?.listItems ?? true,
   };
+}
+
+function modeIn(text: string): ListMode {
+  const mode = listModeOf(text);
+  if (mode !== undefined) return mode;
+  throw new PoSyncError('list-mode-invalid', `"${text}" is not a list mode.`, {
+    remedy: `Use ${LIST_MODES}.`,
+    facts: { value: text },
+  });
 }
 
 /** The three specified operations, and everything else. */

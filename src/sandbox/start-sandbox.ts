@@ -6,6 +6,7 @@ import { createOrderTable, openDatabase } from './database.ts';
 import { createExchanges, createRedaction } from './exchanges.ts';
 import { openFaultControl } from './faults/fault-control.ts';
 import { openTasks } from './faults/rehearse.ts';
+import { createList } from './list.ts';
 import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
 import { createTokenStore } from './token-store.ts';
 
@@ -21,7 +22,7 @@ export type Sandbox = {
 
 /**
  * Starts the reference Purchase-Order API of one environment.
- * Throws PoSyncError for an invalid name, address range, data folder or port.
+ * Throws PoSyncError for an invalid name, list mode, address range, data folder or port.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = settingsOf(options);
@@ -33,24 +34,27 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const database = opened.use(openDatabase(memory ? undefined : data, environment, reset));
   const tasks = opened.use(openTasks());
   const redact = createRedaction(settings.client.secret);
+  const orders = createOrderTable(database);
+  const control = openFaultControl(faults, emit);
   const urls = { baseUrl: '', authUrl: '' };
   const context: Context = {
     settings,
     allowed,
-    orders: createOrderTable(database),
+    orders,
+    list: createList(orders, control, settings),
     tokens: createTokenStore(database, settings.tokenLifetime),
     emit,
-    faults: openFaultControl(faults, emit),
+    faults: control,
     exchanges: record ? createExchanges(redact) : undefined,
     redact,
     tasks,
     addresses: () => urls,
   };
   for (const order of options.seed ?? [])
-    if (context.orders.find(order.number).length === 0) context.orders.insert(order);
+    if (orders.find(order.number).length === 0) orders.insert(order);
   const addresses = await openAddresses(options, context, opened);
   Object.assign(urls, publicUrls(addresses, options.publicUrl));
-  opened.use(context.faults).attach(addresses);
+  opened.use(control).attach(addresses);
   const running = opened.move();
   return { environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { fileMissing } from '../../core/regular-file.ts';
+import { LIST_MODES, listModeOf } from '../../sandbox/list-mode.ts';
 import {
   type SandboxOptions,
   SCOPES,
@@ -25,6 +26,7 @@ export type SandboxArgs = {
   reset?: boolean;
   seed?: string;
   onDuplicate?: string;
+  list?: string;
   faults?: string;
   record?: boolean;
 };
@@ -43,6 +45,10 @@ export async function optionsIn(args: SandboxArgs, cwd: string) {
     onDuplicate: given(args.onDuplicate, (value) =>
       oneOf('--on-duplicate', value, ['accept', 'refuse']),
     ),
+    list: given(args.list, (value) => {
+      if (listModeOf(value) !== undefined) return value;
+      throw badFlag('--list', value, LIST_MODES);
+    }),
     faults: await given(args.faults, async (file) => {
       const { loadFaults } = await import('../../sandbox/start-files.ts');
       return loadFaults(read(resolve(cwd, file)), resolve(cwd, file));

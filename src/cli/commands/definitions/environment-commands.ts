@@ -110,6 +110,10 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
     flags: '--on-duplicate <what>',
     text: 'accept (default) or refuse a number that already exists',
   },
+  {
+    flags: '--list <mode>',
+    text: 'what the list shows: all (default), newest:N or oldest:N (cut in silence), paged:N (limit and offset count); docs/rehearsals.md has more',
+  },
   { flags: '--faults <file>', text: 'inject the faults that this file describes' },
   {
     flags: '--record',
