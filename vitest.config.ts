@@ -28,7 +28,6 @@ const PROPERTIES = [
   'report/refresh-report',
   'report/round-trip',
   'sandbox/fuzz',
-  'sandbox/plain-order',
   'simulation/scripts',
 ];
 

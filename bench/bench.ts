@@ -12,7 +12,6 @@ import { pages } from './rows/pages.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
-import { sandbox } from './rows/sandbox.ts';
 import { saturated } from './rows/saturated.ts';
 import { sizes } from './rows/sizes.ts';
 import { slowServer } from './rows/slow-server.ts';
@@ -34,7 +33,6 @@ const ROWS: readonly Row[] = [
   intake,
   dashboard,
   pages,
-  sandbox,
 ];
 
 /** A higher load before the run means that other programs disturb the measurement. */

@@ -6,7 +6,6 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,21 +29,17 @@ const GRACE = 2000;
 /** How long a request may take to arrive, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** A PEM certificate and its private key. */
-type Tls = { cert: string; key: string };
-
 /**
- * Opens an address, https with `tls`; port 0 selects a free port.
- * Throws PoSyncError `sandbox-port-in-use`, `sandbox-cannot-listen` or `sandbox-tls-invalid`.
+ * Opens an address; port 0 selects a free port. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`.
  */
 export async function openAddress(
   host: string,
   port: number,
   take: RequestListener,
-  { patience = PATIENCE, tls }: { patience?: number; tls?: Tls | undefined } = {},
+  patience = PATIENCE,
 ): Promise<Address> {
   const calls: Calls = new WeakMap();
-  const server = createHttpServer(patience, calls, tls);
+  const server = createHttpServer(patience, calls);
   let isClosing = false;
   server.on('request', (request, response) => {
     calls.set(request.socket, response);
@@ -53,7 +48,7 @@ export async function openAddress(
   });
   const chosen = await listen(server, host, port);
   return {
-    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
     async vanish() {
       const closed = close(server);
       server.closeAllConnections();
@@ -81,15 +76,14 @@ export async function openAddress(
 type Calls = WeakMap<Duplex, ServerResponse>;
 
 /** A server that answers everything that is not a valid call with an envelope. */
-function createHttpServer(patience: number, calls: Calls, tls: Tls | undefined): Server {
-  const options = {
+function createHttpServer(patience: number, calls: Calls): Server {
+  const server = createServer({
     requireHostHeader: false,
     keepAliveTimeout: 60_000,
     requestTimeout: patience,
     headersTimeout: patience,
     connectionsCheckingInterval: patience / 12,
-  };
-  const server = tls === undefined ? createServer(options) : secure({ ...options, ...tls });
+  });
   // A client that half-closes its connection still gets its answers. Node supports this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('clientError', (error, socket) => {
@@ -110,21 +104,6 @@ function createHttpServer(patience: number, calls: Calls, tls: Tls | undefined):
     endRaw(socket, 405, 'The method CONNECT is not supported.'),
   );
   return server;
-}
-
-function secure(options: Tls & Parameters<typeof createTlsServer>[0]): Server {
-  try {
-    return createTlsServer(options);
-  } catch (error) {
-    throw new PoSyncError(
-      'sandbox-tls-invalid',
-      `The certificate cannot be used: ${toError(error).message}.`,
-      {
-        remedy: 'Use a PEM certificate and its own private key for --tls-cert and --tls-key.',
-        cause: error,
-      },
-    );
-  }
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {

@@ -1,11 +1,10 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { toError } from '../core/errors.ts';
 import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
-import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
-import { answerRehearsal } from './rehearsal-calls.ts';
+import { answerRehearsal, REHEARSAL_PATH } from './rehearsal-calls.ts';
 import { failure, type Reply, sendReply } from './reply.ts';
-import { type Call, callOf, notAllowed } from './request.ts';
+import { type Call, callOf, isReading, notAllowed } from './request.ts';
 import { type Operation, TOKEN_PATHS } from './sandbox-options.ts';
 import { answerToken, tokenCrash } from './token-endpoint.ts';
 import { authenticate } from './token-store.ts';
@@ -13,16 +12,17 @@ import { authenticate } from './token-store.ts';
 /** Answers every call to one address; a call that fails with an unexpected error gets a 500. */
 export function listener(role: Role, context: Context): RequestListener {
   return (request, response) => {
-    const isObserved = context.emit !== undefined || context.onCall !== undefined;
-    const begun = isObserved ? performance.now() : 0;
+    const begun = performance.now();
     const call = callOf(request);
-    const recorded = context.rehearsal && recordedBy(context.rehearsal, call);
+    const isOfRecord = call.path.startsWith(REHEARSAL_PATH);
+    const recorded = isOfRecord ? undefined : context.exchanges?.begin(request);
+    const broken = (error: Error) => context.emit({ type: 'crashed', at: Date.now(), error });
     const send = (reply: Reply) => {
-      if (isObserved) observe(reply, call, performance.now() - begun, context);
-      sendReply(response, recorded === undefined ? reply : recorded(reply), context.crashed);
+      observe(reply, call, performance.now() - begun, context);
+      sendReply(response, recorded?.(reply) ?? reply, broken);
     };
     const crash = (thrown: unknown) => {
-      context.crashed(toError(thrown));
+      broken(toError(thrown));
       const isToken = role.auth && call.path === context.settings.tokenPath;
       send(
         isToken
@@ -30,60 +30,21 @@ export function listener(role: Role, context: Context): RequestListener {
           : failure(500, 'The service failed; the outcome of this request is unknown.'),
       );
     };
-    if (context.settings.cors !== '') allowOrigin(response, context.settings.cors);
-    try {
-      // Never synchronous: a request that turns out to be invalid HTTP must get that one refusal only.
-      Promise.resolve(answerCall(call, role, context)).then(send, crash);
-    } catch (thrown) {
-      crash(thrown);
-    }
+    // Never synchronous: a request that turns out to be invalid HTTP must get that one refusal only.
+    void answerCall(call, role, context).then(send, crash);
   };
 }
 
-/** Begins to record a call, unless it is one to the record. */
-function recordedBy(
-  { exchanges }: Rehearsal,
-  { path, request }: Call,
-): ((reply: Reply) => Reply) | undefined {
-  return path.startsWith(REHEARSAL_PATH) ? undefined : exchanges.begin(request);
-}
-
-/** Headers that let pages of an origin call, such as Swagger UI. */
-function allowOrigin(response: ServerResponse, origin: string): void {
-  response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', 'www-authenticate, retry-after, allow');
-  if (origin !== '*') response.setHeader('vary', 'origin');
-}
-
-/** Names of headers, as a browser asks for them. */
-const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+){0,50}$/;
-
-/** A page may send any header: an API that takes no other ones ignores them. */
-function preflight(asked: unknown): Reply {
-  const more = typeof asked === 'string' && HEADER_NAMES.test(asked) ? `, ${asked}` : '';
-  return {
-    kind: 'complete',
-    status: 204,
-    body: '',
-    headers: {
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-      'access-control-allow-headers': `authorization, content-type, accept${more}`,
-      'access-control-max-age': '600',
-    },
-  };
-}
-
-function observe(reply: Reply, { method, path }: Call, durationMs: number, context: Context): void {
+function observe(
+  reply: Reply,
+  { method, path }: Call,
+  durationMs: number,
+  { settings, redact, emit }: Context,
+): void {
   const status = reply.kind === 'drop' ? 0 : reply.status;
-  const reason = reasonOf(reply);
-  // Only a failed call can have a path and a reason of the client's choice.
-  const shown =
-    status < 400
-      ? { path, reason }
-      : { path: context.redact(path), reason: context.redact(reason) };
-  context.onCall?.({ method, ...shown, status, durationMs });
-  const on = operationOf(method, path, context.settings.tokenPath);
-  context.emit?.({ type: 'answered', at: Date.now(), durationMs, on, method, path, status });
+  const on = operationOf(method, path, settings.tokenPath);
+  const [shown, reason] = [redact(path), redact(reasonOf(reply))];
+  emit({ type: 'answered', at: Date.now(), durationMs, on, method, path: shown, status, reason });
 }
 
 /** The remark of a reply, or the reason in the body of a failed call, for the log. */
@@ -102,22 +63,19 @@ const ORDERS = `${API_PREFIX}/purchase-orders`;
 export type Role = { api: boolean; auth: boolean };
 
 /** Answers one call. Rejects only on bugs and disk failures. */
-function answerCall(call: Call, role: Role, context: Context): Reply | Promise<Reply> {
+async function answerCall(call: Call, role: Role, context: Context): Promise<Reply> {
   const { method, path, headers, request } = call;
   if (!context.allowed(request.socket))
     return failure(403, 'Calls from this address are not allowed.');
   if (headers.host === undefined && request.httpVersion !== '1.0') {
     return failure(400, 'The request parameters are invalid: the header Host is missing.');
   }
-  if (method === 'OPTIONS' && context.settings.cors !== '') {
-    return preflight(request.headers['access-control-request-headers']);
-  }
   if (path === '/healthz') return isReading(method) ? HEALTHY : notAllowed(method, 'GET, HEAD');
   if (path === '/openapi.json')
     return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
-  if (role.auth && context.rehearsal && path.startsWith(REHEARSAL_PATH)) {
-    return answerRehearsal(call, context.rehearsal, context) ?? nothingAt(path);
+  if (role.auth && context.exchanges && path.startsWith(REHEARSAL_PATH)) {
+    return answerRehearsal(call, context.exchanges, context) ?? nothingAt(path);
   }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
   const isOtherTokenPath = role.auth && TOKEN_PATHS.some((one) => one === path);
@@ -130,10 +88,6 @@ function answerCall(call: Call, role: Role, context: Context): Reply | Promise<R
 }
 
 const HEALTHY: Reply = { kind: 'complete', status: 200, body: '{"status":"ok"}' };
-
-function isReading(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
 
 /** The specified operation that a call requests. */
 function operationOf(method: string, path: string, tokenPath: string): Operation {

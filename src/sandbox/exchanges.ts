@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { JSON_TYPE, type Reply } from './reply.ts';
-import type { Client } from './sandbox-options.ts';
 import { TOKEN_PREFIX } from './token-store.ts';
 
 /** One call with its answer; `status` is 0 without an answer. Secrets and tokens are replaced by `[redacted]`. */
@@ -44,7 +43,7 @@ export function createExchanges(redact: Redact): Exchanges {
         const answered = collect();
         if (reply.kind === 'complete' || reply.kind === 'cut') answered.add(reply.body);
         count += 1;
-        const exchange = {
+        kept.unshift({
           nr: count,
           at,
           durationMs: performance.now() - begun,
@@ -64,8 +63,7 @@ export function createExchanges(redact: Redact): Exchanges {
               return answered.text(redact);
             },
           },
-        };
-        kept.unshift(exchange);
+        });
         kept.length = Math.min(kept.length, KEPT);
         return reply.kind === 'stream'
           ? { ...reply, chunks: observed(reply.chunks, answered.add) }
@@ -95,11 +93,8 @@ function collect() {
   };
 }
 
-async function* observed(
-  chunks: Iterable<string> | AsyncIterable<string>,
-  see: (chunk: string) => void,
-): AsyncGenerator<string> {
-  for await (const chunk of chunks) {
+function* observed(chunks: Iterable<string>, see: (chunk: string) => void): Generator<string> {
+  for (const chunk of chunks) {
     see(chunk);
     yield chunk;
   }
@@ -121,81 +116,30 @@ function shownHeaders(pairs: readonly [string, string][], redact: Redact): Recor
   // Not an object: a client may send a header `constructor`.
   const shown = new Map<string, string>();
   for (const [name, value] of pairs) {
-    const text = /^(?:proxy-)?authorization$/.test(name)
-      ? value.replace(/^(?:((?:basic|bearer|digest|token) ).*|.*)$/is, '$1[redacted]')
-      : /cookie|secret|token|api-?key|passw|credential|signature/.test(name)
-        ? '[redacted]'
-        : redact(value);
+    const text = /authorization|cookie|secret|token|api-?key|passw|credential|signature/.test(name)
+      ? '[redacted]'
+      : redact(value);
     const before = shown.get(name);
     shown.set(name, before === undefined ? text : `${before}, ${text}`);
   }
   return Object.fromEntries(shown);
 }
 
-/** A separator in the name of a field, in any spelling. */
-const DASH = '(?:[-_]|%5f|\\\\u005f)?';
-const SECRET_FIELDS = `(?:client|user)?${DASH}(?:secret|password|assertion)|(?:(?:access|refresh|id)${DASH})?token|api${DASH}key`;
-const NAMED_SECRETS = [
-  // JSON, forms and queries, multipart forms, XML.
-  new RegExp(`("(?:${SECRET_FIELDS})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`, 'gi'),
-  new RegExp(`((?:^|[?&\\s])(?:${SECRET_FIELDS})=)[^&\\s]*`, 'gi'),
-  new RegExp(
-    `(name="?(?:${SECRET_FIELDS})"?(?:[^\\r\\n]+\\r?\\n|\\r?\\n)+\\r?\\n)[^\\r\\n]*`,
-    'gi',
-  ),
-  new RegExp(`(<(?:${SECRET_FIELDS})>)[^<]*(?=</)`, 'gi'),
-];
-/** Tokens of any server where a scheme names them. */
-const BEARER = /\b((?:bearer|basic) +)[\w.~+/%=-]{16,}/gi;
 /** The tokens of every sandbox. */
 const TOKEN = new RegExp(`${TOKEN_PREFIX}[\\w-]{43}`, 'g');
-/** Shorter secrets would hide unrelated text. */
-const LONG_ENOUGH = 8;
+/** What a form calls a secret, also one that is not the client's. */
+const FORM_SECRET = /((?:^|[?&])client_secret=)[^&\s]*/g;
 
 /** Replaces tokens and secrets in a text by `[redacted]`. */
 export type Redact = (text: string) => string;
 
-/** Creates the redaction for the secrets of some clients, in every usual spelling and wherever they occur. */
-export function createRedaction(clients: readonly Client[]): Redact {
-  const spellings = clients
-    .filter(({ secret }) => secret.length >= LONG_ENOUGH)
-    .flatMap(({ id, secret }) => [
-      ...encoded(secret),
-      JSON.stringify(secret).slice(1, -1),
-      asciiJson(secret),
-      ...encoded(secret).map((one, nth) => basicOf(`${encoded(id)[nth]}:${one}`)),
-    ]);
-  return (text) => {
-    const named = NAMED_SECRETS.reduce(
-      (rest, pattern) => rest.replace(pattern, '$1[redacted]'),
-      text,
+/** Creates the redaction for a client's secret, also as a form or an address has it. */
+export function createRedaction(secret: string): Redact {
+  const form = new URLSearchParams([['', secret]]).toString().slice(1);
+  const spellings = [secret, encodeURIComponent(secret), form];
+  return (text) =>
+    spellings.reduce(
+      (rest, spelling) => rest.replaceAll(spelling, '[redacted]'),
+      text.replace(FORM_SECRET, '$1[redacted]').replace(TOKEN, '[redacted]'),
     );
-    return spellings.reduce(
-      (rest, secret) => rest.replaceAll(secret, '[redacted]'),
-      named.replace(BEARER, '$1[redacted]').replace(TOKEN, '[redacted]'),
-    );
-  };
-}
-
-/** The spellings of a text in forms and queries: as it is, and with percent signs as different libraries write them. */
-function encoded(text: string): string[] {
-  const percent = encodeURIComponent(text);
-  const all = percent.replace(
-    /[!'()*]/g,
-    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  const form = new URLSearchParams([['', text]]).toString().slice(1);
-  return [text, percent, all, form, all.replaceAll('%20', '+')];
-}
-
-/** The text in JSON of libraries that write ASCII only. */
-function asciiJson(text: string): string {
-  const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(text)
-    .slice(1, -1)
-    .replace(/[\u0080-\uffff]/g, escaped);
-}
-
-function basicOf(credentials: string): string {
-  return Buffer.from(credentials).toString('base64').replace(/=+$/, '');
 }

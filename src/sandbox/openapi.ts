@@ -5,9 +5,10 @@ import {
   createdOrder,
   errorEnvelope,
   itemSchema,
+  LIST_KEY,
   listEnvelope,
   listedOrder,
-  orderSchemas,
+  purchaseOrderSchema,
   tokenAnswer,
   tokenError,
   tokenRequest,
@@ -30,7 +31,7 @@ const DESCRIPTION = [
   'The reference implementation of the Purchase-Order API.',
   'Every call under `/api/v1` carries three headers, a GET too: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json` and `Accept: application/json`. OpenAPI cannot declare them as parameters, so configure a generated client to send the last two with every call.',
   'Every answer of the API is an envelope; the token endpoint follows RFC 6749.',
-  'docs/decisions/ lists the choices that the specification leaves open.',
+  'docs/decisions/sandbox.md lists the choices that the specification leaves open.',
 ].join('\n\n');
 
 const ORDER = {
@@ -67,7 +68,7 @@ export function openApi(
       { name: 'authentication', description: 'The OAuth 2.0 client credentials grant.' },
     ],
     paths: {
-      '/purchase-orders': { get: listOperation(settings), post: createOperation(settings) },
+      '/purchase-orders': { get: listOperation(settings), post: createOperation() },
       ...Object.fromEntries(tokenPaths),
     },
     components: {
@@ -92,7 +93,7 @@ function servers(url: string, variable: string, host: string): Json[] {
   }));
 }
 
-function createOperation({ createdStatus, duplicateStatus }: SandboxSettings): Json {
+function createOperation(): Json {
   const { items: _items, ...data } = ORDER;
   const duplicate = failed(
     'The number already exists, and numbers are unique in this environment.',
@@ -106,27 +107,27 @@ function createOperation({ createdStatus, duplicateStatus }: SandboxSettings): J
     security: [{ clientCredentials: ['write'] }],
     requestBody: { required: true, content: json('PurchaseOrder', ORDER) },
     responses: {
-      [createdStatus]: {
+      201: {
         description: 'The order was created in state NEW.',
         content: json('CreatedEnvelope', { status: 'success', data, error: null }),
       },
-      ...(duplicateStatus === 409 && { 409: duplicate }),
+      409: duplicate,
       413: failed('The body is too large.', 413),
       ...refusals(),
     },
   };
 }
 
-function listOperation({ listShape, listKey, listItems, listedState }: SandboxSettings): Json {
+function listOperation({ listShape, listItems }: SandboxSettings): Json {
   const reserved = (name: string) => ({
     name,
     in: 'query',
     description: 'Reserved for a future feature; any value is ignored.',
     schema: { type: 'string' },
   });
-  const { items, ...head } = { ...ORDER, orderState: listedState };
+  const { items, ...head } = ORDER;
   const orders = [listItems ? { ...head, items } : head];
-  const data = listShape === 'array' ? orders : { [listKey]: orders };
+  const data = listShape === 'array' ? orders : { [LIST_KEY]: orders };
   const content = json('ListEnvelope', { status: 'success', data, error: null });
   return {
     tags: ['purchase orders'],
@@ -237,13 +238,12 @@ function securityScheme(tokenUrl: string): Json {
   return { type: 'oauth2', flows: { clientCredentials: { tokenUrl: url, scopes } } };
 }
 
-/** Requests may contain additional fields, unless they are refused; answers contain only the described fields. */
+/** Requests may contain additional fields; answers contain only the described fields. */
 function schemas(settings: SandboxSettings): Json {
-  const { item, order } = orderSchemas(settings);
   const listed = listedOrder(settings);
   const asked = {
-    Item: item,
-    PurchaseOrder: order,
+    Item: itemSchema,
+    PurchaseOrder: purchaseOrderSchema,
     TokenRequest: tokenRequest(settings.clientAuth),
   };
   const answered = {

@@ -1,11 +1,13 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Context } from './context.ts';
 import type { Row } from './database.ts';
+import type { Exchanges } from './exchanges.ts';
 import { NO_FAULTS } from './faults/fault-control.ts';
-import { REHEARSAL_PATH, type Rehearsal } from './rehearsal.ts';
 import { failure, type Reply } from './reply.ts';
-import { type Body, type Call, notAllowed, readBody } from './request.ts';
+import { type Call, isReading, notAllowed, readBody } from './request.ts';
 
+/** The path of the record, on the auth address. */
+export const REHEARSAL_PATH = '/rehearsal';
 const ORDER_PATH = `${REHEARSAL_PATH}/orders/`;
 const FAULTS_PATH = `${REHEARSAL_PATH}/faults`;
 const LARGEST_FILE = 1024 * 1024;
@@ -13,29 +15,21 @@ const LARGEST_FILE = 1024 * 1024;
 /** Answers a call to the record, to an order that was created, or to the faults; undefined for any other path. */
 export function answerRehearsal(
   call: Call,
-  rehearsal: Rehearsal,
+  exchanges: Exchanges,
   context: Context,
 ): Reply | Promise<Reply> | undefined {
   const { method, path } = call;
   if (path === FAULTS_PATH) return answerFaults(call, context);
-  const isReading = method === 'GET' || method === 'HEAD';
-  if (path === REHEARSAL_PATH)
-    return isReading ? answerRecord(call, rehearsal) : notAllowed(method, 'GET, HEAD');
-  if (!path.startsWith(ORDER_PATH)) return undefined;
-  return isReading
-    ? answerOrder(path.slice(ORDER_PATH.length), context)
-    : notAllowed(method, 'GET, HEAD');
+  if (path !== REHEARSAL_PATH && !path.startsWith(ORDER_PATH)) return undefined;
+  if (!isReading(method)) return notAllowed(method, 'GET, HEAD');
+  if (path !== REHEARSAL_PATH) return answerOrder(path.slice(ORDER_PATH.length), context);
+  const { environment } = context.settings;
+  return json(JSON.stringify({ environment, exchanges: exchanges.last() }));
 }
 
-/** A browser gets the page, a program JSON. */
-function answerRecord({ headers, method }: Call, rehearsal: Rehearsal): Reply {
-  if (headers.accept?.includes('text/html')) return page(rehearsal.page());
-  return { kind: 'stream', status: 200, chunks: method === 'HEAD' ? [] : rehearsal.text() };
-}
-
-async function answerOrder(encoded: string, { orders }: Context): Promise<Reply> {
+function answerOrder(encoded: string, { orders }: Context): Reply {
   const number = decoded(encoded);
-  const found = await orders.find(number);
+  const found = orders.find(number);
   if (found.length === 0)
     return failure(404, `No order has the number ${JSON.stringify(number.slice(0, 256))}.`);
   return json(
@@ -43,8 +37,8 @@ async function answerOrder(encoded: string, { orders }: Context): Promise<Reply>
   );
 }
 
-function created({ state, items, storedAt }: Row): string {
-  return `{"at":${storedAt},"orderState":"${state}","items":${items}}`;
+function created({ items, storedAt }: Row): string {
+  return `{"at":${storedAt},"orderState":"NEW","items":${items}}`;
 }
 
 /** GET, PUT and DELETE /rehearsal/faults; a file is YAML or JSON, as for --faults. */
@@ -56,15 +50,14 @@ function answerFaults(call: Call, context: Context): Reply | Promise<Reply> {
     case 'DELETE':
       return context.faults.replace(NO_FAULTS).then(() => json(context.faults.text()));
     case 'PUT':
-      return new Promise<Body>((resolve) => readBody(call.request, LARGEST_FILE, resolve)).then(
-        (body) => replaceFaults(body, context),
-      );
+      return replaceFaults(call, context);
     default:
       return notAllowed(call.method, 'GET, HEAD, PUT, DELETE');
   }
 }
 
-async function replaceFaults(body: Body, { faults }: Context): Promise<Reply> {
+async function replaceFaults({ request }: Call, { faults }: Context): Promise<Reply> {
+  const body = await readBody(request, LARGEST_FILE);
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   if (body === 'too-large')
     return failure(413, `A fault file must not be larger than ${LARGEST_FILE} bytes.`);
@@ -87,15 +80,6 @@ async function replaceFaults(body: Body, { faults }: Context): Promise<Reply> {
 
 function json(body: string): Reply {
   return { kind: 'complete', status: 200, body };
-}
-
-function page(body: string): Reply {
-  return {
-    kind: 'complete',
-    status: 200,
-    body,
-    headers: { 'content-type': 'text/html; charset=utf-8' },
-  };
 }
 
 function decoded(text: string): string {

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TLSSocket } from 'node:tls';
 import { toError } from '../core/errors.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -35,7 +33,7 @@ export type Reply =
   /** A complete body; JSON unless `headers` name another type. The log shows the remark. */
   | { kind: 'complete'; status: number; body: string; headers?: Headers; remark?: string }
   /** The body is generated while it is sent. */
-  | { kind: 'stream'; status: number; chunks: Iterable<string> | AsyncIterable<string> }
+  | { kind: 'stream'; status: number; chunks: Iterable<string> }
   /** The head and half of the body are sent, then the connection ends. */
   | { kind: 'cut'; status: number; body: string }
   /** No answer: FIN (`close`) or RST (`reset`). */
@@ -65,7 +63,7 @@ export function sendReply(
       return;
     case 'drop':
       // Use the request's socket: a pipelined response has none until its turn.
-      if (reply.how === 'reset') reset(response.req.socket);
+      if (reply.how === 'reset') response.req.socket.resetAndDestroy();
       else response.req.socket.destroy();
       return;
   }
@@ -73,15 +71,10 @@ export function sendReply(
 
 function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
   const { status, body, headers } = reply;
-  const length = String(Buffer.byteLength(body));
   const hasLength =
     headers?.['transfer-encoding'] === undefined && status !== 204 && status !== 304;
-  const measured = hasLength ? { 'content-length': length } : {};
-  // Node writes a flat list faster than an object.
-  if (headers === undefined)
-    response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', length]);
-  else response.writeHead(status, { 'content-type': JSON_TYPE, ...measured, ...headers });
-  response.end(body);
+  const measured = hasLength ? { 'content-length': Buffer.byteLength(body) } : {};
+  response.writeHead(status, { 'content-type': JSON_TYPE, ...measured, ...headers }).end(body);
 }
 
 async function sendStream(
@@ -89,20 +82,13 @@ async function sendStream(
   { status, chunks }: Extract<Reply, { kind: 'stream' }>,
 ): Promise<void> {
   response.writeHead(status, { 'content-type': JSON_TYPE });
-  for await (const chunk of chunks) {
+  for (const chunk of chunks) {
     if (response.destroyed) return;
     // A long answer must not delay other calls.
     if (response.write(chunk)) await nextTurn();
     else await drained(response);
   }
   response.end();
-}
-
-/** Ends a connection by RST; below TLS only the TCP socket can be reset. */
-function reset(socket: Socket): void {
-  const tcp: unknown = socket instanceof TLSSocket ? Reflect.get(socket, '_parent') : socket;
-  if (tcp instanceof Socket) tcp.resetAndDestroy();
-  else socket.destroy();
 }
 
 async function drained(response: ServerResponse): Promise<void> {

@@ -1,72 +1,38 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failure, type Reply } from './reply.ts';
 
 /** The head of one HTTP request. */
 export type Call = {
   method: string;
-  /** Without the query, which no operation uses. */
+  /** Without the query. */
   path: string;
-  headers: CallHeaders;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
   request: IncomingMessage;
 };
 
-/** The relevant headers; the first of repeated headers counts, but values of Accept are joined. */
-export type CallHeaders = {
-  host: string | undefined;
-  authorization: string | undefined;
-  contentType: string | undefined;
-  contentEncoding: string | undefined;
-  accept: string | undefined;
-};
-
-/** Reads the head of a request from the raw headers: Node's header object costs more than the rest of the call. */
+/** Reads the head of a request. */
 export function callOf(request: IncomingMessage): Call {
+  const [path, query] = splitTarget(request.url ?? '');
   return {
     method: request.method ?? '',
-    path: pathOf(request.url ?? ''),
-    headers: headersOf(request.rawHeaders),
+    path,
+    query: new URLSearchParams(query),
+    headers: request.headers,
     request,
   };
 }
 
-function headersOf(raw: readonly string[]): CallHeaders {
-  const found: CallHeaders = {
-    host: undefined,
-    authorization: undefined,
-    contentType: undefined,
-    contentEncoding: undefined,
-    accept: undefined,
-  };
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name: string = (raw[at] ?? '').toLowerCase();
-    const value = raw[at + 1];
-    switch (name) {
-      case 'host':
-        found.host ??= value;
-        break;
-      case 'authorization':
-        found.authorization ??= value;
-        break;
-      case 'content-type':
-        found.contentType ??= value;
-        break;
-      case 'content-encoding':
-        found.contentEncoding ??= value;
-        break;
-      case 'accept':
-        found.accept = found.accept === undefined ? value : `${found.accept}, ${value}`;
-        break;
-    }
-  }
-  return found;
+/** Path and query of a request target in origin or absolute form (RFC 9112 part 3.2). */
+function splitTarget(target: string): [path: string, query: string] {
+  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const [path = '', ...query] = origin.split('?');
+  return [path, query.join('?')];
 }
 
-/** The path of a request target in origin or absolute form (RFC 9112 part 3.2). */
-function pathOf(target: string): string {
-  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
-  const query = origin.indexOf('?');
-  return query < 0 ? origin : origin.slice(0, query);
+export function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** The 405 for a method that a path does not support; `allow` lists the others. */
@@ -82,16 +48,12 @@ const SEND_JSON = { accept: 'application/json' };
  * Returns the refusal when one is missing or has another value; `lenient` refuses only a header that excludes JSON.
  */
 export function refuseHeaders(
-  headers: CallHeaders,
+  headers: IncomingHttpHeaders,
   strictness: 'strict' | 'lenient',
 ): Reply | undefined {
-  const { contentType, contentEncoding, accept } = headers;
+  const { 'content-type': contentType, 'content-encoding': contentEncoding, accept } = headers;
   const mayLack = strictness === 'lenient';
-  if (
-    contentType !== 'application/json' &&
-    !(mayLack && contentType === undefined) &&
-    !isJsonType(plain(contentType))
-  ) {
+  if (!(mayLack && contentType === undefined) && !isJsonType(plain(contentType))) {
     return failure(
       415,
       `Send the header Content-Type: application/json (received: ${said(contentType)}).`,
@@ -104,11 +66,7 @@ export function refuseHeaders(
       `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`,
     );
   }
-  if (
-    accept !== 'application/json' &&
-    !acceptsJson(plain(accept)) &&
-    !(mayLack && acceptsAny(accept))
-  ) {
+  if (!acceptsJson(plain(accept)) && !(mayLack && acceptsAny(accept))) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -167,38 +125,27 @@ export type Body = Buffer | 'too-large' | 'gone';
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
 /**
- * Reads a request's body up to `limit` bytes and calls `take` exactly once. `gone`: the connection is closed, or was
- * already answered because its bytes are not valid HTTP.
+ * Reads a request's body up to `limit` bytes. `gone`: the connection is closed, or was already answered because its
+ * bytes are not valid HTTP.
  */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  take: (body: Body) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let isTaken = false;
-  const give = (body: Body) => {
-    if (isTaken) return;
-    isTaken = true;
-    take(request.socket.writableEnded ? 'gone' : body);
-  };
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
-    else chunks.length = 0;
-    if (size > MOST_DISCARDED && !isTaken) {
+export function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const give = (body: Body) => resolve(request.socket.writableEnded ? 'gone' : body);
+    request.on('data', (chunk: Buffer) => {
+      const before = size;
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else chunks.length = 0;
+      if (size <= MOST_DISCARDED || before > MOST_DISCARDED) return;
       give('too-large');
       cutLater(request.socket);
-    }
+    });
+    request.on('end', () => give(size > limit ? 'too-large' : Buffer.concat(chunks)));
+    // Also fires after `end`, where it has no effect.
+    request.on('close', () => give('gone'));
   });
-  request.on('end', () => {
-    const [first] = chunks;
-    if (size > limit) give('too-large');
-    else give(chunks.length === 1 && first ? first : Buffer.concat(chunks));
-  });
-  // Also fires after `end`, where it has no effect.
-  request.on('close', () => give('gone'));
 }
 
 /** How long a client may take to read its last answer, in milliseconds. */

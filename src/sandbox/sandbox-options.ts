@@ -1,5 +1,7 @@
+import { PoSyncError } from '../core/errors.ts';
+import type { NewOrder } from './database.ts';
 import type { FaultFile, FaultKind } from './faults/fault-file.ts';
-import type { NewOrder } from './order-store.ts';
+import { LIST_MODES, type ListMode, listModeOf } from './list-mode.ts';
 
 /** The scopes of API part 5; `admin` includes the other two. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
@@ -17,7 +19,7 @@ export type ClientAuth = (typeof CLIENT_AUTHS)[number];
 
 /** The options of one environment of the reference API. */
 export type SandboxOptions = {
-  /** Letters, digits, `-` and `_`; also the name of the data files and the realm of bearer challenges. */
+  /** Letters, digits, `-` and `_`; also the name of the data file and the realm of bearer challenges. */
   environment: string;
   /** 0 selects a free port. */
   port: number;
@@ -29,48 +31,27 @@ export type SandboxOptions = {
   clientSecret: string;
   /** The scopes that the credentials may request; all three when absent. */
   scopes?: readonly Scope[] | undefined;
-  /** More clients, besides the one above. */
-  clients?: readonly Client[] | undefined;
   /** Where the token endpoint accepts credentials: in the form (API part 5), in a Basic header (RFC 6749), or in either. */
   clientAuth?: ClientAuth | undefined;
   /** Whether a missing or wider Accept or Content-Type is refused (API part 5, rule 4) or accepted. */
   headers?: 'strict' | 'lenient' | undefined;
-  /** Folder of the environment's SQLite files; created when missing. */
+  /** Folder of the environment's SQLite file; created when missing. */
   data: string;
   /** CIDR ranges or addresses that may call; every address when empty. */
   allowIp?: readonly string[] | undefined;
   /** Whether a repeated number creates another order or gets a 409. */
   onDuplicate?: 'accept' | 'refuse' | undefined;
-  /** The status of that refusal. */
-  duplicateStatus?: 409 | 400 | undefined;
-  /** The status of a creation. */
-  createdStatus?: 201 | 200 | undefined;
-  /** Longest order number and article code, in characters (code points). */
-  textLimit?: number | undefined;
-  /** Whether a number or article code of spaces alone is accepted. */
-  blankText?: 'accept' | 'refuse' | undefined;
-  unknownFields?: 'ignore' | 'refuse' | undefined;
-  /** Whether fractions of a quantity are accepted. */
-  quantity?: 'number' | 'integer' | undefined;
   faults?: FaultFile | undefined;
-  /** Serves `GET /rehearsal` on the auth address. */
+  /** Serves `/rehearsal` on the auth address: the last calls, and faults that can be changed. */
   record?: boolean | undefined;
   /** Seconds; 3600 as in API part 8. */
   tokenLifetime?: number | undefined;
+  /** What the list shows: a list mode, such as `all` (default) or `newest:15`. */
+  list?: string | undefined;
   /** Whether `data` of the list is the array itself or an object that contains it. */
   listShape?: 'array' | 'object' | undefined;
-  /** The field of that object. */
-  listKey?: string | undefined;
   /** Whether listed orders show their items. */
   listItems?: boolean | undefined;
-  /** The state that the list shows for every order. */
-  listedState?: string | undefined;
-  /** Largest request body of the API, in bytes. */
-  bodyLimit?: number | undefined;
-  /** The origin that browsers may call from, or `*`; without it no answer has CORS headers. */
-  cors?: string | undefined;
-  /** Serves https with this certificate and private key, both PEM. */
-  tls?: { cert: string; key: string } | undefined;
   /** The address that callers use, such as https://api.example.com behind a proxy. */
   publicUrl?: string | undefined;
   /** Orders to store at startup, except those whose number is already there. */
@@ -81,74 +62,60 @@ export type SandboxOptions = {
   memory?: boolean | undefined;
   /** Removes the orders and tokens of earlier runs at startup. */
   reset?: boolean | undefined;
-  /** Receives every answered call; cheaper than `onEvent`. */
-  onCall?: ((call: AnsweredCall) => void) | undefined;
-  /** Receives the error of each call that got a 500. */
-  onCrash?: ((error: Error) => void) | undefined;
 };
-
-/** The default of `textLimit`; see docs/decisions/purchase-order-fields.md. */
-export const TEXT_LIMIT = 256;
 
 /** The options with all defaults applied. */
 export type SandboxSettings = {
   [Name in Exclude<keyof SandboxOptions, NotSettings>]-?: Exclude<SandboxOptions[Name], undefined>;
-};
+} & { client: Client; list: ListMode };
 type NotSettings =
   | 'port'
   | 'authPort'
   | 'clientId'
   | 'clientSecret'
   | 'scopes'
+  | 'list'
   | 'memory'
   | 'reset'
-  | 'tls'
   | 'publicUrl'
   | 'seed'
   | 'faults'
   | 'record'
-  | 'onEvent'
-  | 'onCall'
-  | 'onCrash';
+  | 'onEvent';
 
-/** One answered call; `status` is 0 if the connection was dropped, `reason` is "" for a success without a remark. */
-export type AnsweredCall = {
-  method: string;
-  path: string;
-  status: number;
-  durationMs: number;
-  reason: string;
-};
-
-/** Applies the defaults; an explicit option takes precedence over the fault file. */
+/**
+ * Applies the defaults; an explicit option takes precedence over the fault file.
+ * Throws PoSyncError `list-mode-invalid`.
+ */
 export function settingsOf(options: SandboxOptions): SandboxSettings {
   return {
     environment: options.environment,
     host: options.host ?? '127.0.0.1',
     tokenPath: options.tokenPath ?? '/oauth2/token',
-    clients: [
-      { id: options.clientId, secret: options.clientSecret, scopes: options.scopes ?? SCOPES },
-      ...(options.clients ?? []),
-    ],
+    client: {
+      id: options.clientId,
+      secret: options.clientSecret,
+      scopes: options.scopes ?? SCOPES,
+    },
     clientAuth: options.clientAuth ?? 'both',
     headers: options.headers ?? 'strict',
     data: options.data,
     allowIp: options.allowIp ?? [],
     onDuplicate: options.onDuplicate ?? 'accept',
-    duplicateStatus: options.duplicateStatus ?? 409,
-    createdStatus: options.createdStatus ?? 201,
-    textLimit: options.textLimit ?? TEXT_LIMIT,
-    blankText: options.blankText ?? 'accept',
-    unknownFields: options.unknownFields ?? 'ignore',
-    quantity: options.quantity ?? 'number',
     tokenLifetime: options.tokenLifetime ?? options.faults?.tokenLifetime ?? 3600,
+    list: modeIn(options.list ?? 'all'),
     listShape: options.listShape ?? options.faults?.listShape ?? 'object',
-    listKey: options.listKey ?? 'purchaseOrders',
     listItems: options.listItems ?? options.faults?.listItems ?? true,
-    listedState: options.listedState ?? 'NEW',
-    bodyLimit: options.bodyLimit ?? 1024 * 1024,
-    cors: options.cors ?? '',
   };
+}
+
+function modeIn(text: string): ListMode {
+  const mode = listModeOf(text);
+  if (mode !== undefined) return mode;
+  throw new PoSyncError('list-mode-invalid', `"${text}" is not a list mode.`, {
+    remedy: `Use ${LIST_MODES}.`,
+    facts: { value: text },
+  });
 }
 
 /** The three specified operations, and everything else. */
@@ -158,9 +125,9 @@ export type Operation = 'create' | 'list' | 'token' | 'other';
 export type SandboxEvent =
   /** The body of a create call was read; `order` is "" when it contains no number. */
   | { type: 'received'; at: number; order: string }
-  /** An order is on disk. */
+  /** An order is stored. */
   | { type: 'stored'; at: number; order: string }
-  /** A call ended; `status` is 0 if the connection was dropped. */
+  /** A call ended; `status` is 0 if the connection was dropped, `reason` is "" for a success without a remark. */
   | {
       type: 'answered';
       at: number;
@@ -169,6 +136,7 @@ export type SandboxEvent =
       method: string;
       path: string;
       status: number;
+      reason: string;
     }
   /** The token endpoint's outcome: `issued`, or an error of RFC 6749 section 5.2. */
   | { type: 'token'; at: number; outcome: string }

@@ -1,98 +1,61 @@
 import * as z from 'zod';
-import { type SandboxSettings, SCOPES, TEXT_LIMIT } from './sandbox-options.ts';
+import { type SandboxSettings, SCOPES } from './sandbox-options.ts';
 
-/** What an environment may decide about the fields of an order; see docs/decisions/. */
-export type OrderRules = Pick<
-  SandboxSettings,
-  'textLimit' | 'blankText' | 'unknownFields' | 'quantity'
->;
-
+/** Longest order number and article code, in characters (code points). */
+const TEXT_LIMIT = 256;
+/** Counts code points, as JSON Schema does. */
+const AT_MOST = new RegExp(`^.{0,${TEXT_LIMIT}}$`, 'su');
 /** Well-formed text without control characters: Cs is a surrogate that is not half of a pair. */
-const PLAIN = '[^\\p{Cc}\\p{Cs}]*$';
+const PLAIN = '^[^\\p{Cc}\\p{Cs}]*$';
 
-function text(name: string, { textLimit, blankText }: OrderRules) {
-  // Counts code points, as JSON Schema does.
-  const atMost = new RegExp(`^.{0,${textLimit}}$`, 'su');
+function text(description: string) {
   return (
     z
       .string({ error: (issue) => saying(issue.input, 'must be a string') })
       .min(1, { error: 'must not be empty' })
       .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
       .refine((value) => value.isWellFormed(), { error: 'must be well-formed Unicode' })
-      .refine((value) => atMost.test(value), {
-        error: `must not be longer than ${textLimit} characters`,
+      .refine((value) => AT_MOST.test(value), {
+        error: `must not be longer than ${TEXT_LIMIT} characters`,
       })
-      .refine((value) => blankText === 'accept' || /\S/.test(value), { error: 'must not be blank' })
       // One pattern: generated types become unreadable with several.
-      .meta({
-        description: name,
-        maxLength: textLimit,
-        pattern: blankText === 'accept' ? `^${PLAIN}` : `^(?=[^]*\\S)${PLAIN}`,
-      })
+      .meta({ description, maxLength: TEXT_LIMIT, pattern: PLAIN })
   );
-}
-
-function amount(kind: OrderRules['quantity']) {
-  const any = z
-    .number({ error: (issue) => saying(issue.input, 'must be a number') })
-    .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
-    .max(Number.MAX_SAFE_INTEGER, { error: `must not be greater than ${Number.MAX_SAFE_INTEGER}` });
-  const checked =
-    kind === 'number'
-      ? any
-      : any.int({ error: (issue) => saying(issue.input, 'must be an integer') });
-  return checked.meta({ description: 'Quantity ordered; usually an integer.', examples: [12] });
 }
 
 /** One line of a purchase order (API part 2). */
-function itemWith(rules: OrderRules) {
-  const made = z.object(
-    { articleCode: text('Code of the article ordered.', rules), quantity: amount(rules.quantity) },
-    { error: (issue) => unknownOr(issue, 'must be an object with articleCode and quantity') },
-  );
-  return (rules.unknownFields === 'refuse' ? made.strict() : made).meta({
-    description: 'One line of a purchase order.',
-  });
-}
-
-/** The body of POST /purchase-orders (API part 4), and one of its items. */
-export function orderSchemas(rules: OrderRules) {
-  const item = itemWith(rules);
-  const made = z.object(
+export const itemSchema = z
+  .object(
     {
-      purchaseOrderNumber: text('Order number, chosen by the client.', rules),
+      articleCode: text('Code of the article ordered.'),
+      quantity: z
+        .number({ error: (issue) => saying(issue.input, 'must be a number') })
+        .positive({ error: (issue) => saying(issue.input, 'must be greater than zero') })
+        .max(Number.MAX_SAFE_INTEGER, {
+          error: `must not be greater than ${Number.MAX_SAFE_INTEGER}`,
+        })
+        .meta({ description: 'Quantity ordered; usually an integer.', examples: [12] }),
+    },
+    { error: (issue) => saying(issue.input, 'must be an object with articleCode and quantity') },
+  )
+  .meta({ description: 'One line of a purchase order.' });
+
+/** The body of POST /purchase-orders (API part 4). */
+export const purchaseOrderSchema = z
+  .object(
+    {
+      purchaseOrderNumber: text('Order number, chosen by the client.'),
       orderState: z
         .literal('NEW', { error: (issue) => saying(issue.input, 'must be "NEW"') })
         .meta({ description: 'State of the order; NEW is the only specified state.' }),
       items: z
-        .array(item, { error: (issue) => saying(issue.input, 'must be an array of items') })
+        .array(itemSchema, { error: (issue) => saying(issue.input, 'must be an array of items') })
         .min(1, { error: 'must contain at least one item' })
         .meta({ description: 'Lines of the order.' }),
     },
-    { error: (issue) => unknownOr(issue, 'must be a JSON object') },
-  );
-  const order = (rules.unknownFields === 'refuse' ? made.strict() : made).meta({
-    description: 'The body of a creation.',
-  });
-  return { item, order };
-}
-
-/** The schemas with the default rules. */
-export const { item: itemSchema, order: purchaseOrderSchema } = orderSchemas({
-  textLimit: TEXT_LIMIT,
-  blankText: 'accept',
-  unknownFields: 'ignore',
-  quantity: 'number',
-});
-
-function unknownOr(
-  issue: { code?: string | undefined; input?: unknown; keys?: unknown },
-  wanted: string,
-): string {
-  if (issue.code !== 'unrecognized_keys' || !Array.isArray(issue.keys))
-    return saying(issue.input, wanted);
-  return `must not contain the unknown field ${issue.keys.map((key) => JSON.stringify(String(key).slice(0, 60))).join(', ')}`;
-}
+    { error: (issue) => saying(issue.input, 'must be a JSON object') },
+  )
+  .meta({ description: 'The body of a creation.' });
 
 function saying(input: unknown, wanted: string): string {
   return input === undefined ? `is missing and ${wanted}` : `${wanted}, not ${shown(input)}`;
@@ -112,26 +75,22 @@ export const createdOrder = purchaseOrderSchema
   .meta({ description: 'The created order.' });
 
 /** A purchase order in the list. */
-export function listedOrder({
-  listItems,
-  listedState,
-}: Pick<SandboxSettings, 'listItems' | 'listedState'>) {
-  const order = listItems ? purchaseOrderSchema : createdOrder;
-  const shown =
-    listedState === 'NEW' ? order : order.extend({ orderState: z.literal(listedState) });
-  return shown.meta({ description: 'A purchase order.' });
+export function listedOrder({ listItems }: Pick<SandboxSettings, 'listItems'>) {
+  return (listItems ? purchaseOrderSchema : createdOrder).meta({
+    description: 'A purchase order.',
+  });
 }
 
 /** The answer to POST /purchase-orders (API part 4). */
 export const createdEnvelope = success(createdOrder);
 
+/** The field of the list's wrapper object. */
+export const LIST_KEY = 'purchaseOrders';
+
 /** The answer to GET /purchase-orders in one of its shapes. */
-export function listEnvelope(
-  order: z.ZodType,
-  { listShape, listKey }: Pick<SandboxSettings, 'listShape' | 'listKey'>,
-) {
+export function listEnvelope(order: z.ZodType, { listShape }: Pick<SandboxSettings, 'listShape'>) {
   const orders = z.array(order);
-  return success(listShape === 'array' ? orders : z.object({ [listKey]: orders }));
+  return success(listShape === 'array' ? orders : z.object({ [LIST_KEY]: orders }));
 }
 
 /** The answer to every failed API call (API part 7). */

@@ -2,15 +2,12 @@ import { PoSyncError } from '../core/errors.ts';
 import { type Address, allowList, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
 import type { Context } from './context.ts';
-import { openTokenFile } from './database.ts';
+import { createOrderTable, openDatabase } from './database.ts';
 import { createExchanges, createRedaction } from './exchanges.ts';
 import { openFaultControl } from './faults/fault-control.ts';
 import { openTasks } from './faults/rehearse.ts';
-import { createOrderStore, type NewOrder, type OrderStore, type Stored } from './order-store.ts';
-import { openOrderThread } from './order-thread.ts';
-import { createOrderReader } from './read-order.ts';
-import { createRehearsal } from './rehearsal.ts';
-import { type Emit, type SandboxOptions, settingsOf } from './sandbox-options.ts';
+import { createList } from './list.ts';
+import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
 import { createTokenStore } from './token-store.ts';
 
 /** A running reference API of one environment. */
@@ -20,90 +17,56 @@ export type Sandbox = {
   baseUrl: string;
   /** `{auth_url}` of the specification. */
   authUrl: string;
-  /** Resolves with the reason when the sandbox can no longer store orders, at the latest when it is disposed of. */
-  ended: Promise<Error>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
  * Starts the reference Purchase-Order API of one environment.
- * Throws PoSyncError for an invalid name, address range, data folder or port.
+ * Throws PoSyncError for an invalid name, list mode, address range, data folder or port.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = settingsOf(options);
-  checkEnvironmentName(settings.environment);
+  const { environment, data } = settings;
+  checkEnvironmentName(environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
-  const { environment, onDuplicate } = settings;
-  const { memory, reset = false } = options;
-  const clientIds = settings.clients.map(({ id }) => id);
-  const folder = memory ? undefined : settings.data;
-  const table = opened.use(
-    await openOrderThread({ folder, environment, unique: onDuplicate === 'refuse', reset }),
-  );
-  const tokens = opened.use(openTokenFile(folder, environment, reset));
-  const store = createTokenStore(tokens, clientIds, settings.tokenLifetime);
+  const { memory, reset, record, faults, onEvent: emit = () => undefined } = options;
+  const database = opened.use(openDatabase(memory ? undefined : data, environment, reset));
   const tasks = opened.use(openTasks());
-  const redact = createRedaction(settings.clients);
-  const rehearsal = options.record
-    ? createRehearsal(environment, createExchanges(redact))
-    : undefined;
-  const emit = emitToAll(rehearsal && ((event) => rehearsal.take(event)), options.onEvent);
+  const redact = createRedaction(settings.client.secret);
+  const orders = createOrderTable(database);
+  const control = openFaultControl(faults, emit);
   const urls = { baseUrl: '', authUrl: '' };
   const context: Context = {
     settings,
     allowed,
-    readOrder: createOrderReader(settings),
-    orders: createOrderStore(table),
-    tokens: store,
+    orders,
+    list: createList(orders, control, settings),
+    tokens: createTokenStore(database, settings.tokenLifetime),
     emit,
-    onCall: options.onCall,
-    crashed(error) {
-      emit?.({ type: 'crashed', at: Date.now(), error });
-      options.onCrash?.(error);
-    },
-    faults: openFaultControl(options.faults, emit),
-    rehearsal,
+    faults: control,
+    exchanges: record ? createExchanges(redact) : undefined,
     redact,
     tasks,
     addresses: () => urls,
   };
-  await seed(options.seed ?? [], context.orders);
+  for (const order of options.seed ?? [])
+    if (orders.find(order.number).length === 0) orders.insert(order);
   const addresses = await openAddresses(options, context, opened);
   Object.assign(urls, publicUrls(addresses, options.publicUrl));
-  opened.use(context.faults).attach(addresses);
+  opened.use(control).attach(addresses);
   const running = opened.move();
-  return {
-    environment,
-    ...urls,
-    ended: table.ended,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-/** Stores the orders whose number is not there yet, so that every start may bring the same ones. */
-async function seed(wanted: readonly NewOrder[], orders: OrderStore): Promise<void> {
-  if (wanted.length === 0) return;
-  const present = new Set<string>();
-  for await (const rows of orders.pages(await orders.range(Number.MAX_SAFE_INTEGER))) {
-    for (const { number } of rows) present.add(number);
-  }
-  const missing = wanted.filter(({ number }) => !present.has(number));
-  const outcomes = await Promise.all(
-    missing.map((order) => new Promise<Stored | Error>((resolve) => orders.create(order, resolve))),
-  );
-  const failed = outcomes.find((outcome) => outcome instanceof Error);
-  if (failed instanceof Error) throw failed;
+  return { environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function openAddresses(
-  { port, authPort, tls }: SandboxOptions,
+  { port, authPort }: SandboxOptions,
   context: Context,
   opened: AsyncDisposableStack,
 ): Promise<{ api: Address; auth: Address }> {
   const { host } = context.settings;
   const open = async (on: number, role: { api: boolean; auth: boolean }) =>
-    opened.use(await openAddress(host, on, listener(role, context), { tls }));
+    opened.use(await openAddress(host, on, listener(role, context)));
   if (authPort === undefined) {
     const both = await open(port, { api: true, auth: true });
     return { api: both, auth: both };
@@ -122,14 +85,6 @@ function publicUrls({ api, auth }: { api: Address; auth: Address }, publicUrl: s
   const baseUrl = `${text()}${API_PREFIX}`;
   if (api !== auth) shown.port = new URL(auth.url).port;
   return { baseUrl, authUrl: text() };
-}
-
-function emitToAll(...listeners: (Emit | undefined)[]): Emit | undefined {
-  const present = listeners.filter((one) => one !== undefined);
-  if (present.length === 0) return undefined;
-  return (event) => {
-    for (const one of present) one(event);
-  };
 }
 
 /** Throws PoSyncError `sandbox-environment-invalid` for a name that cannot be part of a file name. */

@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from './context.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { failure, type Reply } from './reply.ts';
-import { type Body, type Call, type CallHeaders, readBody } from './request.ts';
+import { type Call, readBody } from './request.ts';
 import { type Client, type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
 type Verdict = Granted | Refused;
-type Granted = { granted: true; clientId: string; scopes: readonly Scope[]; byHeader?: true };
+type Granted = { granted: true; scopes: readonly Scope[]; byHeader?: true };
 /** `byHeader`: the client authenticated, or has to, with the Authorization header. */
 type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
 type TokenError =
@@ -26,7 +27,7 @@ const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 /** POST {auth_url}/oauth2/token: the client credentials grant (API part 5; RFC 6749 sections 4.4 and 5). */
 export async function answerToken(call: Call, context: Context): Promise<Reply> {
   if (call.method !== 'POST') return onlyPost(call.method);
-  const body = await new Promise<Body>((resolve) => readBody(call.request, LARGEST_FORM, resolve));
+  const body = await readBody(call.request, LARGEST_FORM);
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   const verdict = judge(call.headers, body, context.settings);
   const work = () => pronounce(verdict, context);
@@ -47,11 +48,11 @@ export function tokenCrash(): Reply {
 }
 
 function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply {
-  emit?.({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
+  emit({ type: 'token', at: Date.now(), outcome: verdict.granted ? 'issued' : verdict.error });
   if (!verdict.granted)
     return refusal(verdict, settings.environment, verdict.error === 'invalid_client' ? 401 : 400);
   const token = {
-    access_token: tokens.issue(verdict.clientId, verdict.scopes),
+    access_token: tokens.issue(verdict.scopes),
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
@@ -66,22 +67,19 @@ function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply
 }
 
 function judge(
-  headers: CallHeaders,
+  headers: IncomingHttpHeaders,
   body: Buffer | 'too-large',
   settings: SandboxSettings,
 ): Verdict {
   if (body === 'too-large')
     return no('invalid_request', `The form must not be larger than ${LARGEST_FORM} bytes.`);
-  if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers.contentType ?? '')) {
+  if (!/^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(headers['content-type'] ?? '')) {
     return no(
       'invalid_request',
       'The header Content-Type must be application/x-www-form-urlencoded.',
     );
   }
-  if (
-    headers.contentEncoding !== undefined &&
-    headers.contentEncoding.toLowerCase() !== 'identity'
-  ) {
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     return no('invalid_request', 'Send the form without the header Content-Encoding.');
   }
   const form = new URLSearchParams(body.toString('utf8'));
@@ -143,11 +141,9 @@ function decoded(text: string): string {
   }
 }
 
-function judgeClient(given: Credentials, scope: string, { clients }: SandboxSettings): Verdict {
-  // Always compare all, so that timing reveals nothing.
-  const [found] = clients.filter((client) => isSame(given, client));
+function judgeClient(given: Credentials, scope: string, { client }: SandboxSettings): Verdict {
   const byHeader = given.byHeader && { byHeader: given.byHeader };
-  if (found !== undefined) return { ...judgeScope(scope, found), ...byHeader };
+  if (isSame(given, client)) return { ...judgeScope(scope, client), ...byHeader };
   return { ...no('invalid_client', 'The client is unknown or its secret is wrong.'), ...byHeader };
 }
 
@@ -158,11 +154,11 @@ function isSame(given: Credentials, client: Client): boolean {
 }
 
 /** Grants all allowed scopes when none is requested; refuses a request for more instead of narrowing it. */
-function judgeScope(asked: string, { id, scopes: granted }: Client): Verdict {
-  if (asked === '') return { granted: true, clientId: id, scopes: granted };
+function judgeScope(asked: string, { scopes: granted }: Client): Verdict {
+  if (asked === '') return { granted: true, scopes: granted };
   const words = asked.split(' ');
   const scopes = SCOPES.filter((scope) => words.includes(scope) && granted.includes(scope));
-  if (new Set(words).size === scopes.length) return { granted: true, clientId: id, scopes };
+  if (new Set(words).size === scopes.length) return { granted: true, scopes };
   return no('invalid_scope', `The parameter scope must contain only: ${granted.join(' ')}.`);
 }
 

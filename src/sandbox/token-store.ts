@@ -7,9 +7,9 @@ import { SCOPES, type Scope } from './sandbox-options.ts';
 export type Grant = { scopes: ReadonlySet<Scope>; expiresAt: number };
 
 export type TokenStore = {
-  /** Stores a new token of a client on disk and returns it. */
-  issue(clientId: string, scopes: readonly Scope[]): string;
-  /** The grant of a token issued to one of the clients, even if the token has expired. */
+  /** Stores a new token and returns it. */
+  issue(scopes: readonly Scope[]): string;
+  /** The grant of a token that was issued, even if the token has expired. */
   find(token: string): Grant | undefined;
   /** Invalidates a token before it expires. */
   revoke(token: string): void;
@@ -17,60 +17,32 @@ export type TokenStore = {
 
 /** Makes tokens recognizable, so that records can redact them. */
 export const TOKEN_PREFIX = 'sandbox_';
-const CACHE_SIZE = 1000;
 
-/**
- * The tokens of one environment and its clients. The file contains only hashes, so it reveals no token.
- * A token is cached in memory after its first use, so that calls compute no hash.
- */
-export function createTokenStore(
-  file: DatabaseSync,
-  clientIds: readonly string[],
-  lifetime: number,
-): TokenStore {
-  const clients = new Map(clientIds.map((id) => [id, digest(id)]));
-  const known = new Set([...clients.values()].map((hash) => hash.toString('hex')));
-  const insert = file.prepare(
-    'INSERT INTO tokens (hash, client, scopes, expires_at) VALUES (?, ?, ?, ?)',
-  );
-  const select = file.prepare(
-    'SELECT scopes, expires_at, hex(client) AS client FROM tokens WHERE hash = ?',
-  );
-  const remove = file.prepare('DELETE FROM tokens WHERE hash = ?');
-  const expire = file.prepare('DELETE FROM tokens WHERE expires_at < ?');
-  const cached = new Map<string, Grant>();
+/** The tokens of one environment. The file contains only hashes, so it reveals no token. */
+export function createTokenStore(database: DatabaseSync, lifetime: number): TokenStore {
+  const insert = database.prepare('INSERT INTO tokens (hash, scopes, expires_at) VALUES (?, ?, ?)');
+  const select = database.prepare('SELECT scopes, expires_at FROM tokens WHERE hash = ?');
+  const remove = database.prepare('DELETE FROM tokens WHERE hash = ?');
+  const expire = database.prepare('DELETE FROM tokens WHERE expires_at < ?');
 
   return {
-    issue(clientId, scopes) {
+    issue(scopes) {
       const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
       const now = Date.now();
       expire.run(now - 86_400_000);
-      insert.run(
-        digest(token),
-        clients.get(clientId) ?? digest(clientId),
-        scopes.join(' '),
-        now + lifetime * 1000,
-      );
+      insert.run(digest(token), scopes.join(' '), now + lifetime * 1000);
       return token;
     },
     find(token) {
-      const recent = cached.get(token);
-      if (recent !== undefined) return recent;
       const row = select.get(digest(token));
-      if (row === undefined || !known.has(String(row.client).toLowerCase())) return undefined;
+      if (row === undefined) return undefined;
       const words = new Set(String(row.scopes).split(' '));
-      const grant = {
+      return {
         scopes: new Set(SCOPES.filter((scope) => words.has(scope))),
         expiresAt: Number(row.expires_at),
       };
-      if (cached.size >= CACHE_SIZE) cached.clear();
-      cached.set(token, grant);
-      return grant;
     },
-    revoke(token) {
-      remove.run(digest(token));
-      cached.delete(token);
-    },
+    revoke: (token) => void remove.run(digest(token)),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { AnsweredCall } from '../../src/sandbox/sandbox-options.ts';
 import {
   type Account,
   accountOf,
@@ -39,13 +38,10 @@ export async function environments(orders: number): Promise<Figures[]> {
 }
 
 async function runOne(environment: string, redis: string, orders: number): Promise<Figures> {
-  const refused: string[] = [];
-  const onCall = ({ status, reason }: AnsweredCall) =>
-    void (status === 401 && refused.push(reason));
   await using place = await openWorkplace({
     environment,
     redis,
-    sandbox: { tokenLifetime: LIFETIME, authPort: 0, onCall },
+    sandbox: { tokenLifetime: LIFETIME, authPort: 0 },
     faults: { faults: [{ kind: 'delay', by: '150ms..250ms' }] },
   });
   const began = performance.now();
@@ -56,6 +52,9 @@ async function runOne(environment: string, redis: string, orders: number): Promi
   await dropOrders(place, dropped, orders);
   await allReported(place, dropped, 600_000);
   const seconds = (performance.now() - began) / 1000;
+  const refused = place.events.flatMap((event) =>
+    event.type === 'answered' && event.status === 401 ? [event.reason] : [],
+  );
   const expired = refused.filter((reason) => reason === 'The access token has expired.').length;
   return {
     environment,

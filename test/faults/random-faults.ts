@@ -30,7 +30,7 @@ const EVERY_KIND: FaultFileInput['faults'] = [
   { kind: 'drop', on: 'list', share: 0.1 },
   { kind: 'cut', on: 'list', share: 0.1 },
   { kind: 'answer', on: 'list', status: 500, share: 0.1 },
-  { kind: 'lag', by: '0ms..600ms', share: 0.3 },
+  { kind: 'list', show: 'lag:0ms..600ms', share: 0.3 },
   { kind: 'answer', on: 'token', status: 503, body: 'html', share: 0.2 },
 ];
 

@@ -1,4 +1,3 @@
-import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import {
   type Account,
   accountOf,
@@ -8,6 +7,7 @@ import {
   dropOrders,
 } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
+import { storeOrders } from '../support/order-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -74,12 +74,10 @@ async function idle(): Promise<number> {
 
 /** Stores orders of others, as many years would. */
 function fill(folder: string, count: number): void {
-  using file = openOrderFile(folder, 'staging');
-  const table = createOrderTable(file, false);
   const items =
     '[{"articleCode":"ART-1001","quantity":3},{"articleCode":"ART-2002","quantity":12}]';
-  for (let i = 0; i < count; i += 5_000) {
-    const numbers = Array.from({ length: Math.min(5_000, count - i) }, (_, n) => `OLD-${i + n}`);
-    table.insert({ numbers, items: numbers.map(() => items) });
-  }
+  storeOrders(
+    folder,
+    Array.from({ length: count }, (_, n) => ({ number: `OLD-${n}`, items })),
+  );
 }

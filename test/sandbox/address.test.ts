@@ -16,12 +16,12 @@ async function openHere(stack: AsyncDisposableStack, answerAtOnce = false) {
   const taken: Body[] = [];
   const take: RequestListener = (request, response) => {
     if (answerAtOnce) response.writeHead(401).end('no');
-    readBody(request, 1_000, (body) => {
+    void readBody(request, 1_000).then((body) => {
       taken.push(body);
       if (body !== 'gone' && !answerAtOnce) response.writeHead(201).end('made');
     });
   };
-  const { url } = stack.use(await openAddress('127.0.0.1', 0, take, { patience: PATIENCE }));
+  const { url } = stack.use(await openAddress('127.0.0.1', 0, take, PATIENCE));
   return { taken, url };
 }
 

@@ -1,36 +1,47 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOrderTable, openTokenFile } from '../../src/sandbox/database.ts';
-import { openTestOrderFile } from '../support/order-file.ts';
-
-let opened: Awaited<ReturnType<typeof openTestOrderFile>>;
-
-beforeEach(async () => {
-  opened = await openTestOrderFile();
-});
-afterEach(() => opened[Symbol.asyncDispose]());
-
-test.each(['orders', 'tokens'])('a commit of %s returns when it is on disk', (which) => {
-  using tokens = openTokenFile(opened.folder, 'staging');
-  const asked = which === 'orders' ? opened.file : tokens;
-  expect(asked.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
-  expect(asked.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
-});
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createOrderTable, openDatabase } from '../../src/sandbox/database.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('a page contains at most 500 orders or about 256 KiB, and at least one order', () => {
-  const table = createOrderTable(opened.file, false);
-  const all = { first: 1, last: Number.MAX_SAFE_INTEGER };
-  const store = (count: number, size: number) => {
-    const items = `[${' '.repeat(size - 2)}]`;
-    table.insert({
-      numbers: Array.from({ length: count }, (_, i) => `PO-${i}`),
-      items: Array(count).fill(items),
-    });
+  using database = openDatabase(undefined, 'staging');
+  const table = createOrderTable(database);
+  const pagesOf = (count: number, size: number) => {
+    const before = table.times().length;
+    for (let nth = 0; nth < count; nth += 1)
+      table.insert({ number: `PO-${nth}`, items: `[${' '.repeat(size - 2)}]` });
+    const ids = table.times().map(({ id }) => id);
+    return Array.from(table.pages(ids.slice(before)), (rows) => rows.length);
   };
-  store(600, 60);
-  expect(table.page(all)).toHaveLength(500);
-  expect(table.page({ ...all, first: 501 })).toHaveLength(100);
-  store(50, 100 * 1024);
-  expect(table.page({ ...all, first: 601 })).toHaveLength(3);
-  store(2, 1024 * 1024);
-  expect(table.page({ ...all, first: 651 })).toHaveLength(1);
+  expect(pagesOf(600, 60)).toEqual([500, 100]);
+  expect(pagesOf(7, 100 * 1024)).toEqual([3, 3, 1]);
+  expect(pagesOf(2, 1024 * 1024)).toEqual([1, 1]);
+});
+
+test('a full disk is an error of the order that does not fit, and storing resumes when there is space', () => {
+  using database = openDatabase(undefined, 'staging');
+  const table = createOrderTable(database);
+  const large = { number: 'PO-large', items: `["${'x'.repeat(100_000)}"]` };
+  table.insert({ number: 'PO-before', items: '[]' });
+  const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
+  database.exec(`PRAGMA max_page_count = ${pages + 2}`);
+  expect(() => table.insert(large)).toThrow('full');
+  database.exec('PRAGMA max_page_count = 1000000');
+  table.insert(large);
+  const [rows] = table.pages([1, 2, 3]);
+  expect(rows?.map(({ number }) => number)).toEqual(['PO-before', 'PO-large']);
+});
+
+test('a file that is no database is refused with a remedy', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'staging.sqlite');
+  await writeFile(file, 'no database, but long enough to look like one'.repeat(50));
+  expect(() => openDatabase(folder.path, 'staging')).toThrow(
+    expect.objectContaining({
+      code: 'sandbox-data-unusable',
+      remedy: expect.stringContaining('--data'),
+      facts: { file },
+    }),
+  );
 });

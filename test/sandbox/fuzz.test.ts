@@ -162,36 +162,31 @@ test('random requests get an envelope, never a crash or a 5xx', { timeout: 180_0
 test('a body is created if and only if the OpenAPI document allows it', {
   timeout: 180_000,
 }, async () => {
-  for (const options of [
-    {},
-    { blankText: 'refuse', unknownFields: 'refuse', quantity: 'integer', textLimit: 3 },
-  ] as const) {
-    await using sandbox = await openSandbox(options);
-    const { json: document } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
-    const ajv = new Ajv2020({ strict: false });
-    const isOrder = ajv
-      .addSchema(document, 'api')
-      .compile({ $ref: 'api#/components/schemas/PurchaseOrder' });
-    const token = await sandbox.token();
-    const seen = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(fc.array(nearOrder, { minLength: 20, maxLength: 20 }), async (bodies) => {
-        const made = await Promise.all(
-          bodies.map((bytes) => createBytes(sandbox.baseUrl, token, bytes)),
-        );
-        for (const [nth, bytes] of bodies.entries()) {
-          const isAllowed = jsonIn(bytes).some((parsed) => isOrder(parsed));
-          seen.add(made[nth] ?? 0);
-          expect([bytes.toString('utf8'), made[nth]]).toEqual([
-            bytes.toString('utf8'),
-            isAllowed ? 201 : 400,
-          ]);
-        }
-      }),
-      { numRuns: runs(500) },
-    );
-    expect(seen).toEqual(new Set([201, 400]));
-  }
+  await using sandbox = await openSandbox();
+  const { json: document } = await exchange('GET', `${sandbox.authUrl}/openapi.json`);
+  const ajv = new Ajv2020({ strict: false });
+  const isOrder = ajv
+    .addSchema(document, 'api')
+    .compile({ $ref: 'api#/components/schemas/PurchaseOrder' });
+  const token = await sandbox.token();
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(nearOrder, { minLength: 20, maxLength: 20 }), async (bodies) => {
+      const made = await Promise.all(
+        bodies.map((bytes) => createBytes(sandbox.baseUrl, token, bytes)),
+      );
+      for (const [nth, bytes] of bodies.entries()) {
+        const isAllowed = jsonIn(bytes).some((parsed) => isOrder(parsed));
+        seen.add(made[nth] ?? 0);
+        expect([bytes.toString('utf8'), made[nth]]).toEqual([
+          bytes.toString('utf8'),
+          isAllowed ? 201 : 400,
+        ]);
+      }
+    }),
+    { numRuns: runs(500) },
+  );
+  expect(seen).toEqual(new Set([201, 400]));
 });
 
 async function createBytes(baseUrl: string, token: string, bytes: Buffer): Promise<number> {

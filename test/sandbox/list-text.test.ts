@@ -1,27 +1,19 @@
 import { get } from 'node:http';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bearerHeaders, createOrders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { storeOrders } from '../support/order-file.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const ORDERS = 100_000;
 
-/** Puts many orders into the data file of a sandbox that is not running. */
-function fill(folder: string): void {
-  const sql = new DatabaseSync(path.join(folder, 'staging.sqlite'));
-  const items = JSON.stringify([{ articleCode: 'A-1', quantity: 1 }]);
-  sql.exec(`
-    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${ORDERS - 1})
-    INSERT INTO orders (number, state, items, stored_at) SELECT 'PO-' || i, 'NEW', '${items}', ${Date.now()} FROM n`);
-  sql.close();
-}
-
 test('a list of 100,000 orders is streamed with little memory, without delaying other calls, also to a slow or lost reader', async () => {
   await using folder = await makeTempFolder();
-  await (await openSandbox({ data: folder.path }))[Symbol.asyncDispose]();
-  fill(folder.path);
+  const items = JSON.stringify([{ articleCode: 'A-1', quantity: 1 }]);
+  storeOrders(
+    folder.path,
+    Array.from({ length: ORDERS }, (_, n) => ({ number: `PO-${n}`, items })),
+  );
   await using sandbox = await openSandbox({ data: folder.path });
   const token = await sandbox.token();
 

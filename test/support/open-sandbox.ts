@@ -18,6 +18,8 @@ export type OpenSandbox = Sandbox & {
   /** POSTs an order, or any text. */
   create(order: unknown, token: string): Promise<Exchange>;
   list(token: string): Promise<Exchange>;
+  /** Replaces the faults while it runs; needs `record: true`. */
+  setFaults(faults: readonly object[]): Promise<void>;
   /** The orders of the list, whatever its shape. */
   orders(token: string): Promise<unknown[]>;
 };
@@ -62,13 +64,18 @@ export async function openSandbox(
     environment: sandbox.environment,
     baseUrl: sandbox.baseUrl,
     authUrl: sandbox.authUrl,
-    ended: sandbox.ended,
     data,
     call,
     requestToken,
     list,
     token: async (scope) => String((await requestToken({ scope })).json.access_token),
     orders: async (token) => ordersIn((await list(token)).json.data),
+    async setFaults(faults) {
+      const { status, text } = await call('PUT', `${sandbox.authUrl}/rehearsal/faults`, {
+        body: JSON.stringify({ faults }),
+      });
+      if (status !== 200) throw new Error(`the sandbox took no faults: ${text}`);
+    },
     create: (order, token) =>
       call('POST', '/purchase-orders', {
         headers: bearerHeaders(token),
@@ -96,7 +103,6 @@ export function goodOrder(number: string, quantity = 1): Record<string, unknown>
   };
 }
 
-/** A form body; fields that are undefined are left out. */
 /** Creates good orders, 200 at once: each call has its own connection, and the kernel resets some of a thousand. */
 export async function createOrders(
   sandbox: OpenSandbox,
@@ -110,6 +116,7 @@ export async function createOrders(
   }
 }
 
+/** A form body; fields that are undefined are left out. */
 export function formOf(fields: Record<string, string | undefined>): string {
   const given = Object.entries(fields).filter(
     (field): field is [string, string] => field[1] !== undefined,

@@ -1,19 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { openOrderFile } from '../../src/sandbox/database.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { createOrderTable, type NewOrder, openDatabase } from '../../src/sandbox/database.ts';
 
-/** The sandbox's file of orders for `staging` in a separate folder; removed with it when disposed. */
-export async function openTestOrderFile(): Promise<
-  { file: DatabaseSync; folder: string } & AsyncDisposable
-> {
-  const folder = await makeTempFolder();
-  const file = openOrderFile(folder.path, 'staging');
-  return {
-    file,
-    folder: folder.path,
-    async [Symbol.asyncDispose]() {
-      file.close();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
+/** Stores orders in the data file of a sandbox of `staging` that is not running. */
+export function storeOrders(folder: string, orders: Iterable<NewOrder>): void {
+  using database = openDatabase(folder, 'staging');
+  const table = createOrderTable(database);
+  database.exec('BEGIN');
+  for (const order of orders) table.insert(order);
+  database.exec('COMMIT');
 }

@@ -1,11 +1,11 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Report } from '../../src/report/report.ts';
-import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import { countOf } from './account.ts';
 import { startDaemon } from './daemon.ts';
 import { type LargeKind, writeLarge } from './large-files.ts';
 import { openTestRedis } from './open-redis.ts';
+import { storeOrders } from './order-file.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { until } from './until.ts';
 import { csvOf, openWorkplace, type Workplace } from './workplace.ts';
@@ -121,13 +121,9 @@ function since(began: number): number {
 
 /** Stores what `csvOf` holds, as if it had been sent long ago. */
 function fillApi(folder: string, count: number): void {
-  using file = openOrderFile(folder, 'staging');
-  const table = createOrderTable(file, false);
-  for (let at = 0; at < count; at += 5_000) {
-    const page = Array.from({ length: Math.min(5_000, count - at) }, (_, i) => at + i);
-    table.insert({
-      numbers: page.map((i) => `PO-${i + 1}`),
-      items: page.map((i) => `[{"articleCode":"ART-${i % 7}","quantity":${(i % 9) + 1}}]`),
-    });
-  }
+  const orders = Array.from({ length: count }, (_, i) => ({
+    number: `PO-${i + 1}`,
+    items: `[{"articleCode":"ART-${i % 7}","quantity":${(i % 9) + 1}}]`,
+  }));
+  storeOrders(folder, orders);
 }

@@ -135,12 +135,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
       return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
-    async setFaults(next) {
-      const { status } = await api.call('PUT', `${api.authUrl}/rehearsal/faults`, {
-        body: JSON.stringify({ faults: next }),
-      });
-      if (status !== 200) throw new Error(`the sandbox took no faults: ${status}`);
-    },
+    setFaults: api.setFaults,
     stored() {
       const counts = new Map<string, number>();
       for (const event of events) {

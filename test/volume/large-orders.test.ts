@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { createOrderTable, openOrderFile } from '../../src/sandbox/database.ts';
 import { exchange } from '../support/exchange.ts';
 import { bearerHeaders, CLIENT_ID, CLIENT_SECRET, formOf } from '../support/open-sandbox.ts';
+import { storeOrders } from '../support/order-file.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -29,13 +29,11 @@ test('the packaged program streams two lists of the largest possible orders at o
 });
 
 function fill(folder: string): void {
-  using file = openOrderFile(folder, 'staging');
-  const table = createOrderTable(file, false);
   const items = `[{"articleCode":"${'A'.repeat(SIZE)}","quantity":1}]`;
-  for (let i = 0; i < ORDERS; i += 50) {
-    const numbers = Array.from({ length: 50 }, (_, n) => `PO-${i + n}`);
-    table.insert({ numbers, items: numbers.map(() => items) });
-  }
+  storeOrders(
+    folder,
+    Array.from({ length: ORDERS }, (_, n) => ({ number: `PO-${n}`, items })),
+  );
 }
 
 async function lengthOf(url: string, headers: Record<string, string>): Promise<number> {

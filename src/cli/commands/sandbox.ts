@@ -7,9 +7,8 @@ import { ENVIRONMENT, variablePrefix } from '../../config/variables.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { makePathSync, PRIVATE_FOLDER } from '../../core/folder.ts';
 import { readTextIfExists } from '../../core/regular-file.ts';
-import type { Certificate } from '../../sandbox/certificate.ts';
 import { unusable } from '../../sandbox/database.ts';
-import type { AnsweredCall, SandboxOptions } from '../../sandbox/sandbox-options.ts';
+import type { SandboxEvent, SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import { checkEnvironmentName, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Shell } from '../shell.ts';
 import { optionsIn, type SandboxArgs } from './sandbox-flags.ts';
@@ -23,26 +22,18 @@ const DEFAULT_ENVIRONMENT = 'staging';
  */
 export async function sandboxCommand(args: SandboxArgs, shell: Shell): Promise<number> {
   const options = await optionsOf(args, shell);
-  const tls = options.tls ?? (args.tls ? await selfSignedFor(options, shell) : undefined);
-  // The caller got a 500; the operator of the sandbox needs the cause.
-  const onCrash = (error: Error) =>
-    shell.err(`The sandbox failed to answer a call: ${error.message}\n`);
-  await using calls = openCallLog(shell.err);
-  await using sandbox = await startSandbox({ ...options, tls, onCrash, onCall: calls.add });
+  const onEvent = (event: SandboxEvent) => {
+    if (event.type === 'answered') shell.err(callLine(event));
+    // The caller got a 500; the operator of the sandbox needs the cause.
+    if (event.type === 'crashed')
+      shell.err(`The sandbox failed to answer a call: ${event.error.message}\n`);
+  };
+  await using sandbox = await startSandbox({ ...options, onEvent });
   const { environment, baseUrl, authUrl } = sandbox;
   shell.out(`${JSON.stringify({ environment, baseUrl, authUrl })}\n`);
   shell.ready();
-  const stopped = shell.signal.aborted || once(shell.signal, 'abort');
-  const broken = await Promise.race([sandbox.ended, stopped]);
-  if (!(broken instanceof Error)) return 0;
-  throw new PoSyncError(
-    'sandbox-ended',
-    `The sandbox can no longer store orders: ${broken.message}`,
-    {
-      remedy: 'Start it again. Every order that it answered is stored.',
-      cause: broken,
-    },
-  );
+  if (!shell.signal.aborted) await once(shell.signal, 'abort');
+  return 0;
 }
 
 async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOptions> {
@@ -55,17 +46,6 @@ async function optionsOf(args: SandboxArgs, shell: Shell): Promise<SandboxOption
     shell,
   );
   return { environment, ...credentials, ...flagged };
-}
-
-async function selfSignedFor(options: SandboxOptions, shell: Shell): Promise<Certificate> {
-  const { selfSigned } = await import('../../sandbox/certificate.ts');
-  const publicHost = options.publicUrl === undefined ? [] : [new URL(options.publicUrl).hostname];
-  const hosts = [...publicHost, ...(options.host === undefined ? [] : [options.host])];
-  const made = selfSigned(options.memory ? undefined : options.data, options.environment, hosts);
-  if (made.file === undefined)
-    shell.err(`Self-signed certificate of this run, for clients to trust:\n${made.cert}`);
-  else shell.err(`Self-signed certificate: ${made.file}. Let clients trust this file.\n`);
-  return made;
 }
 
 type Credentials = { clientId: string; clientSecret: string };
@@ -147,41 +127,16 @@ function secretMissing(environment: string, name: string): PoSyncError {
   );
 }
 
-/** Pause between two writes, in milliseconds: a write for each call would cost the sandbox more than the call. */
-const PAUSE = 100;
 /** Longest line. */
 const LONGEST = 300;
 
-/** Writes one line per call: time, method, path, status, duration and, for a failed call, the reason. */
-function openCallLog(
-  write: (text: string) => void,
-): AsyncDisposable & { add(call: AnsweredCall): void } {
-  let lines: string[] = [];
-  let timer: NodeJS.Timeout | undefined;
+type Answered = Extract<SandboxEvent, { type: 'answered' }>;
 
-  function flush(): void {
-    timer = undefined;
-    write(lines.join(''));
-    lines = [];
-  }
-
-  return {
-    add(call) {
-      lines.push(callLine(call, new Date()));
-      timer ??= setTimeout(flush, PAUSE);
-    },
-    async [Symbol.asyncDispose]() {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      flush();
-    },
-  };
-}
-
-function callLine({ method, path, status, durationMs, reason }: AnsweredCall, at: Date): string {
+/** The line of a call: time, method, path, status, duration and, for a failed call, the reason. */
+function callLine({ at, method, path, status, durationMs, reason }: Answered): string {
   const outcome = status === 0 ? 'connection dropped' : String(status);
   const why = reason === '' ? '' : ` ${reason}`;
-  const line = `${at.toISOString()} ${method} ${path} ${outcome} ${durationMs.toFixed(1)} ms${why}`;
+  const line = `${new Date(at).toISOString()} ${method} ${path} ${outcome} ${durationMs.toFixed(1)} ms${why}`;
   // A caller chooses the path and parts of the reason: neither may control the terminal.
   return `${line.slice(0, LONGEST).replace(/[\p{Cc}\p{Cf}]/gu, '?')}\n`;
 }

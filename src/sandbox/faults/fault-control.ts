@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Address } from '../address.ts';
-import type { NewOrder } from '../order-store.ts';
+import type { NewOrder } from '../database.ts';
 import type { Emit } from '../sandbox-options.ts';
-import type { Between, Fault, FaultFile } from './fault-file.ts';
-import { type Plan, type Planner, planFaults } from './plan-faults.ts';
+import type { Fault, FaultFile } from './fault-file.ts';
+import { chance, type Plan, type Planner, planFaults } from './plan-faults.ts';
+import type { Between } from './values.ts';
 
 /** The faults of a sandbox, which can be replaced while it runs. */
 export type FaultControl = AsyncDisposable & {
@@ -12,6 +13,8 @@ export type FaultControl = AsyncDisposable & {
   readonly plan: Planner | undefined;
   /** Plans the creation of an order that contains a magic article code; undefined for any other order. */
   planMagic(order: NewOrder): Plan | undefined;
+  /** A number from 0 to below 1, by the seed of the current file and the key only. */
+  draw(key: string): number;
   /** The faults of the current file as JSON text, in the notation of fault files. */
   text(): string;
   /** Begins the outages of the file. Throws PoSyncError `faults-need-auth-port`. */
@@ -119,6 +122,7 @@ export function openFaultControl(file: FaultFile | undefined, emit?: Emit): Faul
       const planned = magic({ on: 'create', order: number, items });
       return planned.struck.length === 0 ? undefined : planned;
     },
+    draw: (key) => chance(current.seed, key),
     text: () => JSON.stringify({ seed: current.seed, faults: current.faults.map(writtenFault) }),
     attach(opened) {
       outages = keepOutages(current, opened);

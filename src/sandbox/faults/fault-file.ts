@@ -1,70 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod';
-
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
-
-/** A range with both ends included. */
-export type Between = { least: number; most: number };
-
-/** Node's timers cannot wait much longer. */
-const LONGEST = 500 * 3_600_000;
-const A_DURATION = 'must be a duration like 250ms, 30s or 5m, at most 500h';
-const A_SPAN = 'must be a duration, or a range like 50ms..2s, at most 500h';
-const A_SHARE = 'must be a share like 0.3 or 30%';
-const ORDINALS = 'must be ordinals from 1, like 3, 1-5, 10- or 1,4-6';
-
-const textOrNumber = (error: string) => z.union([z.string(), z.number()], { error });
-
-/** `250ms`, `30s`, `5m` or `1h`, converted to milliseconds; a bare number is milliseconds. */
-const duration = textOrNumber(A_DURATION).transform((value, context) => {
-  const found = millisecondsOf(value);
-  if (found !== undefined) return found;
-  context.issues.push({ code: 'custom', input: value, message: A_DURATION });
-  return z.NEVER;
-});
-
-/** The header counts seconds, so a number without a unit would be misread. */
-const WITH_UNIT = 'must be a duration with its unit, such as 120s';
-const durationWithUnit = textOrNumber(WITH_UNIT)
-  .refine((value) => /\D$/.test(String(value)), WITH_UNIT)
-  .pipe(duration);
-
-/** One duration, or a range: `50ms..2s`. */
-const span = textOrNumber(A_SPAN).transform((value, context): Between => {
-  const [from, to = from, ...rest] = String(value).split('..');
-  const least = millisecondsOf(from);
-  const most = millisecondsOf(to);
-  if (rest.length === 0 && least !== undefined && most !== undefined && least <= most)
-    return { least, most };
-  context.issues.push({ code: 'custom', input: value, message: A_SPAN });
-  return z.NEVER;
-});
-
-/** `0.3` or `30%` as a number from 0 to 1. */
-const share = textOrNumber(A_SHARE).transform((value, context) => {
-  const percent = typeof value === 'string' ? /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1] : undefined;
-  const found =
-    typeof value === 'number' ? value : percent === undefined ? -1 : Number(percent) / 100;
-  if (found >= 0 && found <= 1) return found;
-  context.issues.push({ code: 'custom', input: value, message: A_SHARE });
-  return z.NEVER;
-});
-
-/** `3`, `1-5`, `10-`, or a list: `1,4-6`. */
-const ordinals = textOrNumber(ORDINALS).transform((value, context): Between[] => {
-  const parts = String(value)
-    .split(',')
-    .map((part) => /^(\d+)(?:(-)(\d*))?$/.exec(part.trim()));
-  const ranges = parts.flatMap((part) => (part === null ? [] : [rangeOf(part)]));
-  if (
-    ranges.length === parts.length &&
-    ranges.every(({ least, most }) => least >= 1 && least <= most)
-  )
-    return ranges;
-  context.issues.push({ code: 'custom', input: value, message: ORDINALS });
-  return z.NEVER;
-});
+import { LIST_MODES, listModeOf } from '../list-mode.ts';
+import { duration, durationWithUnit, ordinals, share, span, textOrNumber } from './values.ts';
 
 /** Selects the calls that a fault affects; without selectors, every call of its operation. */
 const selectors = {
@@ -149,19 +86,13 @@ const fault = z.discriminatedUnion('kind', [
   }),
   /** Simulates a bug in the service, which must still answer with an envelope. */
   z.strictObject({ kind: z.literal('crash'), on, when, ...selectors }),
-  /** Shows orders in the list only `by` after they were stored. */
+  /** Changes what the list shows: a list mode, such as newest:15. */
   z.strictObject({
-    kind: z.literal('lag'),
+    kind: z.literal('list'),
     on: z.literal('list').default('list'),
-    by: span,
-    ...selectors,
-  }),
-  /** Limits the number of orders in the list. */
-  z.strictObject({
-    kind: z.literal('cap'),
-    on: z.literal('list').default('list'),
-    to: z.int().min(0),
-    keep: z.enum(['oldest', 'newest']).default('newest'),
+    show: z
+      .string()
+      .refine((text) => listModeOf(text) !== undefined, { error: `must be ${LIST_MODES}` }),
     ...selectors,
   }),
   /** Stops listening: refuses connections and closes open ones. */
@@ -201,20 +132,6 @@ export type FaultFile = z.infer<typeof faultFile>;
 export type FaultFileInput = z.input<typeof faultFile>;
 export type Fault = FaultFile['faults'][number];
 export type FaultKind = Fault['kind'];
-
-function rangeOf([, first, dash, last]: RegExpExecArray): Between {
-  const least = Number(first);
-  if (dash === undefined) return { least, most: least };
-  return { least, most: last ? Number(last) : Number.POSITIVE_INFINITY };
-}
-
-function millisecondsOf(value: string | number | undefined): number | undefined {
-  const [, amount, unit = 'ms'] = DURATION.exec(String(value)) ?? [];
-  const scale = UNITS[unit];
-  const found =
-    typeof value === 'number' ? value : scale === undefined ? -1 : Number(amount) * scale;
-  return found >= 0 && found <= LONGEST ? found : undefined;
-}
 
 function isValid(check: () => void): boolean {
   try {

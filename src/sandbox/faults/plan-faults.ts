@@ -1,5 +1,7 @@
+import { type ListMode, listModeOf } from '../list-mode.ts';
 import type { Emit } from '../sandbox-options.ts';
-import type { Between, Fault, FaultFile } from './fault-file.ts';
+import type { Fault, FaultFile } from './fault-file.ts';
+import type { Between } from './values.ts';
 
 /** The properties that select faults; `order` is "" without a number, `items` is JSON text if there are items. */
 export type FaultedCall = {
@@ -19,9 +21,8 @@ export type Plan = {
   on: FaultedCall['on'];
   delayBefore: number;
   delayAfter: number;
-  /** Orders newer than this are left out of the list. */
-  lag: number;
-  cap: Extract<Fault, { kind: 'cap' }> | undefined;
+  /** What the list shows, if that is changed. */
+  show: ListMode | undefined;
   /** With a `late` ending: the delay between the end of the connection and the work. */
   lateBy: number;
   ending: Ending | undefined;
@@ -77,14 +78,14 @@ export function planFaults(file: FaultFile, elapsed: () => number, emit?: Emit):
   };
 }
 
-/** Delays add up; of the faults that end a call, the first in the file wins. */
+/** Delays add up; of the faults that end a call, and of those of the list, the first in the file wins. */
 function planOf(
   on: FaultedCall['on'],
   faults: readonly Fault[],
   pick: (span: Between, what: string) => number,
 ): Plan {
-  const plan = { delayBefore: 0, delayAfter: 0, lag: 0, lateBy: 0 };
-  let cap: Plan['cap'];
+  const plan = { delayBefore: 0, delayAfter: 0, lateBy: 0 };
+  let show: Plan['show'];
   let ending: Ending | undefined;
   const struck: Fault[] = [];
   for (const [nth, fault] of faults.entries()) {
@@ -95,11 +96,9 @@ function planOf(
           `delay ${nth}`,
         );
         break;
-      case 'lag':
-        plan.lag = Math.max(plan.lag, pick(fault.by, `lag ${nth}`));
-        break;
-      case 'cap':
-        cap ??= fault;
+      case 'list':
+        if (show !== undefined) continue;
+        show = listModeOf(fault.show);
         break;
       case 'outage':
         continue;
@@ -115,7 +114,7 @@ function planOf(
     }
     struck.push(fault);
   }
-  return { on, ...plan, cap, ending, struck };
+  return { on, ...plan, show, ending, struck };
 }
 
 function concerns(fault: Exclude<Fault, { kind: 'outage' }>, on: FaultedCall['on']): boolean {

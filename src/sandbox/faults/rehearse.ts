@@ -105,12 +105,12 @@ function retryAfter(fault: Extract<Ending, { kind: 'answer' }>): Record<string, 
   };
 }
 
-async function cut(reply: Reply): Promise<Reply> {
+function cut(reply: Reply): Reply {
   switch (reply.kind) {
     case 'complete':
       return { kind: 'cut', status: reply.status, body: reply.body };
     case 'stream':
-      for await (const body of reply.chunks) return { kind: 'cut', status: reply.status, body };
+      for (const body of reply.chunks) return { kind: 'cut', status: reply.status, body };
       return { kind: 'cut', status: reply.status, body: '{' };
     case 'cut':
     case 'drop':

@@ -1,13 +1,10 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { get } from 'node:https';
 import path from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sandboxCommand } from '../../../src/cli/commands/sandbox.ts';
 import type { SandboxArgs } from '../../../src/cli/commands/sandbox-flags.ts';
 import type { Shell } from '../../../src/cli/shell.ts';
-import { selfSigned } from '../../../src/sandbox/certificate.ts';
-import { loadClients, loadSeed } from '../../../src/sandbox/start-files.ts';
+import { loadSeed } from '../../../src/sandbox/start-files.ts';
 import { exchange } from '../../support/exchange.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -60,21 +57,6 @@ test('three environments run in one process, each with its own shell', async () 
   }
   stopping.abort('SIGTERM');
   expect(await Promise.all(running)).toEqual([0, 0, 0]);
-});
-
-test('ends with an error when it can store no more orders', async () => {
-  const threads: Worker[] = [];
-  const hear = (thread: Worker) => threads.push(thread);
-  process.on('worker', hear);
-  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path });
-  const running = sandboxCommand({ environment: 'staging', data: 'broken' }, shell);
-  await until('the sandbox', () => shell.written.out || undefined);
-  process.off('worker', hear);
-  await threads[0]?.terminate();
-  await expect(running).rejects.toMatchObject({
-    code: 'sandbox-ended',
-    remedy: expect.stringContaining('again'),
-  });
 });
 
 test('reads credentials from files, and the environment from a variable', async () => {
@@ -225,9 +207,7 @@ describe('an invalid value gives one clear error', () => {
     [{ scopes: 'read delete' }, 'Option --scopes: "delete" is not valid.'],
     [{ scopes: ' ' }, 'Option --scopes: " " is not valid.'],
     [{ onDuplicate: 'ignore' }, 'Option --on-duplicate: "ignore" is not valid.'],
-    [{ tokenLifetime: '0' }, 'Option --token-lifetime: "0" is not valid.'],
-    [{ listShape: 'tree' }, 'Option --list-shape: "tree" is not valid.'],
-    [{ listItems: 'true' }, 'Option --list-items: "true" is not valid.'],
+    [{ list: 'newest' }, 'Option --list: "newest" is not valid.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({
       code: 'flag-invalid',
@@ -273,7 +253,6 @@ describe('an invalid value gives one clear error', () => {
     };
     await refused({ data: 'file/in-it' }).toMatchObject(unusable);
     await refused({ data: 'file/in-it' }, { env: {} }).toMatchObject(unusable);
-    await refused({ data: 'file/in-it', tls: true }).toMatchObject(unusable);
   });
 
   test('a missing fault file', async () => {
@@ -291,9 +270,6 @@ describe('an invalid value gives one clear error', () => {
 
   test.each([
     [{ headers: 'loose' }, 'Option --headers: "loose" is not valid.'],
-    [{ clientAuth: 'jwt' }, 'Option --client-auth: "jwt" is not valid.'],
-    [{ duplicateStatus: '500' }, 'Option --duplicate-status: "500" is not valid.'],
-    [{ createdStatus: '202' }, 'Option --created-status: "202" is not valid.'],
     [
       { publicUrl: 'sandbox.example.com' },
       'Option --public-url: "sandbox.example.com" is not valid.',
@@ -302,20 +278,8 @@ describe('an invalid value gives one clear error', () => {
       { publicUrl: 'https://user:word@host' },
       'Option --public-url: "https://user:word@host" is not valid.',
     ],
-    [{ cors: 'swagger.example.com' }, 'Option --cors: "swagger.example.com" is not valid.'],
-    [{ cors: 'https://a.example\nx: y' }, 'Option --cors: "https://a.example\nx: y" is not valid.'],
-    [{ listKey: '' }, 'Option --list-key: "" is not valid.'],
-    [{ listedState: '' }, 'Option --listed-state: "" is not valid.'],
-    [{ tlsCert: 'cert.pem' }, 'Only one of --tls-cert and --tls-key is set.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({ code: 'flag-invalid', message });
-  });
-
-  test('a certificate that is none', async () => {
-    await writeFile(path.join(folder.path, 'no.pem'), 'no certificate');
-    await refused({ tlsCert: 'no.pem', tlsKey: 'no.pem' }).toMatchObject({
-      code: 'sandbox-tls-invalid',
-    });
   });
 });
 
@@ -388,65 +352,6 @@ test('two sandboxes that start at once in a new folder have the same generated c
   await Promise.allSettled(running);
 });
 
-test.each(['[2001:db8::7]', 'fe80::1%lo'])(
-  'a self-signed certificate for %s stays the same',
-  (host) => {
-    const create = () => selfSigned(path.join(folder.path, 'six'), 'staging', [host]);
-    expect(create()).toEqual(create());
-  },
-);
-
-test('--tls serves https with a self-signed certificate that clients can trust, the same in every run', async () => {
-  const certificates: string[] = [];
-  for (let run = 0; run < 2; run += 1) {
-    await during({ data: 'tls', tls: true }, {}, async ({ baseUrl, authUrl }, { written }) => {
-      expect([baseUrl, authUrl].every((url) => url.startsWith('https://127.0.0.1:'))).toBe(true);
-      const [, file = ''] = /certificate: (\S+\.pem)\./.exec(written.err) ?? [];
-      const ca = await readFile(file, 'utf8');
-      certificates.push(ca);
-      for (const host of ['127.0.0.1', 'localhost']) {
-        const url = new URL(`${authUrl}/healthz`);
-        url.hostname = host;
-        expect(await statusOf(url, ca)).toBe(200);
-      }
-      await expect(statusOf(new URL(`${authUrl}/healthz`))).rejects.toMatchObject({
-        code: expect.any(String),
-      });
-    });
-  }
-  expect(new Set(certificates).size).toBe(1);
-});
-
-test('--tls with --memory prints the certificate, because no file has it', async () => {
-  await during({ memory: true, tls: true }, {}, async ({ authUrl }, { written }) => {
-    const [ca] =
-      /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.exec(written.err) ?? [];
-    expect(await statusOf(new URL(`${authUrl}/healthz`), ca)).toBe(200);
-  });
-});
-
-function statusOf(url: URL, ca?: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent: false, ...(ca !== undefined && { ca }) }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
-    }).on('error', reject);
-  });
-}
-
-test('--tls-cert and --tls-key serve https with a certificate from files', async () => {
-  const { cert, key } = selfSigned(undefined, 'staging', []);
-  await writeFile(path.join(folder.path, 'own.cert.pem'), cert);
-  await writeFile(path.join(folder.path, 'own.key.pem'), key);
-  await during(
-    { data: 'own-tls', tlsCert: 'own.cert.pem', tlsKey: 'own.key.pem' },
-    {},
-    async ({ authUrl }) => {
-      expect(await statusOf(new URL(`${authUrl}/healthz`), cert)).toBe(200);
-    },
-  );
-});
-
 test('--public-url is the address in the first line and in the OpenAPI document', async () => {
   const port = await freePort();
   const args = { memory: true, port: String(port), publicUrl: 'https://sandbox.example.com/po/' };
@@ -469,21 +374,16 @@ test('--public-url is the address in the first line and in the OpenAPI document'
 });
 
 test.each([
-  ['csv', 'purchaseOrderNumber,articleCode,quantity\nS-1,"A, ""1""",2\nS-2,B,1.5\nS-1,C,3\n'],
   [
-    'semicolon.csv',
-    '\ufeffpurchaseOrderNumber;orderState;articleCode;quantity\r\nS-1;NEW;"A, ""1""";2\r\nS-1;NEW;C;3\r\n\r\nS-2;;B;1.5',
-  ],
-  [
-    'json',
+    'list',
     JSON.stringify({ status: 'success', data: { purchaseOrders: seededOrders() }, error: null }),
   ],
-  ['array.json', JSON.stringify(seededOrders())],
-])('--seed stores the orders of a %s file, once', async (name, text) => {
+  ['array', JSON.stringify(seededOrders())],
+])('--seed stores the orders of a JSON file with the %s, once', async (name, text) => {
   const data = `seed-${name}`;
-  await writeFile(path.join(folder.path, `seed.${name}`), text);
+  await writeFile(path.join(folder.path, `${data}.json`), text);
   for (let run = 0; run < 2; run += 1) {
-    await during({ data, seed: `seed.${name}` }, {}, async ({ baseUrl, authUrl }) => {
+    await during({ data, seed: `${data}.json` }, {}, async ({ baseUrl, authUrl }) => {
       const body = grantFor(
         CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID,
         CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
@@ -513,67 +413,12 @@ function seededOrders() {
 }
 
 test.each([
-  ['purchaseOrderNumber,articleCode\nS-1,A', 'line 1: the column quantity is missing'],
-  [
-    'purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-2,A,many',
-    'line 3: .*items\\[0\\]\\.quantity must be a number',
-  ],
-  ['purchaseOrderNumber,articleCode,quantity\nS-1,"A,1', 'line 2: a quoted cell is not closed'],
-  [
-    'purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-1,B,x,1',
-    'line 3: 4 cells, but the header has 3',
-  ],
-  ['purchaseOrderNumber,articleCode,quantity\nS-1,A', 'line 2: 2 cells, but the header has 3'],
-  [
-    'purchaseOrderNumber,articleCode,quantity,quantity\nS-1,A,1,2',
-    'line 1: the column quantity occurs twice',
-  ],
-  ['purchaseOrderNumber,articleCode,quantity\nS-1,A,1\nS-2,B,1\nS-1,C,-1', 'line 4: .*quantity'],
-  [
-    'purchaseOrderNumber,articleCode,quantity,orderState\nS-1,A,1,\nS-1,B,1,OPEN',
-    'line 3: .*orderState',
-  ],
-  ['purchaseOrderNumber,articleCode,quantity\nS-\ufffd,A,1', 'not UTF-8'],
-  ['', 'empty'],
   ['[{"purchaseOrderNumber":""}]', 'order 1: .*purchaseOrderNumber must not be empty'],
   ['[', 'JSON'],
 ])('a seed file that is wrong is refused with the place: %j', (text, place) => {
   expect(() => loadSeed(text, 'seed')).toThrow(
     expect.objectContaining({ code: 'seed-unreadable', message: expect.stringMatching(place) }),
   );
-});
-
-test('--clients adds clients with their own scopes', async () => {
-  const clients =
-    '- { id: reader, secret: of-the-reader, scopes: [read] }\n- { id: erp, secret: of-the-erp }\n';
-  await writeFile(path.join(folder.path, 'clients.yaml'), clients);
-  await during({ memory: true, clients: 'clients.yaml' }, {}, async ({ authUrl }) => {
-    const statuses = [];
-    for (const [id, secret, scope] of [
-      ['reader', 'of-the-reader', 'read'],
-      ['reader', 'of-the-reader', 'write'],
-      ['erp', 'of-the-erp', 'admin'],
-      ['erp', 'of-the-reader', 'read'],
-    ] as const) {
-      const body = `${grantFor(id, secret)}&scope=${scope}`;
-      statuses.push(
-        (await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status,
-      );
-    }
-    expect(statuses).toEqual([200, 400, 200, 401]);
-  });
-  for (const text of [
-    '[{ id: a }]',
-    '[{ id: a, secret: b }, { id: a, secret: c }]',
-    '[',
-    '[*a]',
-    '',
-    '{}',
-  ]) {
-    expect(() => loadClients(text, 'clients')).toThrow(
-      expect.objectContaining({ code: 'clients-unreadable' }),
-    );
-  }
 });
 
 test('a process that cannot do its work says so in a line or two and exits with 1', async () => {

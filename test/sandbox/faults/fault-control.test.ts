@@ -242,7 +242,9 @@ describe('magic article codes', () => {
     ['ART-7', ''],
   ])('the line of a call with %s says "%s"', async (code, said) => {
     const reasons: string[] = [];
-    await using api = await openSandbox({ onCall: ({ reason }) => void reasons.push(reason) });
+    await using api = await openSandbox({
+      onEvent: (event) => void (event.type === 'answered' && reasons.push(event.reason)),
+    });
     await api.create(orderWith(code), await api.token());
     expect(reasons.at(-1)).toBe(said);
   });

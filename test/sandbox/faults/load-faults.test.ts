@@ -112,8 +112,12 @@ faults:
       /faults\.0\.articles: only `create` calls have/,
     ],
     [
-      'faults:\n  - { kind: lag, by: 1s, orders: [A] }',
+      'faults:\n  - { kind: list, show: all, orders: [A] }',
       /faults\.0\.orders: only `create` calls have/,
+    ],
+    [
+      'faults:\n  - { kind: list, show: newest }',
+      /faults\.0\.show: must be all, newest:N, oldest:N, paged:N, /,
     ],
   ])('that is invalid is reported with the line: %j', (text, told) => {
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
@@ -122,9 +126,9 @@ faults:
   });
 
   test('reports all problems at once', () => {
-    const text = 'seed: x\nfaults:\n  - { kind: drop, share: 2 }\n  - { kind: cap }';
+    const text = 'seed: x\nfaults:\n  - { kind: drop, share: 2 }\n  - { kind: list }';
     expect(() => loadFaults(text, 'test.yaml')).toThrow(
-      /line 1: seed[\s\S]*line 3: faults\.0\.share[\s\S]*line 4: faults\.1\.to/,
+      /line 1: seed[\s\S]*line 3: faults\.0\.share[\s\S]*line 4: faults\.1\.show/,
     );
   });
 });
@@ -140,13 +144,12 @@ test('every example in config/rehearsals/ is valid', async () => {
   }
   expect([...kinds].toSorted()).toEqual([
     'answer',
-    'cap',
     'crash',
     'cut',
     'delay',
     'drop',
-    'lag',
     'late',
+    'list',
     'outage',
     'revoke',
   ]);

@@ -186,22 +186,6 @@ describe('list', () => {
     return { api, token };
   };
 
-  test.each([
-    ['newest', 2, ['PO-2', 'PO-3']],
-    ['oldest', 2, ['PO-1', 'PO-2']],
-    ['oldest', 0, []],
-    ['newest', 5, ['PO-1', 'PO-2', 'PO-3']],
-  ] as const)('capped to the %s %d', async (keep, to, numbers) => {
-    const { api, token } = await filled([{ kind: 'cap', to, keep }]);
-    expect(await api.orders(token)).toEqual(numbers.map((number) => goodOrder(number)));
-  });
-
-  test('a lagging list shows an order some time after it was stored', async () => {
-    const { api, token } = await filled([{ kind: 'lag', by: '3s' }]);
-    expect(await api.orders(token)).toEqual([]);
-    await until('the list to catch up', async () => (await api.orders(token)).length === 3);
-  });
-
   test('forbidden while creations succeed', async () => {
     const { api, token } = await filled([{ kind: 'answer', on: 'list', status: 403 }]);
     expect((await api.list(token)).status).toBe(403);

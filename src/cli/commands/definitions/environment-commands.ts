@@ -100,21 +100,8 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--auth-port <port>', text: 'separate port for the token endpoint' },
   { flags: '--host <address>', text: 'address to listen on (default: 127.0.0.1)' },
   { flags: '--public-url <url>', text: 'address that callers use, for a proxy or a container' },
-  { flags: '--tls', text: 'https with a self-signed certificate, stored in the data folder' },
-  { flags: '--tls-cert <file>', text: 'https with this certificate (PEM)' },
-  { flags: '--tls-key <file>', text: 'private key of the certificate (PEM)' },
-  {
-    flags: '--cors [origin]',
-    text: 'let pages of this origin call, such as Swagger UI (default: every origin)',
-  },
   { flags: '--token-path <path>', text: '/oauth2/token (default) or /oauth/token' },
-  { flags: '--token-lifetime <seconds>', text: 'how long tokens are valid (default: 3600)' },
-  {
-    flags: '--client-auth <where>',
-    text: 'form, basic or both (default): where clients send their credentials',
-  },
   { flags: '--scopes <names>', text: 'scopes that the client may have, such as "read write"' },
-  { flags: '--clients <file>', text: 'more clients: a YAML or JSON list of {id, secret, scopes}' },
   { flags: '--allow-ip <cidr...>', text: 'answer only these addresses' },
   {
     flags: '--headers <how>',
@@ -123,35 +110,19 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--data <folder>', text: 'folder for its data (default: data/sandbox)' },
   { flags: '--memory', text: 'keep all data in memory' },
   { flags: '--reset', text: 'remove the orders and tokens of earlier runs first' },
-  { flags: '--seed <file>', text: 'initial orders, as JSON or CSV' },
+  { flags: '--seed <file>', text: 'initial orders, as JSON' },
   {
     flags: '--on-duplicate <what>',
     text: 'accept (default) or refuse a number that already exists',
   },
-  { flags: '--duplicate-status <status>', text: '409 (default) or 400 for that refusal' },
-  { flags: '--created-status <status>', text: '201 (default) or 200 for a creation' },
   {
-    flags: '--blank-text <what>',
-    text: 'accept (default) or refuse numbers and articles that contain only spaces',
+    flags: '--list <mode>',
+    text: 'what the list shows: all (default), newest:N or oldest:N (cut in silence), paged:N (limit and offset count); docs/rehearsals.md has more',
   },
-  {
-    flags: '--unknown-fields <what>',
-    text: 'ignore (default) or refuse fields that are not specified',
-  },
-  { flags: '--quantity <type>', text: 'number (default) or integer' },
-  {
-    flags: '--text-limit <characters>',
-    text: 'longest order number and article code (default: 256)',
-  },
-  { flags: '--body-limit <bytes>', text: 'largest request body (default: 1048576)' },
-  { flags: '--list-shape <shape>', text: 'object (default) or array' },
-  { flags: '--list-key <name>', text: 'field of the list object (default: purchaseOrders)' },
-  { flags: '--list-items <yes|no>', text: 'whether the list contains items (default: yes)' },
-  { flags: '--listed-state <state>', text: 'state that the list shows (default: NEW)' },
   { flags: '--faults <file>', text: 'inject the faults that this file describes' },
   {
     flags: '--record',
-    text: 'serve /rehearsal on the token address: what happened, and faults that can be changed',
+    text: 'serve /rehearsal on the token address: the last calls, and faults that can be changed',
   },
 ];
 
