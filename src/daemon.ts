@@ -70,7 +70,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     takePresent: sources.settleOnce,
     stuck: progress.stuck,
     outdated: reconciliation.outdated,
-    ...createBacklog({ ...book, breaker, reading: sources.reading }),
+    ...createBacklog({ ...book, ...reconciliation, breaker, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -62,12 +62,14 @@ type BacklogDeps = {
   breaker: CircuitBreaker;
   /** How many files are being read now. */
   reading: () => number;
+  /** Whether this process has looked what the API's list shows now. */
+  hasLooked: () => boolean;
 };
 
 export type Backlog = ReturnType<typeof createBacklog>;
 
 /** The remaining work of all daemons of an environment. */
-export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps) {
+export function createBacklog({ ledger, batches, breaker, reading, hasLooked }: BacklogDeps) {
   /**
    * How many files, orders, batches and reports are not finished. They are counted one after the other, in the order in
    * which work passes on: what leaves one count meanwhile is in a later one.
@@ -80,7 +82,8 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
   /** Why nothing continues without a person: an operator paused delivery, the list does not show what it must, or only held batches are left. */
   async function waitsForPerson(): Promise<string | undefined> {
     const pause = breaker.current();
-    if (pause?.code === OPERATOR || listNeedsPerson(pause?.code ?? '')) return pause?.reason;
+    if (pause?.code === OPERATOR) return pause.reason;
+    if (pause && listNeedsPerson(pause.code) && hasLooked()) return pause.reason;
     const underWay = await batches.underWay();
     // The file of a held batch may be read only in part.
     const partlyRead = underWay.filter(({ state }) => state === 'reading').length;

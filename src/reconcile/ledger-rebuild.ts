@@ -24,7 +24,11 @@ import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import { expectedOrders, keepShown, type ListProof } from './list-proof.ts';
-import { createRebuildRequest, type RebuildRequest } from './rebuild-request.ts';
+import {
+  createRebuildRequest,
+  type PendingRebuild,
+  type RebuildRequest,
+} from './rebuild-request.ts';
 
 type RebuildDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -45,6 +49,8 @@ export type LedgerRebuild = ReturnType<typeof createLedgerRebuild>;
 
 const LOCK = 15_000;
 const PAGE = 500;
+/** After so many failures, a question that the API cannot answer is left out. */
+const PATIENCE = 6;
 /** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
 const LOOK_AGAIN = 100;
@@ -77,16 +83,16 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {
-      return await run(pending.why, pending.epoch);
+      return await run(pending);
     } finally {
       await lock.release();
     }
   }
 
-  async function run(why: string, epoch: string): Promise<RebuildResult> {
+  async function run({ why, epoch, failed }: PendingRebuild): Promise<RebuildResult> {
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (mode === 'none' && why === 'new') return (await finish(epoch)) ? 'done' : 'pending';
-    const { end, listed, shown } = await proof.readFirst();
+    const { end, listed, shown } = await proof.readFirst(failed >= PATIENCE);
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
     const added = await takeIn(listed, { isIntact: why === 'new', epoch });

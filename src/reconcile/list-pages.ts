@@ -9,20 +9,24 @@ export type Paging = 'no' | 'yes' | 'unknown';
 const PAGE = 1_000;
 /** Two passes in a row must agree; an API that changes faster than it can be read is tried later. */
 const MOST_PASSES = 5;
+/** Pages beyond three times as many as full ones would need: then the list has no end. */
+const SPARE_PAGES = 10;
 
 /**
  * Asks whether the list is one page of more: `limit=1` and `offset=N` must show nothing less than
  * the `first` read, with its N orders, did. Where they do, a second plain read tells an effect from
- * orders that were removed meanwhile. A failed end: the question has no answer this time.
+ * orders that were removed meanwhile. A failed end: the question has no answer this time; `isLast`
+ * takes any other answer for `unknown`, too.
  */
 export async function askPaging(
   list: ReadList,
   first: ShownNumbers,
+  isLast = false,
 ): Promise<Paging | Exclude<ListEnd, { kind: 'complete' }>> {
   if (first.size < 2) return 'unknown';
   for (const query of [{ limit: 1 }, { offset: first.size }]) {
     const { end, shown } = await readShown(list, query);
-    if (end.kind !== 'complete') return isAnswered(end) ? 'unknown' : end;
+    if (end.kind !== 'complete') return isLast || isRefused(end) ? 'unknown' : end;
     if (countShared(first, shown) === first.size) continue;
 
     const again = await readShown(list, {});
@@ -32,9 +36,12 @@ export async function askPaging(
   return 'no';
 }
 
-/** The API answered, and not with a list: it does not know these parameters. */
-function isAnswered(end: Exclude<ListEnd, { kind: 'complete' }>): boolean {
-  return end.kind !== 'unauthorized' && end.said.httpStatus !== undefined;
+/** Statuses that say nothing about the parameters. */
+const ABOUT_OTHERS = new Set([401, 408, 425, 429]);
+
+/** The API does not take these parameters. */
+function isRefused({ said: { httpStatus = 0 } }: Exclude<ListEnd, { kind: 'complete' }>): boolean {
+  return httpStatus >= 400 && httpStatus < 500 && !ABOUT_OTHERS.has(httpStatus);
 }
 
 async function readShown(list: ReadList, query: ListQuery) {
@@ -82,7 +89,7 @@ async function readPass(
   const pass: Pass = { shown: new Set(), hasNewBetween: false };
   const place = { hasOld: false, hasNewSince: false };
   let size: { limit?: number } = { limit: PAGE };
-  let offset = 0;
+  let [offset, pages, largest] = [0, 0, 0];
 
   for (;;) {
     const inPage = new Set<string>();
@@ -102,7 +109,8 @@ async function readPass(
     };
     const end = await list(take, { ...size, offset });
     if (end.kind !== 'complete') {
-      if (!isTooMany(end, offset) || size.limit === undefined) return end;
+      // The API may not give as many orders at once.
+      if (!isRefused(end) || offset > 0 || size.limit === undefined) return end;
       size = {};
       continue;
     }
@@ -110,13 +118,11 @@ async function readPass(
     if (pass.shown.size === known)
       return failed('list-unstable', `the list repeats its page at offset ${offset}`);
     offset += end.orders;
+    pages += 1;
+    largest = Math.max(largest, end.orders);
+    if (pages > SPARE_PAGES + 3 * Math.ceil(offset / largest))
+      return failed('list-unstable', 'the list grows faster than its pages can be read');
   }
-}
-
-/** The first page is refused: the API may not give as many orders at once. */
-function isTooMany(end: Exclude<ListEnd, { kind: 'complete' }>, offset: number): boolean {
-  const { httpStatus = 0 } = end.said;
-  return offset === 0 && httpStatus >= 400 && httpStatus < 500 && end.kind === 'failed';
 }
 
 function failed(code: string, message: string): { kind: 'failed'; said: Said } {

@@ -82,6 +82,7 @@ export function createListProof(deps: ListProofDeps) {
   const { mode } = rules;
   const { redis, keys, time } = store;
   const judge = createJudge(deps);
+  let hasLooked = false;
 
   /** Reads the list completely, as far as it is known how, and looks for the order of the turn in it. */
   async function read(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
@@ -100,19 +101,23 @@ export function createListProof(deps: ListProofDeps) {
     return read.end;
   }
 
-  /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
-  async function readFirst(): Promise<FirstRead> {
+  /**
+   * Reads the list for a ledger that knows too little, and asks whether it has pages. `isLast`: an API
+   * that always fails when it is asked is not asked for ever.
+   */
+  async function readFirst(isLast: boolean): Promise<FirstRead> {
+    hasLooked = true;
     const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
 
-    const hasPages = await knowPaging(plain.shown);
+    const hasPages = await knowPaging(plain.shown, isLast);
     if (typeof hasPages !== 'boolean') return { ...plain, end: hasPages };
     return hasPages ? readExisting((take) => readPages(list, take)) : plain;
   }
 
   /** Asks whether the list has pages, and remembers the answer for a day. */
-  async function knowPaging(shown: ShownNumbers) {
-    const paging = await askPaging(list, shown);
+  async function knowPaging(shown: ShownNumbers, isLast = false) {
+    const paging = await askPaging(list, shown, isLast);
     if (typeof paging !== 'string') return paging;
     const isAsked = shown.size >= 2;
     const hasPages =
@@ -130,8 +135,9 @@ export function createListProof(deps: ListProofDeps) {
     const { isDue, turn, expected, nextAt, askedAt } = await storedProof(store);
     const now = time.now();
     const waiting = turn ?? (expected === undefined ? undefined : '');
-    const looksFor = isDue && now >= nextAt ? waiting : undefined;
-    const asks = !isDue && now - askedAt >= ASK_AGAIN && (await redis.exists(keys.rebuild)) === 0;
+    // A daemon that starts looks at once.
+    const looksFor = isDue && (now >= nextAt || !hasLooked) ? waiting : undefined;
+    const asks = now - askedAt >= ASK_AGAIN && (await redis.exists(keys.rebuild)) === 0;
     if (looksFor === undefined ? !asks : await isSending(looksFor)) return;
 
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
@@ -145,6 +151,7 @@ export function createListProof(deps: ListProofDeps) {
 
   async function lookFor(turn: string): Promise<void> {
     const end = await read(() => undefined);
+    hasLooked = true;
     if (end.kind !== 'complete') await judge.failed(turn);
   }
 
@@ -161,7 +168,14 @@ export function createListProof(deps: ListProofDeps) {
     return known?.kind === 'open' && known.entry.state === 'sending';
   }
 
-  return { read, readFirst, tick, rules };
+  return {
+    read,
+    readFirst,
+    tick,
+    rules,
+    /** Whether this process has looked what the list shows now. */
+    hasLooked: () => hasLooked,
+  };
 }
 
 /** What a read gets where the configuration says that there is no list. */

@@ -6,6 +6,7 @@ import { rateLimitOf } from '../deliver/guards.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { LOSSES } from '../ledger/identity.ts';
+import { waitsForList } from '../ledger/list-pauses.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -28,6 +29,8 @@ export type Reconciliation = AsyncDisposable & {
   verify(): Promise<void>;
   /** Reads the list where an order must be shown before others are sent. */
   prove(): Promise<void>;
+  /** Whether this process has looked what the list shows now, where it must show something. */
+  hasLooked(): boolean;
   /** Reads the list for files that wait for it, if there are any. */
   readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
@@ -61,7 +64,7 @@ export function createReconciliation(
   const shared = { store, ledger, owner, policy, log, proof };
   const delivery = {
     onVerdict: learnFrom(breaker, store.time),
-    isPaused: () => breaker.current() !== undefined,
+    isAway: () => isAway(breaker),
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh }, waitsFor);
@@ -111,11 +114,18 @@ export function createReconciliation(
   };
   return {
     ...readings,
+    hasLooked: proof.hasLooked,
     establish,
     outdated: outdated.signal,
     remember,
     [Symbol.asyncDispose]: end,
   };
+}
+
+/** Whether the API takes no order at all; while delivery waits for the list, nobody asks it to. */
+export function isAway(breaker: Pick<CircuitBreaker, 'current'>): boolean {
+  const pause = breaker.current();
+  return pause !== undefined && !waitsForList(pause.code);
 }
 
 /** Reads of the list count within a rate limit, and come first. */

@@ -33,7 +33,8 @@ type VerifierDeps = {
   delivery: {
     /** The list showed whether an order in doubt was created. */
     onVerdict(entry: Entry, wasCreated: boolean): Promise<void>;
-    isPaused(): boolean;
+    /** The API takes no order at all. */
+    isAway(): boolean;
   };
   proof: Pick<ListProof, 'read' | 'rules'>;
 };
@@ -133,7 +134,7 @@ async function read(
     { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason },
     isNews,
   );
-  const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
+  const isAway = deps.delivery.isAway() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
   const isSeen = (sentAt: number) => isWitnessed(sight, sentAt);
   return { listedFrom, end, rows, respelled, evidence, isSeen, isWatched, unclear, isAway };

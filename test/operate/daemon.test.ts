@@ -18,6 +18,7 @@ it('a batch that is settled while the work is counted is counted as a report to 
     ledger: ledger as Ledger,
     batches: batches as Batches,
     breaker: {} as CircuitBreaker,
+    hasLooked: () => true,
     reading: () => 0,
   });
   expect(await backlog.unfinished()).toBe(1);

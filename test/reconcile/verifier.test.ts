@@ -46,7 +46,7 @@ async function openVerifierRig() {
     log,
     canaries,
     proof: { read: list, rules: { mode: 'trust', isProtected: false } },
-    delivery: { onVerdict, isPaused: () => false },
+    delivery: { onVerdict, isAway: () => false },
   });
 
   let ordinal = -1;

@@ -16,7 +16,7 @@ import { openHeartbeat } from '../../src/operate/heartbeat.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild, createTakeIn } from '../../src/reconcile/ledger-rebuild.ts';
 import { createListProof } from '../../src/reconcile/list-proof.ts';
-import { learnFrom } from '../../src/reconcile/reconciliation.ts';
+import { isAway, learnFrom } from '../../src/reconcile/reconciliation.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import type { Context } from '../../src/redis/store.ts';
 import { createRedisTime, type RedisTime } from '../../src/redis/time.ts';
@@ -149,7 +149,7 @@ export async function openParts(
     proof,
     delivery: {
       onVerdict: learnFrom(breaker, store.time),
-      isPaused: () => breaker.current() !== undefined,
+      isAway: () => isAway(breaker),
     },
   });
   const rebuild = createLedgerRebuild({ ...base, store, proof, refresh });

@@ -32,4 +32,4 @@ export const LIST_KINDS = {
       [{ kind: 'answer', on: 'list', status } satisfies Faults[number]],
     ]),
   ),
-} as const satisfies Record<string, Faults>;
+} satisfies Record<string, Faults>;

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
+import { LIST_KINDS } from '../support/list-kinds.ts';
+import { createOrders } from '../support/open-sandbox.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+// The hole that this closes: 40 orders at the API, a list that shows a part of them, a new ledger, and a file with the
+// 40 and 10 new ones.
+
+const KNOWN = Array.from({ length: 40 }, (_, i) => `PO-${i + 1}`);
+const NEW = Array.from({ length: 10 }, (_, i) => `PO-${i + 41}`);
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const FILE = [HEAD, ...[...KNOWN, ...NEW].map((number) => `${number},NEW,A-1,1`), ''].join('\n');
+
+type Kind = string;
+const listOf = (kind: Kind): readonly object[] => LIST_KINDS[kind as keyof typeof LIST_KINDS];
+
+/** An API with 40 orders, of which its list shows what this kind of list shows. */
+async function openWithOrders(show: readonly object[], more = ''): Promise<Workplace> {
+  const place = await openWorkplace({
+    sandbox: { record: true },
+    delivery: more,
+    faults: { faults: [] },
+  });
+  const token = await place.api.token();
+  await createOrders(place.api, KNOWN, token);
+  await place.setFaults(show);
+  return place;
+}
+
+/** Numbers that were created more than once. */
+const doubled = (place: Workplace): string[] =>
+  [...place.stored()].filter(([, times]) => times > 1).map(([number]) => number);
+
+const isListRead = (event: SandboxEvent) => event.type === 'answered' && event.on === 'list';
+const reads = (place: Workplace): number => place.events.filter(isListRead).length;
+
+/** What status says delivery waits for. */
+async function pauseCode(place: Workplace): Promise<string | undefined> {
+  const { out } = await place.run(['status', '--json']);
+  const { pauses = [] } = JSON.parse(out || '{}') as { pauses?: { code: string }[] };
+  return pauses[0]?.code;
+}
+
+const COMPLETE: Kind[] = [
+  'complete',
+  'cut from the 201st on',
+  'paged always',
+  'paged on request',
+  'query parameters refused',
+];
+
+describe('with a list that is complete, as far as its pages show', () => {
+  it.each(COMPLETE)('each order is created once: %s', async (kind) => {
+    await using place = await openWithOrders(listOf(kind));
+    await place.drop('orders.csv', FILE);
+    const before = reads(place);
+    expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+    expect(doubled(place)).toEqual([]);
+    expect(place.stored().size).toBeGreaterThanOrEqual(50);
+    const [report] = await place.reportsNow();
+    expect(report?.counts).toMatchObject({ accepted: 10, duplicate: 40 });
+    // One as before, and three more; a list with pages is read page by page, at least twice.
+    if (kind === 'complete') expect(reads(place) - before).toBeLessThanOrEqual(4);
+  });
+});
+
+const CUT: Kind[] = ['the newest only', 'the oldest only', 'a random part', 'empty'];
+
+describe('with a list that is cut without a word', () => {
+  it.each(CUT)('at most the first order is created twice, and it is named: %s', async (kind) => {
+    await using place = await openWithOrders(listOf(kind));
+    await place.drop('orders.csv', FILE);
+    const before = reads(place);
+    const { code, err } = await place.run(['start', '--once', '--max-wait', '60s']);
+    expect(code).toBe(2);
+    const twice = doubled(place);
+    expect(twice.length).toBeLessThanOrEqual(1);
+    expect(await pauseCode(place)).toBe('list-incomplete');
+    for (const number of twice) expect(err).toContain(`order ${number} `);
+    // Growing waits: a few reads in two settles, then one a settle.
+    expect(reads(place) - before).toBeLessThan(20);
+    const { out } = await place.run(['reconcile']);
+    expect(out).not.toContain('They agree');
+  });
+});
+
+const UNUSABLE: [Kind, string][] = [
+  ['limit honored, offset ignored', 'list-unstable'],
+  ['growing while it is read', 'list-unstable'],
+  ['malformed', 'ledger-new'],
+  ['not offered, 403', 'list-not-offered'],
+  ['not offered, 404', 'list-not-offered'],
+  ['not offered, 405', 'list-not-offered'],
+  ['not offered, 501', 'list-not-offered'],
+];
+
+describe('with a list that cannot be used', () => {
+  it.each(UNUSABLE)('nothing is sent, and the run ends with 2: %s', async (kind, code) => {
+    await using place = await openWithOrders(listOf(kind));
+    await place.drop('orders.csv', FILE);
+    const before = reads(place);
+    const run = await place.run(['start', '--once', '--max-wait', '5s']);
+    expect(run.code).toBe(2);
+    expect(place.stored().size).toBe(40);
+    expect(await pauseCode(place)).toBe(code);
+    if (code === 'list-not-offered') expect(run.err).toContain('scope');
+    // Pages are read at most four a second; anything else with growing waits.
+    expect(reads(place) - before).toBeLessThan(code === 'list-unstable' ? 100 : 25);
+  });
+});
+
+it('delivery resumes by itself when the list is healed, without another order twice', async () => {
+  await using place = await openWithOrders(LIST_KINDS['the newest only']);
+  await place.drop('orders.csv', FILE);
+  place.start(['start']);
+  await until(
+    'the list to be incomplete',
+    async () => (await pauseCode(place)) === 'list-incomplete',
+  );
+  await place.setFaults(LIST_KINDS.complete);
+  await until('all orders', () => place.stored().size === 50);
+  await until('the report', async () => (await place.reportsNow())[0]?.state === 'finished');
+  expect(doubled(place).length).toBeLessThanOrEqual(1);
+});
+
+it('a first order whose answer is lost keeps the others waiting until the list shows it', async () => {
+  const lost = { kind: 'drop', on: 'create', when: 'after', attempts: '1', orders: ['PO-41'] };
+  await using place = await openWithOrders([lost, ...LIST_KINDS.complete]);
+  const rows = NEW.map((number) => `${number},NEW,A-1,1`);
+  await place.drop('orders.csv', [HEAD, ...rows, ''].join('\n'));
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect(doubled(place)).toEqual([]);
+  expect(place.stored().size).toBe(50);
+});
+
+it('a daemon that is killed while the first order waits continues where it was', async () => {
+  await using place = await openWithOrders(LIST_KINDS.lagging);
+  await place.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
+  const first = place.spawn(['start']);
+  await until('the first order', () => place.stored().size === 41);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect(doubled(place)).toEqual([]);
+  expect(place.stored().size).toBe(50);
+});
+
+it('a person says how many orders the API has: a list that shows them is complete', async () => {
+  await using place = await openWithOrders(LIST_KINDS['the oldest only']);
+  await place.drop('orders.csv', FILE);
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(2);
+  const short = await place.run(['reconcile', '--expect', '40']);
+  expect(short.code).toBe(2);
+  expect(short.out).toContain('fewer than the 40 expected');
+  await place.setFaults([{ kind: 'list', show: 'oldest:41' }]);
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect(doubled(place).length).toBeLessThanOrEqual(1);
+  expect(place.stored().get('PO-50')).toBe(1);
+});
