@@ -14,8 +14,8 @@ const SPARE_PAGES = 10;
 
 /**
  * Asks whether the list is one page of more: `limit=1` and `offset=N` must show nothing less than
- * the `first` read, with its N orders, did. Where they do, a second plain read tells an effect from
- * orders that were removed meanwhile. A failed end: the question has no answer this time; `isLast`
+ * the `first` read, with its N orders, did. Where they do, a second plain read keeps an effect apart
+ * from orders that were removed meanwhile. A failed end: the question has no answer this time; `isLast`
  * takes any other answer for `unknown`, too.
  */
 export async function askPaging(

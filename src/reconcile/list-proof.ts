@@ -103,7 +103,7 @@ export function createListProof(deps: ListProofDeps) {
 
   /**
    * Reads the list for a ledger that knows too little, and asks whether it has pages. `isLast`: an API
-   * that always fails when it is asked is not asked for ever.
+   * that always fails when it is asked is not asked forever.
    */
   async function readFirst(isLast: boolean): Promise<FirstRead> {
     hasLooked = true;

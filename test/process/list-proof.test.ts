@@ -111,7 +111,7 @@ describe('with a list that cannot be used', () => {
   });
 });
 
-it('delivery resumes by itself when the list is healed, without another order twice', async () => {
+it('delivery resumes when the list is healed, without another order twice', async () => {
   await using place = await openWithOrders(LIST_KINDS['the newest only']);
   await place.drop('orders.csv', FILE);
   place.start(['start']);
