@@ -1567,8 +1567,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'a pause that holds what waited for its intent',
     file: 'src/ledger/commit.lua',
-    find: "held = held or string.sub(field, 1, 5) == 'hold:'",
-    replace: "held = held or string.sub(field, 1, 5) == 'none:'",
+    find: "string.sub(field, 1, 5) == 'hold:' and",
+    replace: "string.sub(field, 1, 5) == 'none:' and",
     tests: ['test/ledger/ledger.test.ts'],
   },
   {

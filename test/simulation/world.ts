@@ -187,8 +187,9 @@ async function withoutIntervals(random: () => number, run: () => Promise<void>):
 
 /** Orders that every good list holds, as the verifier will know them. */
 function grownCanaries(store: Store, { settle }: Weather): string[] {
-  // A ledger rebuild does not judge the list that it gets.
-  if (store.hget(KEYS.rebuild, 'why') !== null) return [];
+  // A ledger rebuild does not judge the list that it gets, and its proof has no canary yet.
+  const isDue = store.hget(KEYS.listProof, 'proof') === 'due';
+  if (isDue || store.hget(KEYS.rebuild, 'why') !== null) return [];
   const grown = store
     .ranked(KEYS.canaries)
     .filter(([, since]) => ledgerTime(store, KEYS.identity) - since >= 2 * settle + 1000);
