@@ -9,6 +9,7 @@ import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { createCanaries } from './canaries.ts';
 import { createFileLists } from './file-lists.ts';
+import { createGuaranteeMeter, type GuaranteeMeter } from './guarantee-meter.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
 import { createVerifier } from './verifier.ts';
 
@@ -26,6 +27,9 @@ export type Reconciliation = AsyncDisposable & {
   /** Reads the list for files that wait for it, if there are any. */
   readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
+  /** Reads the list for the guarantee meter, if nobody else has for an hour. */
+  measure(): Promise<void>;
+  sawKind: GuaranteeMeter['sawKind'];
   /**
    * Compares the ledger with its checkpoint. If entries are missing, or another ledger (`ledgerBefore`) was used meanwhile, the
    * API's list is read before anything is sent.
@@ -33,7 +37,7 @@ export type Reconciliation = AsyncDisposable & {
   establish(ledgerBefore?: string): Promise<void>;
   /** Aborts with PoSyncError `ledger-newer` when a newer version has changed the format of the ledger since the start. */
   outdated: AbortSignal;
-  /** The API has this order: from now on it may serve as a canary. */
+  /** The API has just answered that it created this order: from now on it may serve as a canary, and lists should show it. */
   remember(number: string): void;
 };
 
@@ -45,7 +49,9 @@ export function createReconciliation(
   const { config, store, owner, clock, log, stopping } = context;
   const { ledger, identity, policy } = book;
   const canaries = createCanaries({ ...store, clock });
-  const { list } = partner;
+  const { settle } = policy;
+  const meter = createGuaranteeMeter({ store, ledger, clock, owner, settle, log, stopping });
+  const list = meter.watch(partner.list);
   const shared = { store, ledger, owner, policy, log, list };
   const delivery = {
     onVerdict: learnFrom(breaker, store.time),
@@ -56,7 +62,6 @@ export function createReconciliation(
     { ...shared, clock, refresh: () => breaker.refresh(true) },
     waitsFor,
   );
-  const { settle } = policy;
   const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
@@ -83,6 +88,7 @@ export function createReconciliation(
   }
 
   function remember(number: string): void {
+    meter.remember(number);
     canaries
       .remember(number)
       .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
@@ -101,6 +107,8 @@ export function createReconciliation(
     establish,
     outdated: outdated.signal,
     remember,
+    measure: () => meter.tick(list),
+    sawKind: meter.sawKind,
     [Symbol.asyncDispose]: end,
   };
 }
