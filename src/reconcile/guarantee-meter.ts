@@ -133,7 +133,6 @@ export function createGuaranteeMeter({
     const all = redis.multi().hset(keys.guarantee, day, JSON.stringify(seen.reduce(joinSeen)));
     if (isComplete)
       all.hset(keys.guarantee, { listed: sight.from, lacked: JSON.stringify(sight.lacked()) });
-    if (end.kind === 'unavailable') all.hset(keys.guarantee, { kind: 'notOffered' });
     const gone = [...sight.shown(), ...respelled, ...sight.createdBefore(sight.from - PATIENCE)];
     if (gone.length > 0) all.zrem(keys.unseen, ...gone);
     const old = before === null ? await outdated(sight.from) : [];
@@ -146,7 +145,7 @@ export function createGuaranteeMeter({
     return fields.filter((field) => /^\d+$/.test(field) && !isKept(field, now));
   }
 
-  /** Whoever examined the list found this. */
+  /** Whoever examines the list found this; the last word counts. Call it after each examination. */
   function sawKind(kind: ListKind): void {
     redis.hset(keys.guarantee, { kind }).catch(onTrouble);
   }

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import {
+  type Bracket,
   type Guarantee,
   guaranteeRemedy,
   guaranteeText,
+  joinBrackets,
   judgeGuarantee,
   type Measures,
   NOTHING_SEEN,
@@ -29,6 +31,18 @@ it('nothing is known without samples', () => {
   const known = judgeGuarantee(NOTHING, SETTLE);
   expect(known.map(({ holds }) => holds)).toEqual([null, null, null, null, null]);
   expect(known.map(({ measured }) => measured)).toEqual([null, null, null, null, null]);
+});
+
+it('several times make one bracket: the longest lack, and the shortest time beyond it', () => {
+  const times = [
+    [0, 5],
+    [8, 12],
+    [1, 9],
+    [2, 3],
+  ].map(([atLeast = 0, atMost = 0]) => ({ samples: 1, atLeast, atMost }));
+  const all = times.reduce<Bracket | undefined>(joinBrackets, undefined);
+  expect(all).toEqual({ samples: 4, atLeast: 8, atMost: 9 });
+  expect(joinBrackets(times[0], times[1])).toEqual({ samples: 2, atLeast: 8, atMost: 12 });
 });
 
 // After how many seconds a list still lacked an order, and after how many one showed it; what that says with a settle of 60 s.
