@@ -283,7 +283,9 @@ describe('the status', () => {
     const measures = { kind: undefined, twice: 0, overdue: { orders: 0, longest: 0 } };
     const status = (settle: number) => ({
       ...STATUS,
-      ...{ deadLetters: 0, unreadable: [], pauses: [] },
+      deadLetters: 0,
+      unreadable: [],
+      pauses: [],
       guarantee: judgeGuarantee({ ...measures, seen: samples }, settle),
     });
     const text = (settle: number) =>
