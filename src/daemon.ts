@@ -154,6 +154,7 @@ function roundsOf(
     ],
     ['delivery', 'list proof', 250, reconciliation.prove],
     ['delivery', 'lists for files', 250, reconciliation.readForFiles],
+    ['delivery', 'guarantee', Math.min(5_000, config.delivery.settle), reconciliation.measure],
     ['intake', 'throughput', 250, admission.measure],
     ['intake', 'admission', 1_000, admission.tick],
     ['intake', 'settlement', 250, settlement.tick],

@@ -7,6 +7,7 @@ import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import { onOneLine } from '../order/text.ts';
+import { type Guarantee, guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 
 /** A message to a person or another program. It never contains order content or secrets. */
 export type Notice = {
@@ -21,6 +22,7 @@ export type Notice = {
     | 'lost'
     | 'back'
     | 'created-twice'
+    | 'guarantee'
     | 'paused'
     | 'resumed'
     | 'silent'
@@ -43,7 +45,7 @@ export type Notice = {
   needPerson?: number;
   counts?: OutcomeCounts;
   reason?: string;
-  /** Of a pause: its stable code; and of a held batch or an unreadable file too, what a person must do or what ends it. */
+  /** Of a pause: its stable code, of a guarantee the assumption; and of a held batch or an unreadable file too, what a person must do or what ends it. */
   code?: string;
   remedy?: string;
   /** ISO 8601, UTC: when the pause or the silence began. */
@@ -180,6 +182,14 @@ export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Not
     `${twiceText(facts.orders)}. ${TWICE_REMEDY}`,
     facts,
   );
+}
+
+/** An assumption of the guarantee does not hold. */
+export function assumptionFails(one: Guarantee, facts: CommonFacts): Notice {
+  const { assumption: code } = one;
+  const [reason, remedy = ''] = [guaranteeText(one), guaranteeRemedy(one)];
+  const text = `Orders may be created twice, because assumption ${code} does not hold: ${reason}. ${remedy}`;
+  return noticeOf('attention', 'guarantee', text, { ...facts, code, reason, remedy });
 }
 
 /**

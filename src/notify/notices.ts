@@ -8,6 +8,7 @@ import type { NotTaken } from '../intake/offers.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { noticeTrouble } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
+import { readGuarantee } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
 import { type Notice, type NoticeEvent, placesOf, withCommands } from './notice.ts';
@@ -70,8 +71,12 @@ export function openNotices(deps: Deps) {
     return kept;
   }
 
-  const tick = async (): Promise<void> =>
-    receivers.length > 0 ? notifier.tick(await side.notTaken()) : notifier.watch();
+  async function tick(): Promise<void> {
+    if (receivers.length === 0) return notifier.watch();
+    const { settle } = config.delivery;
+    const guarantee = await readGuarantee(store, { settle, now: store.time.now() });
+    await notifier.tick(await side.notTaken(), guarantee);
+  }
 
   return {
     /** Call about once a second. */

@@ -6,6 +6,7 @@ import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Guarantee, measuredOnes } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { createHearing, sourceHeard, sourceSilent, watchFrom } from './hearing.ts';
 import * as tell from './notice.ts';
@@ -46,7 +47,10 @@ export function createNotifier(deps: NotifierDeps) {
    * Checks all ongoing conditions: pauses, held and unsettled batches, silent and lost sources. `notTaken`: the files that a
    * running daemon could not take for some time, and the sources that it could not read.
    */
-  async function tick(notTaken: readonly NotTaken[]): Promise<void> {
+  async function tick(
+    notTaken: readonly NotTaken[],
+    guarantee: readonly Guarantee[],
+  ): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
@@ -68,6 +72,7 @@ export function createNotifier(deps: NotifierDeps) {
     } as const;
     await checkBatches(unsettled, reportedAs('unsettled:'), deps);
     await checkTwice(reportedAs('twice:'), deps);
+    await checkGuarantee(measuredOnes(guarantee), reportedAs('guarantee:'), deps);
     const running = deps.clock.monotonic() - startedAt;
     for (const source of deps.sources) {
       const look = {
@@ -187,6 +192,27 @@ async function checkTwice(reported: readonly string[], deps: NotifierDeps): Prom
   }
   await ends(
     reported.filter((one) => one !== field),
+    deps,
+  );
+}
+
+/** Each assumption that fails is reported once, until it holds again or too little is known. */
+async function checkGuarantee(
+  all: readonly Guarantee[],
+  reported: readonly string[],
+  deps: NotifierDeps,
+): Promise<void> {
+  const { environment, store, send } = deps;
+  const failing = all.filter(({ holds }) => holds === false);
+  const fieldOf = (assumption: string) => `guarantee:${assumption}`;
+  for (const one of failing) {
+    const field = fieldOf(one.assumption);
+    if (!reported.includes(field) && (await begins(field, deps)))
+      send(tell.assumptionFails(one, { environment, at: store.time.now() }));
+  }
+  const fields = failing.map(({ assumption }) => fieldOf(assumption));
+  await ends(
+    reported.filter((field) => !fields.includes(field)),
     deps,
   );
 }

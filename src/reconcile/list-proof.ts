@@ -7,6 +7,7 @@ import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
 import { takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
+import type { ListKind } from './guarantee.ts';
 import { askPaging, readPages } from './list-pages.ts';
 import {
   addShown,
@@ -44,8 +45,16 @@ type ListProofDeps = {
   owner: string;
   /** Enters listed orders into the ledger. */
   takeIn(listed: readonly Existing[], why: { isIntact: boolean }): Promise<unknown>;
+  on: ListProofEvents;
+};
+
+type ListProofEvents = {
   /** Makes the breaker notice at once that a hold changed. */
   refresh(): Promise<void>;
+  /** The same reader, for who measures what complete reads show. */
+  watch(read: ReadList): ReadList;
+  /** What kind of list it turned out to be. */
+  kind(kind: ListKind): void;
 };
 
 /** Milliseconds between two questions whether the list has pages. */
@@ -78,14 +87,16 @@ type Stored = {
  * everything that it showed (docs/guarantees.md, "The list"). What it shows always counts.
  */
 export function createListProof(deps: ListProofDeps) {
-  const { store, list, rules } = deps;
+  const { store, list, rules, on } = deps;
   const { mode } = rules;
   const { redis, keys, time } = store;
   const judge = createJudge(deps);
   let hasLooked = false;
 
+  const read = on.watch(readAll);
+
   /** Reads the list completely, as far as it is known how, and looks for the order of the turn in it. */
-  async function read(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+  async function readAll(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     if (mode === 'none') return NO_LIST;
     const before = await storedProof(store);
     const way: ReadList = before.hasPages ? (take) => readPages(list, take) : list;
@@ -108,6 +119,7 @@ export function createListProof(deps: ListProofDeps) {
   async function readFirst(isLast: boolean): Promise<FirstRead> {
     hasLooked = true;
     const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
+    if (plain.end.kind === 'unavailable') on.kind('notOffered');
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
 
     const hasPages = await knowPaging(plain.shown, isLast);
@@ -119,6 +131,7 @@ export function createListProof(deps: ListProofDeps) {
   async function knowPaging(shown: ShownNumbers, isLast = false) {
     const paging = await askPaging(list, shown, isLast);
     if (typeof paging !== 'string') return paging;
+    if (paging === 'yes') on.kind('paged');
     const isAsked = shown.size >= 2;
     const hasPages =
       paging === 'yes' || (paging === 'unknown' && (await storedProof(store)).hasPages);
@@ -198,7 +211,7 @@ async function readExisting(list: ReadList): Promise<FirstRead> {
 }
 
 /** Builds the step that compares a complete list with what it must show. */
-function createJudge({ store, lookup, settle, takeIn, refresh }: ListProofDeps) {
+function createJudge({ store, lookup, settle, takeIn, on }: ListProofDeps) {
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
 
@@ -213,7 +226,8 @@ function createJudge({ store, lookup, settle, takeIn, refresh }: ListProofDeps) 
     const isExpected = expected !== undefined && shown.size >= expected;
     if (!isExpected && !(await isComplete(before, shown))) return later(turn, before, shown.size);
     await takeIn(listed, { isIntact: before.isIntact });
-    if ((await run('passed', turn)) === 1) await refresh();
+    on.kind(before.hasPages ? 'paged' : 'complete');
+    if ((await run('passed', turn)) === 1) await on.refresh();
   }
 
   async function isComplete({ turn, before }: Stored, shown: ShownNumbers): Promise<boolean> {
@@ -234,7 +248,8 @@ function createJudge({ store, lookup, settle, takeIn, refresh }: ListProofDeps) 
       turn,
     };
     const done = await run('looked', turn, time.now() + wait, isOver ? JSON.stringify(hold) : '');
-    if (done === 1 && isOver) await refresh();
+    if (isOver && shown !== undefined) on.kind('cut');
+    if (done === 1 && isOver) await on.refresh();
   }
 
   /** Since when the list had time to show the order. */

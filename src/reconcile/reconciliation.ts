@@ -12,6 +12,7 @@ import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { createCanaries } from './canaries.ts';
 import { createFileLists } from './file-lists.ts';
+import { createGuaranteeMeter } from './guarantee-meter.ts';
 import { createLedgerRebuild, createTakeIn, type LedgerRebuild } from './ledger-rebuild.ts';
 import { createListProof } from './list-proof.ts';
 import { createVerifier } from './verifier.ts';
@@ -34,6 +35,8 @@ export type Reconciliation = AsyncDisposable & {
   /** Reads the list for files that wait for it, if there are any. */
   readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
+  /** Reads the list for the guarantee meter, if nobody else has for an hour. */
+  measure(): Promise<void>;
   /**
    * Compares the ledger with its checkpoint. If entries are missing, or another ledger (`ledgerBefore`) was used meanwhile, the
    * API's list is read before anything is sent.
@@ -41,7 +44,7 @@ export type Reconciliation = AsyncDisposable & {
   establish(ledgerBefore?: string): Promise<void>;
   /** Aborts with PoSyncError `ledger-newer` when a newer version has changed the format of the ledger since the start. */
   outdated: AbortSignal;
-  /** The API has this order: from now on it may serve as a canary. */
+  /** The API has just answered that it created this order: from now on it may serve as a canary, and lists should show it. */
   remember(number: string): void;
 };
 
@@ -56,11 +59,17 @@ export function createReconciliation(
   const { protected: isProtected, list: mode } = environmentOf(config);
   const refresh = () => breaker.refresh(true);
   const canaries = createCanaries({ ...store, clock, settle });
-  const { lookup } = ledger;
-  const list = countedList(context, partner);
-  const takeIn = createTakeIn({ store, ledger, policy, log });
-  const rules = { mode, isProtected };
-  const proof = createListProof({ store, lookup, list, settle, rules, owner, takeIn, refresh });
+  const meter = createGuaranteeMeter({ store, ledger, clock, owner, settle, log, stopping });
+  const proof = createListProof({
+    store,
+    lookup: ledger.lookup,
+    list: countedList(context, partner),
+    settle,
+    rules: { mode, isProtected },
+    owner,
+    takeIn: createTakeIn({ store, ledger, policy, log }),
+    on: { refresh, watch: meter.watch, kind: meter.sawKind },
+  });
   const shared = { store, ledger, owner, policy, log, proof };
   const delivery = {
     onVerdict: learnFrom(breaker, store.time),
@@ -94,6 +103,7 @@ export function createReconciliation(
   }
 
   function remember(number: string): void {
+    meter.remember(number);
     canaries
       .remember(number)
       .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
@@ -118,6 +128,7 @@ export function createReconciliation(
     establish,
     outdated: outdated.signal,
     remember,
+    measure: async () => void (mode !== 'none' && (await meter.tick(proof.read))),
     [Symbol.asyncDispose]: end,
   };
 }

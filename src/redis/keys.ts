@@ -141,6 +141,10 @@ function deliveryKeys(prefix: string) {
     listShown: `${prefix}:list-shown`,
     /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
+    /** Hash: day → what the lists of that day showed of the guarantee; when a list was asked for, and when the last complete one began. */
+    guarantee: `${prefix}:guarantee`,
+    /** Sorted set: a few created orders that no list has shown → when the API answered. */
+    unseen: `${prefix}:unseen`,
     verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → SHA-256 of the version read last; with `//mapping` by which mapping, `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
     exports: `${prefix}:exports`,

@@ -17,6 +17,8 @@ const QUIET = [
   'po_sync_delivery_paused',
   'po_sync_notices_total',
   'po_sync_trace_spans_total',
+  'po_sync_guarantee_holds',
+  'po_sync_guarantee_measured_seconds',
 ];
 
 type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } };
@@ -104,7 +106,7 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(18);
+    expect(rules).toHaveLength(19);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual(
       [],
     );
@@ -156,7 +158,7 @@ describe('the alert rules', () => {
       const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
       expect([rules.status, rules.stdout + rules.stderr]).toEqual([
         0,
-        expect.stringContaining('18 rules found'),
+        expect.stringContaining('19 rules found'),
       ]);
       const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
       expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
@@ -263,6 +265,14 @@ function alertTests() {
           'po_sync_unreadable_files{environment="e",source="erp"}': '0x10 1x20',
         },
         { PoSyncBatchHeld: true, PoSyncCreatedTwice: true, PoSyncUnreadableFile: true },
+      ),
+      firing(
+        {
+          'po_sync_guarantee_holds{environment="e",assumption="A2"}': '1x30',
+          'po_sync_guarantee_holds{environment="e",assumption="A3"}': '0x30',
+          'po_sync_guarantee_holds{environment="e",assumption="once"}': '0x30',
+        },
+        { PoSyncGuarantee: 1 },
       ),
       firing(
         { 'po_sync_files_not_taken{environment="e",source="erp"}': '1x90' },

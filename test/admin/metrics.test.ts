@@ -159,6 +159,8 @@ it('a scrape shows how many orders were created twice', async () => {
     'it is shown',
     async () => (await scrape(port)).get('po_sync_orders_created_twice') === 1,
   );
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toContain('po_sync_guarantee_holds{assumption="once",environment="staging"} 0\n');
   const overview = await (await fetch(`http://127.0.0.1:${port}/`)).text();
   expect(overview).toContain('1 order was created twice');
   expect((await place.run(['doctor'])).out).toContain('1 order was created twice');

@@ -7,6 +7,7 @@ import { createListedTwice } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { type Notice, placesOf } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
+import { type ListKind, readGuarantee } from '../../src/reconcile/guarantee.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
 import { exportSource, inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -58,6 +59,7 @@ async function openTwo(sources: readonly Source[] = []) {
     breaker,
     batches,
     twice: createListedTwice({ redis, keys }),
+    found: (kind: ListKind) => redis.hset(keys.guarantee, { kind }),
     time,
     clock,
     first: () => notifiers[0] ?? open(),
@@ -67,7 +69,10 @@ async function openTwo(sources: readonly Source[] = []) {
     pass: (ms: number) => {
       ahead += ms;
     },
-    look: () => Promise.all(notifiers.map(({ tick }) => tick(notTaken))),
+    async look() {
+      const guarantee = await readGuarantee({ redis, keys }, { settle: 60_000, now: time.now() });
+      await Promise.all(notifiers.map(({ tick }) => tick(notTaken, guarantee)));
+    },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }
@@ -302,6 +307,27 @@ it('orders created twice are reported once, and again when there are more', asyn
   expect(both.sent[0]).toMatchObject({ event: 'attention', kind: 'created-twice', orders: 1 });
   expect(both.sent[1]?.text).toMatch(/^3 orders were created twice: .* Run po-sync reconcile /);
   expect(JSON.stringify(both.sent)).not.toContain('PO-');
+});
+
+it('an assumption that fails is reported once, and again after it held', async () => {
+  await using both = await openTwo();
+  for (const [kind, notices] of [
+    ['complete', 0],
+    ['cut', 1],
+    ['cut', 1],
+    ['paged', 1],
+    ['notOffered', 2],
+  ] as const) {
+    await both.found(kind);
+    await both.look();
+    await both.look();
+    expect([kind, both.sent.length]).toEqual([kind, notices]);
+  }
+  expect(both.sent[0]).toMatchObject({ event: 'attention', kind: 'guarantee', code: 'A4' });
+  expect(both.sent[0]?.text).toMatch(
+    /^Orders may be created twice, because assumption A4 does not /,
+  );
+  expect(both.sent[0]?.remedy).toMatch(/^Ask the API's owner /);
 });
 
 describe('a batch', () => {

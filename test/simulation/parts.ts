@@ -140,7 +140,7 @@ export async function openParts(
     rules: { mode: environmentOf(config).list, isProtected: false },
     owner: host.name,
     takeIn: createTakeIn({ store, ledger, policy, log }),
-    refresh,
+    on: { refresh, watch: (read) => read, kind: nothing },
   });
   const verifier = createVerifier({
     ...base,

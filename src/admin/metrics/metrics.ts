@@ -12,7 +12,7 @@ import type { Route } from '../http/route.ts';
 import { createPace, type Pace } from '../pace/pace.ts';
 import { createCounts } from '../read-model/changes.ts';
 import { collectProcessMetrics, countSpans, createOwnMetrics } from './own-metrics.ts';
-import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
+import { createGuaranteeGauges, createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
 /** Milliseconds that one reading of Redis serves. */
 const FRESH = 1_000;
@@ -43,10 +43,12 @@ export function createMetrics(
   countSpans(own, log.tracer);
   if (admin) collectProcessMetrics(own);
   const show = createSharedMetrics(shared, config);
+  const showGuarantee = createGuaranteeGauges(shared);
   const counts = createCounts(store);
 
   async function read(queue: OrderQueue) {
-    const [, state] = await Promise.all([timePing(), readSharedState(store, queue)]);
+    const { settle } = config.delivery;
+    const [, state] = await Promise.all([timePing(), readSharedState(store, queue, settle)]);
     return state;
   }
 
@@ -80,7 +82,10 @@ export function createMetrics(
         const all = async () => await Promise.all([current(), unreadable(), counted()]);
         const [state, files, sums] = redis.status === 'ready' ? await all() : [];
         metrics.redis.up(state !== undefined);
-        if (state !== undefined) show(state, files, sums);
+        if (state !== undefined) {
+          show(state, files, sums);
+          showGuarantee(state);
+        }
         const pages = [
           await own.metrics(),
           ...(state === undefined ? [] : [await shared.metrics()]),

@@ -4,6 +4,7 @@ import { allPauses } from '../../deliver/breaker-view.ts';
 import { filesNotTaken, livingDaemons } from '../../operate/heartbeat.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
+import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
 import type { Store } from '../../redis/store.ts';
 import { type Counted, createCountedGauges, gauge, setOrRemove } from './own-metrics.ts';
 
@@ -16,6 +17,7 @@ type SharedState = {
   deadLetters: number;
   /** Orders that the API's list showed more than once. */
   createdTwice: number;
+  guarantee: Guarantee[];
   batches: { active: number; held: number; finished: number };
   reportsPending: number;
   /** When the oldest batch that is neither finished nor held was claimed. */
@@ -33,6 +35,7 @@ type SharedState = {
 export async function readSharedState(
   { redis, keys, time }: Store,
   queue: OrderQueue,
+  settle: number,
 ): Promise<SharedState> {
   const [
     due,
@@ -40,6 +43,7 @@ export async function readSharedState(
     waitingJobs,
     dead,
     twice,
+    guarantee,
     active,
     held,
     finished,
@@ -55,6 +59,7 @@ export async function readSharedState(
     queue.waiting(),
     redis.hlen(keys.waiting),
     redis.hlen(keys.listedTwice),
+    readGuarantee({ redis, keys }, { settle, now: time.now() }),
     redis.scard(keys.active),
     redis.scard(keys.held),
     redis.scard(keys.finished),
@@ -71,6 +76,7 @@ export async function readSharedState(
     waitingJobs,
     deadLetters: dead,
     createdTwice: twice,
+    guarantee,
     batches: { active, held, finished },
     reportsPending: finished + refresh,
     oldestClaim:
@@ -162,6 +168,31 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
       const at = state.heard[name];
       if (at !== undefined) lastFile.set({ source: name }, Number(at) / 1_000);
       if (expectEvery !== undefined) expected.set({ source: name }, expectEvery / 1_000);
+    }
+  };
+}
+
+/** The gauges of the guarantee; an assumption of which too little was seen has no series. */
+export function createGuaranteeGauges(registry: Registry) {
+  const holds = gauge(
+    registry,
+    'guarantee_holds',
+    'Whether an assumption of the guarantee held in the last 30 days: 1 or 0.',
+    ['assumption'],
+  );
+  const measured = gauge(
+    registry,
+    'guarantee_measured_seconds',
+    'A2: how late calls without an answer were stored. A3: how late lists showed created orders.',
+    ['assumption'],
+  );
+  return ({ guarantee }: Pick<SharedState, 'guarantee'>): void => {
+    holds.reset();
+    measured.reset();
+    for (const { assumption, holds: isHeld, measured: ms } of guarantee) {
+      if (isHeld !== null) holds.set({ assumption }, isHeld ? 1 : 0);
+      if (typeof ms === 'number' && ['A2', 'A3'].includes(assumption))
+        measured.set({ assumption }, ms / 1_000);
     }
   };
 }

@@ -17,6 +17,7 @@ import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
 import { checkDaemon } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders, unusable } from '../../operate/doctor/check-folders.ts';
+import { checkGuarantee } from '../../operate/doctor/check-guarantee.ts';
 import { checkAdminHost, checkNetwork, checkNotices } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import {
@@ -168,7 +169,9 @@ async function redisFindings(
     const ledger: Finding[] = isNew
       ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }]
       : [];
-    return { found: [...found, clock, ...ledger, ...(await checkDaemon(place, config))], place };
+    const guarantee = await checkGuarantee(place, config, systemClock.now());
+    const shared = [...(await checkDaemon(place, config)), ...guarantee];
+    return { found: [...found, clock, ...ledger, ...shared], place };
   } catch (error) {
     const isFile = codeOf(error) === 'ENOTDIR';
     return {

@@ -34,6 +34,7 @@ import {
   estimateOf,
   estimateText,
   folderFacts,
+  guaranteeFacts,
   listFacts,
   noticeFacts,
   waitLines,
@@ -101,6 +102,7 @@ export function needsPerson(status: Status): boolean {
   const {
     deadLetters,
     createdTwice,
+    guarantee,
     unreadable,
     batches,
     pauses,
@@ -114,6 +116,7 @@ export function needsPerson(status: Status): boolean {
   const areOrdersWaiting = queue.unsettledOrders + queue.unreadOrders > 0;
   return (
     deadLetters + createdTwice + unreadable.length + notTaken.length > 0 ||
+    guarantee.some(({ holds }) => holds === false) ||
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
     daemons.some(({ foldersGone }) => foldersGone) ||
@@ -151,6 +154,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...noticeFacts(status, paint),
     ...folderFacts(status, paint),
     ...createdTwiceFacts(status, paint),
+    ...guaranteeFacts(status, paint),
   ];
   const lines = facts.map(([name, text]) => factLines(name, text, format));
   const { now, batches, unreadable } = status;

@@ -30,6 +30,12 @@ import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';
+import {
+  guaranteeRemedy,
+  guaranteeText,
+  measuredOnes,
+  needsAttention,
+} from '../../reconcile/guarantee.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
@@ -287,6 +293,19 @@ export function folderFacts(
   const gone = daemons.flatMap(({ foldersGone = [] }) => foldersGone.map(goneText));
   const texts = [...new Set(gone)].map((text) => paint('bad', printable(text)));
   return texts.length === 0 ? [] : [['folders', [...texts, GONE_REMEDY].join('\n')]];
+}
+
+/** The assumptions of the guarantee that fail or need a longer `settle`; otherwise how soon lists show an order. */
+export function guaranteeFacts({ guarantee }: Status, paint: Paint): [string, string][] {
+  const known = measuredOnes(guarantee);
+  const bad = known
+    .filter(needsAttention)
+    .map(
+      (one) => `${paint('bad', guaranteeText(one))} (${one.assumption}). ${guaranteeRemedy(one)}`,
+    );
+  const good = known.filter(({ assumption }) => assumption === 'A3').map(guaranteeText);
+  const texts = bad.length > 0 ? bad : good;
+  return texts.length === 0 ? [] : [['guarantee', texts.join('\n')]];
 }
 
 /** Orders that the API's list shows more than once; none if there are none. */

@@ -5,6 +5,7 @@ import type { NotTaken } from '../../intake/offers.ts';
 import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
+import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
 import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { Store } from '../../redis/store.ts';
@@ -56,6 +57,8 @@ export type Status = {
   accepted: number;
   /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
   createdTwice: number;
+  /** How the assumptions of the guarantee held in the last 30 days. */
+  guarantee: Guarantee[];
   /** Orders in doubt or files wait for a list, and none could be read: since when, and why. */
   listFailure?: ListFailure;
   /** Batches in progress. */
@@ -115,7 +118,7 @@ export async function readStatus(
     reading,
     letters,
     accepted,
-    createdTwice,
+    lists,
     { failure },
     unreadable,
     token,
@@ -127,7 +130,7 @@ export async function readStatus(
     readWaits(context, open),
     counts.letters(),
     counts.accepted(),
-    context.ledger.listedTwice.count(),
+    readLists(context),
     listState(store),
     unreadableFiles(newest, context),
     tokenStatus(store),
@@ -160,7 +163,7 @@ export async function readStatus(
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
     accepted,
-    createdTwice,
+    ...lists,
     ...(failure &&
       (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && {
         listFailure: failure,
@@ -174,6 +177,13 @@ export async function readStatus(
     ),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
+}
+
+/** What the lists of the last time showed. */
+async function readLists({ config: { delivery }, ledger, store }: OperatorContext) {
+  const period = { settle: delivery.settle, now: store.time.now() };
+  const guarantee = await readGuarantee(store, period);
+  return { createdTwice: await ledger.listedTwice.count(), guarantee };
 }
 
 async function queueOf(

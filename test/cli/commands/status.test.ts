@@ -13,6 +13,7 @@ import { batchJson } from '../../../src/operate/batches/list-batches.ts';
 import type { EndedPause } from '../../../src/operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
+import { judgeGuarantee } from '../../../src/reconcile/guarantee.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const BATCH: Batch = {
@@ -61,6 +62,7 @@ const STATUS: Status = {
   deadLetters: 3,
   accepted: 5_000,
   createdTwice: 0,
+  guarantee: [],
   batches: [{ batch: BATCH, standing: 'sending', report: '/reports/b' }],
   unreadable: [
     {
@@ -274,6 +276,32 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
     expect(shown).toMatchObject({ listFailure: { since: '2026-11-21T11:58:25.000Z' } });
+  });
+
+  it('says how soon lists show orders, or which assumption fails, as its schema has it', async () => {
+    const samples = { lists: 2, respelled: 0, lag: { samples: 9, atLeast: 1_500, atMost: 2_100 } };
+    const measures = { kind: undefined, twice: 0, overdue: { orders: 0, longest: 0 } };
+    const status = (settle: number) => ({
+      ...STATUS,
+      deadLetters: 0,
+      unreadable: [],
+      pauses: [],
+      guarantee: judgeGuarantee({ ...measures, seen: samples }, settle),
+    });
+    const text = (settle: number) =>
+      statusText(status(settle), { paint: plain, columns: undefined });
+    expect(text(60_000)).toContain('\n  guarantee     created orders are in the list within 2 s\n');
+    expect(text(1_000)).toContain(
+      '\n  guarantee     a list lacked an order 2 s after it was created (A3). Set delivery.settle to 5s.\n',
+    );
+    expect([needsPerson(status(60_000)), needsPerson(status(1_000))]).toEqual([false, true]);
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status(1_000))));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(shown).toMatchObject({
+      guarantee: [{}, { assumption: 'A3', propose: '5s' }, {}, {}, {}],
+    });
   });
 
   it('says how long the API takes to answer, as its schema has it', async () => {
