@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { type Absence, ageCanaries, judgeEvidence } from '../../src/reconcile/evidence.ts';
+import {
+  type Absence,
+  ageCanaries,
+  isWitnessed,
+  judgeEvidence,
+} from '../../src/reconcile/evidence.ts';
 
 const base = {
   listedFrom: 1_000_000,
@@ -49,6 +54,22 @@ it('after canaries were replaced, a list says nothing about orders older than th
     reaches: since,
   });
   expect(judgeEvidence({ ...base, canaries: [], agedUntil: 1 })).toEqual({ kind: 'early' });
+});
+
+it('a list that is not proved complete proves nothing, whatever it shows', () => {
+  const unproved = { code: 'list-unproved', facts: {} } as const;
+  expect(judgeEvidence({ ...base, canaries: [grown('LISTED')], unproved })).toEqual({
+    kind: 'unproved',
+    by: unproved,
+  });
+});
+
+it('absence needs a younger order that the list must show, where one was created', () => {
+  const sentAt = base.listedFrom - 3 * base.settle;
+  const older = { number: 'OLDER', since: sentAt - 1 };
+  expect(isWitnessed({ ...base, canaries: [older] }, sentAt)).toBe(true);
+  expect(isWitnessed({ ...base, canaries: [older, young('YOUNGER')] }, sentAt)).toBe(false);
+  expect(isWitnessed({ ...base, canaries: [older, grown('YOUNGER')] }, sentAt)).toBe(true);
 });
 
 /** Canaries by age, oldest first: A to E. */

@@ -22,6 +22,7 @@ const CASES: Case[] = [
     'sent though known',
   ],
   ['new ledger reads no list', OLD, 20],
+  ['no list proof', { ...OLD, listKind: 'newest', rollback: 'none' }, 10],
   ['unreadable list is empty', { ...OLD, firstListFails: 600_000 }, 10],
   // From the start on, the slow opening of delivery bounds the calls, too.
   [
