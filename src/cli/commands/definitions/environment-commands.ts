@@ -108,11 +108,11 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--seed <file>', text: 'initial orders, as JSON' },
   {
     flags: '--on-duplicate <what>',
-    text: 'accept (default) a number that already exists, refuse it (409), or the status of a refusal',
+    text: 'a number that already exists: accept (default), refuse (409), or another status from 400 to 499',
   },
   {
     flags: '--list <mode>',
-    text: 'what the list shows: all (default), newest:N or oldest:N (cut in silence), paged:N (limit and offset count); docs/rehearsals.md has more',
+    text: 'what the list shows: all (default), newest:N or oldest:N (only N orders), paged:N (limit and offset count); docs/rehearsals.md has more',
   },
   {
     flags: '--faults <file>',
