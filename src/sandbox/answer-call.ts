@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
 import { answerRehearsal, REHEARSAL_PATH } from './rehearsal-calls.ts';
 import { failure, type Reply, sendReply } from './reply.ts';
-import { type Call, callOf, isReading, notAllowed } from './request.ts';
+import { type Call, callOf, isReading, notAllowed, refuseWithoutDemanded } from './request.ts';
 import { type Operation, TOKEN_PATHS } from './sandbox-options.ts';
 import { answerToken, tokenCrash } from './token-endpoint.ts';
 import { authenticate } from './token-store.ts';
@@ -97,6 +97,8 @@ function operationOf(method: string, path: string, tokenPath: string): Operation
 
 function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   const { method, path, headers } = call;
+  const refusal = refuseWithoutDemanded(headers, context.settings.demand.headers);
+  if (refusal !== undefined) return refusal;
   const caller = authenticate(headers.authorization, context.tokens, context.settings.environment);
   if (!caller.known) return caller.refusal;
   if (path !== ORDERS) return nothingAt(path, ` The API has ${ORDERS} only.`);

@@ -1,4 +1,5 @@
 import type { AllowList } from './address.ts';
+import type { AnswerOnce } from './answer-once.ts';
 import type { OrderTable } from './database.ts';
 import type { Exchanges, Redact } from './exchanges.ts';
 import type { FaultControl } from './faults/fault-control.ts';
@@ -13,6 +14,8 @@ export type Context = {
   allowed: AllowList;
   orders: OrderTable;
   list: ReadList;
+  /** Absent unless an idempotency key is demanded. */
+  answerOnce: AnswerOnce | undefined;
   tokens: TokenStore;
   emit: Emit;
   faults: FaultControl;

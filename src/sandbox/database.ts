@@ -16,6 +16,13 @@ const TABLES = {
     scopes TEXT NOT NULL,
     expires_at INTEGER NOT NULL
   ) WITHOUT ROWID`,
+  answers: `(
+    key TEXT PRIMARY KEY,
+    body_hash BLOB NOT NULL,
+    status INTEGER NOT NULL,
+    answer TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) WITHOUT ROWID`,
 };
 
 /**

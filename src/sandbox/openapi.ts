@@ -160,7 +160,7 @@ function tokenOperation(path: TokenPath, settings: SandboxSettings, authUrl: str
       `An environment accepts one of ${TOKEN_PATHS.join(' and ')}.`,
       ...(authUrl.includes('{') ? [] : [offered]),
       'Required header: `Content-Type: application/x-www-form-urlencoded`.',
-      CREDENTIALS[settings.clientAuth],
+      CREDENTIALS[settings.demand.clientAuth ?? 'both'],
     ].join(' '),
     security: [],
     requestBody: {
@@ -244,7 +244,7 @@ function schemas(settings: SandboxSettings): Json {
   const asked = {
     Item: itemSchema,
     PurchaseOrder: purchaseOrderSchema,
-    TokenRequest: tokenRequest(settings.clientAuth),
+    TokenRequest: tokenRequest(settings.demand.clientAuth),
   };
   const answered = {
     CreatedPurchaseOrder: createdOrder,

@@ -3,7 +3,7 @@ import { hasUnknownMagic } from './faults/fault-control.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { type ReadOrder, readOrder } from './read-order.ts';
-import { failure, type Reply, success } from './reply.ts';
+import { type CompleteReply, failure, type Reply, success } from './reply.ts';
 import { type Call, readBody, refuseHeaders } from './request.ts';
 import { type Caller, revoked, withoutScope } from './token-store.ts';
 
@@ -18,10 +18,14 @@ export async function createPurchaseOrder(
   caller: Known,
   context: Context,
 ): Promise<Reply> {
-  const { environment, headers } = context.settings;
+  const { environment, headers, demand } = context.settings;
   const refusal =
     withoutScope(caller.grant, 'write', environment) ?? refuseHeaders(call.headers, headers);
   if (refusal !== undefined) return refusal;
+  const { header = '' } = demand.idempotencyKey ?? {};
+  const key = String(call.headers[header.toLowerCase()] ?? '');
+  if (demand.idempotencyKey !== undefined && key === '')
+    return failure(400, `The request parameters are invalid: the header ${header} is missing.`);
   const body = await readBody(call.request, BODY_LIMIT);
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   if (body === 'too-large')
@@ -33,7 +37,9 @@ export async function createPurchaseOrder(
   const plan =
     (read.ok ? context.faults.planMagic(read.order) : undefined) ??
     context.faults.plan?.({ on: 'create', order, items });
-  return perform(plan, () => store(read, context), caller, context);
+  const work = () => store(read, context);
+  const { answerOnce } = context;
+  return perform(plan, () => answerOnce?.(key, body, work) ?? work(), caller, context);
 }
 
 /** GET /purchase-orders: returns every order; a list mode can change that (API parts 4 and 8). */
@@ -54,12 +60,16 @@ export async function listPurchaseOrders(
 const UNKNOWN_MAGIC =
   'An article begins with REHEARSE- and is not a magic code: the order was created.';
 
-function store(read: ReadOrder, { orders, settings, emit }: Context): Reply {
+function store(read: ReadOrder, { orders, settings, emit }: Context): CompleteReply {
   if (!read.ok) return failure(400, read.message);
   const { number, items } = read.order;
   const shown = JSON.stringify(number);
-  if (settings.onDuplicate === 'refuse' && orders.find(number).length > 0)
-    return failure(409, `An order with the purchaseOrderNumber ${shown} already exists.`);
+  const { onDuplicate } = settings;
+  if (onDuplicate !== 'accept' && orders.find(number).length > 0)
+    return failure(
+      onDuplicate === 'refuse' ? 409 : onDuplicate,
+      `An order with the purchaseOrderNumber ${shown} already exists.`,
+    );
   orders.insert(read.order);
   emit({ type: 'stored', at: Date.now(), order: number });
   const data = `{"purchaseOrderNumber":${shown},"orderState":"NEW"}`;

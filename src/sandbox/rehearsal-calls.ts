@@ -65,7 +65,7 @@ async function replaceFaults({ request }: Call, { faults }: Context): Promise<Re
   const { loadFaults } = await import('./start-files.ts');
   try {
     const file = loadFaults(body.toString('utf8'), 'The body');
-    const fixed = (['tokenLifetime', 'listShape', 'listItems'] as const).find(
+    const fixed = (['tokenLifetime', 'listShape', 'listItems', 'demand'] as const).find(
       (name) => file[name] !== undefined,
     );
     if (fixed !== undefined)

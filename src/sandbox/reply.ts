@@ -6,7 +6,7 @@ import { toError } from '../core/errors.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** A success envelope around JSON text (API part 2). */
-export function success(status: number, data: string, remark?: string): Reply {
+export function success(status: number, data: string, remark?: string): CompleteReply {
   const body = `{"status":"success","data":${data},"error":null}`;
   return remark === undefined
     ? { kind: 'complete', status, body }
@@ -14,7 +14,7 @@ export function success(status: number, data: string, remark?: string): Reply {
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */
-export function failure(status: number, message: string, headers?: Headers): Reply {
+export function failure(status: number, message: string, headers?: Headers): CompleteReply {
   return {
     kind: 'complete',
     status,
@@ -38,6 +38,8 @@ export type Reply =
   | { kind: 'cut'; status: number; body: string }
   /** No answer: FIN (`close`) or RST (`reset`). */
   | { kind: 'drop'; how: 'close' | 'reset' };
+
+export type CompleteReply = Extract<Reply, { kind: 'complete' }>;
 
 /** The default media type of answers. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -69,7 +71,7 @@ export function sendReply(
   }
 }
 
-function sendComplete(response: ServerResponse, reply: Extract<Reply, { kind: 'complete' }>): void {
+function sendComplete(response: ServerResponse, reply: CompleteReply): void {
   const { status, body, headers } = reply;
   const hasLength =
     headers?.['transfer-encoding'] === undefined && status !== 204 && status !== 304;

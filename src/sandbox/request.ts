@@ -72,6 +72,18 @@ export function refuseHeaders(
   return undefined;
 }
 
+/** Refuses a call that lacks a header which this environment demands, or has another value. */
+export function refuseWithoutDemanded(
+  headers: IncomingHttpHeaders,
+  demanded: Readonly<Record<string, string>> = {},
+): Reply | undefined {
+  const [lacking] = Object.entries(demanded).find(
+    ([name, value]) => headers[name.toLowerCase()] !== value,
+  ) ?? [undefined];
+  if (lacking === undefined) return undefined;
+  return failure(403, `The header ${lacking} is missing or has another value.`);
+}
+
 /** A header whose quoted strings, which may contain separators, are plain words. */
 function plain(header = ''): string {
   return header.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) =>

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { NewOrder } from './database.ts';
-import type { FaultFile, FaultKind } from './faults/fault-file.ts';
+import type { Demand, FaultFile, FaultKind } from './faults/fault-file.ts';
 import { LIST_MODES, type ListMode, listModeOf } from './list-mode.ts';
 
 /** The scopes of API part 5; `admin` includes the other two. */
@@ -13,9 +13,6 @@ export type TokenPath = (typeof TOKEN_PATHS)[number];
 
 /** Credentials, and the scopes that they may request. */
 export type Client = { id: string; secret: string; scopes: readonly Scope[] };
-
-export const CLIENT_AUTHS = ['form', 'basic', 'both'] as const;
-export type ClientAuth = (typeof CLIENT_AUTHS)[number];
 
 /** The options of one environment of the reference API. */
 export type SandboxOptions = {
@@ -31,16 +28,16 @@ export type SandboxOptions = {
   clientSecret: string;
   /** The scopes that the credentials may request; all three when absent. */
   scopes?: readonly Scope[] | undefined;
-  /** Where the token endpoint accepts credentials: in the form (API part 5), in a Basic header (RFC 6749), or in either. */
-  clientAuth?: ClientAuth | undefined;
   /** Whether a missing or wider Accept or Content-Type is refused (API part 5, rule 4) or accepted. */
   headers?: 'strict' | 'lenient' | undefined;
   /** Folder of the environment's SQLite file; created when missing. */
   data: string;
   /** CIDR ranges or addresses that may call; every address when empty. */
   allowIp?: readonly string[] | undefined;
-  /** Whether a repeated number creates another order or gets a 409. */
-  onDuplicate?: 'accept' | 'refuse' | undefined;
+  /** Whether a repeated number creates another order or is refused, with 409 or another status. */
+  onDuplicate?: 'accept' | 'refuse' | number | undefined;
+  /** What calls must have beyond the specification. */
+  demand?: Demand | undefined;
   faults?: FaultFile | undefined;
   /** Serves `/rehearsal` on the auth address: the last calls, and faults that can be changed. */
   record?: boolean | undefined;
@@ -97,11 +94,11 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
       secret: options.clientSecret,
       scopes: options.scopes ?? SCOPES,
     },
-    clientAuth: options.clientAuth ?? 'both',
     headers: options.headers ?? 'strict',
     data: options.data,
     allowIp: options.allowIp ?? [],
     onDuplicate: options.onDuplicate ?? 'accept',
+    demand: options.demand ?? options.faults?.demand ?? {},
     tokenLifetime: options.tokenLifetime ?? options.faults?.tokenLifetime ?? 3600,
     list: modeIn(options.list ?? 'all'),
     listShape: options.listShape ?? options.faults?.listShape ?? 'object',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Demand } from './faults/fault-file.ts';
 import { type SandboxSettings, SCOPES } from './sandbox-options.ts';
 
 /** Longest order number and article code, in characters (code points). */
@@ -107,9 +108,9 @@ export const errorEnvelope = z.object({
 });
 
 /** The form of the token request (API part 5). */
-export function tokenRequest(clientAuth: SandboxSettings['clientAuth']) {
+export function tokenRequest(clientAuth: Demand['clientAuth']) {
   const required = z.string().min(1);
-  // With `both`, the document keeps what the specification requires.
+  // Where both are accepted, the document keeps what the specification requires.
   const credential = clientAuth === 'basic' ? required.optional() : required;
   return z.object({
     grant_type: z.literal('client_credentials'),
@@ -136,6 +137,7 @@ export const tokenError = z.object({
     'invalid_client',
     'unsupported_grant_type',
     'invalid_scope',
+    'invalid_target',
     'server_error',
     'temporarily_unavailable',
   ]),

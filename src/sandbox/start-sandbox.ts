@@ -1,6 +1,7 @@
 import { PoSyncError } from '../core/errors.ts';
 import { type Address, allowList, openAddress } from './address.ts';
 import { API_PREFIX, listener } from './answer-call.ts';
+import { createAnswerOnce } from './answer-once.ts';
 import type { Context } from './context.ts';
 import { createOrderTable, openDatabase } from './database.ts';
 import { createExchanges, createRedaction } from './exchanges.ts';
@@ -34,6 +35,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const database = opened.use(openDatabase(memory ? undefined : data, environment, reset));
   const tasks = opened.use(openTasks());
   const redact = createRedaction(settings.client.secret);
+  const { idempotencyKey } = settings.demand;
   const orders = createOrderTable(database);
   const control = openFaultControl(faults, emit);
   const urls = { baseUrl: '', authUrl: '' };
@@ -41,6 +43,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     settings,
     allowed,
     orders,
+    answerOnce: idempotencyKey && createAnswerOnce(database, idempotencyKey.valid),
     list: createList(orders, control, settings),
     tokens: createTokenStore(database, settings.tokenLifetime),
     emit,

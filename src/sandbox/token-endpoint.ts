@@ -15,6 +15,7 @@ type TokenError =
   | 'invalid_client'
   | 'unsupported_grant_type'
   | 'invalid_scope'
+  | 'invalid_target'
   | 'server_error';
 type Credentials = { id: string; secret: string; byHeader?: true };
 
@@ -56,7 +57,8 @@ function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
-  const remark = verdict.byHeader && settings.clientAuth === 'both' ? { remark: BY_HEADER } : {};
+  const isDemanded = settings.demand.clientAuth === 'basic';
+  const remark = verdict.byHeader && !isDemanded ? { remark: BY_HEADER } : {};
   return {
     kind: 'complete',
     status: 200,
@@ -88,23 +90,23 @@ function judge(
     return no('invalid_request', `The parameter ${twice.slice(0, 100)} is repeated.`);
   const grantType = form.get('grant_type') ?? '';
   if (grantType === '') return missing('grant_type');
-  const given = credentialsIn(form, headers.authorization, settings.clientAuth);
+  const given = credentialsIn(form, headers.authorization, settings.demand.clientAuth);
   if ('granted' in given) return given;
   if (grantType !== 'client_credentials') {
     return no('unsupported_grant_type', 'The parameter grant_type must be client_credentials.');
   }
-  return judgeClient(given, form.get('scope') ?? '', settings);
+  return judgeClient(given, form, settings);
 }
 
 /** The credentials of a request; those in the form count first, so that a foreign Authorization header does no harm. */
 function credentialsIn(
   form: URLSearchParams,
   header: string | undefined,
-  accepted: SandboxSettings['clientAuth'],
+  accepted: SandboxSettings['demand']['clientAuth'],
 ): Credentials | Refused {
   const [id, secret] = [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
   const isForm = form.has('client_id') || form.has('client_secret');
-  const isBasic = accepted === 'both' && secret === '' && /^Basic\b/i.test(header ?? '');
+  const isBasic = accepted === undefined && secret === '' && /^Basic\b/i.test(header ?? '');
   if (accepted === 'basic' || isBasic) return basicCredentials(header, id);
   if (!isForm && header !== undefined) {
     return {
@@ -141,10 +143,23 @@ function decoded(text: string): string {
   }
 }
 
-function judgeClient(given: Credentials, scope: string, { client }: SandboxSettings): Verdict {
+function judgeClient(
+  given: Credentials,
+  form: URLSearchParams,
+  { client, demand }: SandboxSettings,
+): Verdict {
   const byHeader = given.byHeader && { byHeader: given.byHeader };
-  if (isSame(given, client)) return { ...judgeScope(scope, client), ...byHeader };
-  return { ...no('invalid_client', 'The client is unknown or its secret is wrong.'), ...byHeader };
+  if (!isSame(given, client))
+    return {
+      ...no('invalid_client', 'The client is unknown or its secret is wrong.'),
+      ...byHeader,
+    };
+  const lacking = (['audience', 'resource'] as const).find(
+    (name) => demand[name] !== undefined && form.get(name) !== demand[name],
+  );
+  if (lacking !== undefined)
+    return no('invalid_target', `The parameter ${lacking} is missing or names another API.`);
+  return { ...judgeScope(form.get('scope') ?? '', client), ...byHeader };
 }
 
 function isSame(given: Credentials, client: Client): boolean {

@@ -98,16 +98,15 @@ test('a lagging list shows an order once its time has passed', async () => {
 test('in a lag with a range each order has its own time, the same in every read', () => {
   const stored = Array.from({ length: 100 }, (_, id) => ({ id, storedAt: 0 }));
   const draw = (key: string) => chance(1, key);
-  const at = (now: number) =>
-    shownIn({ lag: { least: 0, most: 1000 } }, stored, {
-      query: new URLSearchParams(),
-      nth: now,
-      now,
-      draw,
-    });
+  const at = (now: number) => {
+    const read = { query: new URLSearchParams(), nth: now, now, draw };
+    const shown = shownIn({ lag: { least: 0, most: 1000 } }, stored, read);
+    return typeof shown === 'string' ? [] : shown;
+  };
   expect([at(0).length, at(1000).length]).toEqual([0, 100]);
+  expect(at(500).length).toBeGreaterThan(20);
   expect(at(500).length).toBeLessThan(80);
-  expect(at(750)).toEqual(expect.arrayContaining([...at(500)]));
+  expect(at(750)).toEqual(expect.arrayContaining(at(500)));
 });
 
 test('an archive hides an order when it is old enough', async () => {

@@ -71,7 +71,7 @@ export async function openSandbox(
     token: async (scope) => String((await requestToken({ scope })).json.access_token),
     orders: async (token) => ordersIn((await list(token)).json.data),
     async setFaults(faults) {
-      const { status, text } = await call('PUT', `${sandbox.authUrl}/rehearsal/faults`, {
+      const { status, text } = await exchange('PUT', `${sandbox.authUrl}/rehearsal/faults`, {
         body: JSON.stringify({ faults }),
       });
       if (status !== 200) throw new Error(`the sandbox took no faults: ${text}`);

@@ -42,9 +42,7 @@ export async function optionsIn(args: SandboxArgs, cwd: string) {
     tokenPath: given(args.tokenPath, (value) => oneOf('--token-path', value, TOKEN_PATHS)),
     scopes: given(args.scopes, scopesOf),
     headers: given(args.headers, (value) => oneOf('--headers', value, ['strict', 'lenient'])),
-    onDuplicate: given(args.onDuplicate, (value) =>
-      oneOf('--on-duplicate', value, ['accept', 'refuse']),
-    ),
+    onDuplicate: given(args.onDuplicate, duplicateOf),
     list: given(args.list, (value) => {
       if (listModeOf(value) !== undefined) return value;
       throw badFlag('--list', value, LIST_MODES);
@@ -83,6 +81,12 @@ function publicUrlOf(value: string): string {
   const isPlain = url !== null && !/[?#]/.test(value) && url.username === '' && url.password === '';
   if (isPlain && /^https?:$/.test(url.protocol)) return url.href;
   throw badFlag('--public-url', value, 'an address such as https://sandbox.example.com');
+}
+
+function duplicateOf(value: string): 'accept' | 'refuse' | number {
+  if (value === 'accept' || value === 'refuse') return value;
+  if (/^4\d\d$/.test(value)) return Number(value);
+  throw badFlag('--on-duplicate', value, 'accept, refuse or a status from 400 to 499');
 }
 
 function integer(flag: string, value: string, least: number, most: number): number {

@@ -30,12 +30,10 @@ const headerValue = textOrNumber('must be a header value')
   .refine((value) => isValid(() => validateHeaderValue('x', value)), {
     error: 'must be a header value',
   });
-const headers = z.record(
-  z.string().refine((name) => isValid(() => validateHeaderName(name)), {
-    error: 'must be the name of a header',
-  }),
-  headerValue,
-);
+const headerName = z.string().refine((name) => isValid(() => validateHeaderName(name)), {
+  error: 'must be the name of a header',
+});
+const headers = z.record(headerName, headerValue);
 
 const fault = z.discriminatedUnion('kind', [
   /** Delays the call; `by` is a duration, or a range like 50ms..2s. */
@@ -117,6 +115,22 @@ const effectiveFault = fault.superRefine((one, { issues }) => {
     if (one[key] !== undefined) refuse(key, 'only `create` calls have an order number');
 });
 
+/** What an environment demands beyond the specification; a call without it is refused. */
+const demand = z.strictObject({
+  /** Headers of every API call, with their values: 403. */
+  headers: headers.optional(),
+  /** Where the token endpoint accepts credentials; without it in the form (API part 5) and in a Basic header (RFC 6749). */
+  clientAuth: z.enum(['form', 'basic']).optional(),
+  /** Parameters of the token request: 400 `invalid_target`. */
+  audience: z.string().min(1).optional(),
+  resource: z.string().min(1).optional(),
+  /** A header of every creation: 400. A key has one answer for so long. */
+  idempotencyKey: z
+    .strictObject({ header: headerName.default('Idempotency-Key'), valid: duration })
+    .optional(),
+});
+export type Demand = z.infer<typeof demand>;
+
 /** The schema of fault files; config/rehearsals/ contains examples. */
 export const faultFile = z.strictObject({
   /** The same seed affects the same attempts of the same orders. */
@@ -124,6 +138,7 @@ export const faultFile = z.strictObject({
   tokenLifetime: z.int().min(1).optional(),
   listShape: z.enum(['array', 'object']).optional(),
   listItems: z.boolean().optional(),
+  demand: demand.optional(),
   faults: z.array(effectiveFault).default([]),
 });
 

@@ -207,6 +207,7 @@ describe('an invalid value gives one clear error', () => {
     [{ scopes: 'read delete' }, 'Option --scopes: "delete" is not valid.'],
     [{ scopes: ' ' }, 'Option --scopes: " " is not valid.'],
     [{ onDuplicate: 'ignore' }, 'Option --on-duplicate: "ignore" is not valid.'],
+    [{ onDuplicate: '500' }, 'Option --on-duplicate: "500" is not valid.'],
     [{ list: 'newest' }, 'Option --list: "newest" is not valid.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({

@@ -167,7 +167,7 @@ export interface components {
         };
         TokenError: {
             /** @enum {string} */
-            error: "invalid_request" | "invalid_client" | "unsupported_grant_type" | "invalid_scope" | "server_error" | "temporarily_unavailable";
+            error: "invalid_request" | "invalid_client" | "unsupported_grant_type" | "invalid_scope" | "invalid_target" | "server_error" | "temporarily_unavailable";
             error_description?: string;
         };
     };

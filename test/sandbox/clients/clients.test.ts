@@ -154,8 +154,8 @@ test('simple-oauth2: token, create, list, an error', async () => {
   await expect(wrong).rejects.toMatchObject({ data: { payload: { error: 'invalid_client' } } });
 });
 
-test('simple-oauth2 sends a header by default, and passes --client-auth form with authorizationMethod body', async () => {
-  await using strict = await openSandbox({ clientAuth: 'form' });
+test('simple-oauth2 sends a header by default, and passes a demanded form with authorizationMethod body', async () => {
+  await using strict = await openSandbox({ demand: { clientAuth: 'form' } });
   const tokenHost = strict.authUrl;
   const refused = await oauthClient({}, { tokenHost })
     .getToken({})

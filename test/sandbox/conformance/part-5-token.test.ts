@@ -120,14 +120,14 @@ describe('part 5, token request', () => {
     expect(unknown.text).toBe(wrong.text);
   });
 
-  test('credentials in a Basic header are accepted too (RFC 6749 section 2.3.1), except with --client-auth form', async () => {
+  test('credentials in a Basic header are accepted too (RFC 6749 section 2.3.1), unless the form is demanded', async () => {
     const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
     const body = formOf({ grant_type: 'client_credentials' });
     const headers = { ...FORM_TYPE, authorization };
     expect(
       (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status,
     ).toBe(200);
-    await using strict = await conformingSandbox({ clientAuth: 'form' });
+    await using strict = await conformingSandbox({ demand: { clientAuth: 'form' } });
     const answer = await strict.call('POST', `${strict.authUrl}/oauth2/token`, {
       headers: { ...FORM_TYPE, authorization },
       body,

@@ -67,6 +67,7 @@ describe('PUT /rehearsal/faults', () => {
     ['faults: [', /line 1/],
     ['faults: *x', /[Uu]nresolved alias/],
     ['listShape: array', /listShape can only be set when the sandbox starts/],
+    ['demand: {}', /demand can only be set when the sandbox starts/],
     [
       'faults: [{ kind: outage, address: api, from: 1s, until: 2s }]',
       /requires separate addresses/,

@@ -53,6 +53,14 @@ faults:
     expect(file.faults).toMatchObject([{ headers: { 'X-Limit': '10' } }]);
   });
 
+  test('can demand more than the specification', () => {
+    const text = 'demand: { headers: { X-Company: 42 }, idempotencyKey: { valid: 24h } }';
+    expect(loadFaults(text, 'test.yaml').demand).toEqual({
+      headers: { 'X-Company': '42' },
+      idempotencyKey: { header: 'Idempotency-Key', valid: 86_400_000 },
+    });
+  });
+
   test('that is empty has no effect', () => {
     expect(loadFaults('', 'empty.yaml')).toEqual({ seed: 1, faults: [] });
   });
@@ -87,6 +95,8 @@ faults:
       /line 2: faults\.0\.until: must be later than from/,
     ],
     ['seed: 1\nfault: []', /unknown key fault; known keys: seed, .*faults$/],
+    ['demand: { clientAuth: jwt }', /demand\.clientAuth: must be one of form, basic/],
+    ['demand: { header: x }', /unknown key header; known keys: headers, clientAuth, /],
     ['seed: [1', /line 1: /],
     ['faults: &a\n  - *a', /./],
     ['faults: *nowhere', /[Uu]nresolved alias/],

@@ -113,13 +113,16 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--seed <file>', text: 'initial orders, as JSON' },
   {
     flags: '--on-duplicate <what>',
-    text: 'accept (default) or refuse a number that already exists',
+    text: 'a number that already exists: accept (default), refuse (409), or another status from 400 to 499',
   },
   {
     flags: '--list <mode>',
-    text: 'what the list shows: all (default), newest:N or oldest:N (cut in silence), paged:N (limit and offset count); docs/rehearsals.md has more',
+    text: 'what the list shows: all (default), newest:N or oldest:N (only N orders), paged:N (limit and offset count); docs/rehearsals.md has more',
   },
-  { flags: '--faults <file>', text: 'inject the faults that this file describes' },
+  {
+    flags: '--faults <file>',
+    text: 'inject the faults that this file describes, and demand what it demands',
+  },
   {
     flags: '--record',
     text: 'serve /rehearsal on the token address: the last calls, and faults that can be changed',
