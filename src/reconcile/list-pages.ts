@@ -9,6 +9,8 @@ export type Paging = 'no' | 'yes' | 'unknown';
 const PAGE = 1_000;
 /** Two passes in a row must agree; an API that changes faster than it can be read is tried later. */
 const MOST_PASSES = 5;
+/** Pages in a row that show nothing new: then the API ignores `offset`. */
+const MOST_REPEATS = 2;
 /** Pages beyond three times as many as full ones would need: then the list has no end. */
 const SPARE_PAGES = 10;
 
@@ -89,7 +91,7 @@ async function readPass(
   const pass: Pass = { shown: new Set(), hasNewBetween: false };
   const place = { hasOld: false, hasNewSince: false };
   let size: { limit?: number } = { limit: PAGE };
-  let [offset, pages, largest] = [0, 0, 0];
+  let [offset, pages, largest, repeats] = [0, 0, 0, 0];
 
   for (;;) {
     const inPage = new Set<string>();
@@ -115,7 +117,9 @@ async function readPass(
       continue;
     }
     if (end.orders === 0) return pass;
-    if (pass.shown.size === known)
+    // Orders that come in front of the others move some from one page to the next.
+    repeats = pass.shown.size === known ? repeats + 1 : 0;
+    if (repeats > MOST_REPEATS)
       return failed('list-unstable', `the list repeats its page at offset ${offset}`);
     offset += end.orders;
     pages += 1;
