@@ -110,10 +110,10 @@ describe('readPages', () => {
   });
 
   it.each([
-    ['at its end', (call: number) => numbers(1, 40 + Math.min(call, 6))],
+    ['at its end', (call: number) => numbers(1, 40 + Math.min(call, 4))],
     [
       'at its beginning',
-      (call: number) => [...numbers(41, 40 + Math.min(call, 6)).reverse(), ...numbers(1, 40)],
+      (call: number) => [...numbers(41, 40 + Math.min(call, 4)).reverse(), ...numbers(1, 40)],
     ],
   ])('agrees on what there was before, of a list that grows %s', async (_, rows) => {
     const found = await all((query, call) => page(rows(call), query));
