@@ -87,7 +87,7 @@ export type SandboxOptions = {
   onCrash?: ((error: Error) => void) | undefined;
 };
 
-/** The default of `textLimit`; see docs/decisions/purchase-order-fields.md. */
+/** The default of `textLimit`; see docs/decisions/sandbox.md. */
 export const TEXT_LIMIT = 256;
 
 /** The options with all defaults applied. */
