@@ -1,46 +1,15 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { DAEMON_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
 
-const FOLDER = 'docs/decisions';
-
-test('every page of decisions is in the index', async () => {
-  const pages = (await readdir(FOLDER)).filter((name) => name !== 'README.md');
-  const index = await readFile(`${FOLDER}/README.md`, 'utf8');
-  expect(new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, page]) => page))).toEqual(
-    new Set(pages),
+test('the page of decisions and the contract name only flags of the sandbox that exist', async () => {
+  const [{ options = [] } = {}] = DAEMON_COMMANDS.filter(({ name }) => name === 'sandbox');
+  const flags = options.map(({ flags: written }) => written.split(' ')[0]);
+  const pages = await Promise.all(
+    ['docs/decisions/sandbox.md', 'docs/contract.md'].map((page) => readFile(page, 'utf8')),
   );
-});
-
-/** What no switch can change, because the sandbox has nothing there. */
-const NOTHING_TO_SWITCH = ['Business functions', 'Events', 'Other records and single orders'];
-
-const sandboxFlags = DAEMON_COMMANDS.flatMap(({ name, options = [] }) =>
-  name === 'sandbox' ? options : [],
-).map(({ flags }) => flags.split(' ')[0] ?? '');
-
-test('every decision of the sandbox says what a client may rely on, and names an existing flag or a fault', async () => {
-  const [, ...decisions] = (await readFile(`${FOLDER}/sandbox.md`, 'utf8')).split(/^## /m);
-  expect(decisions.length).toBeGreaterThan(15);
-  for (const text of decisions) {
-    const [title = ''] = text.split('\n');
-    const flags = [...text.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag);
-    expect([title, flags.filter((flag) => !sandboxFlags.includes(flag ?? ''))]).toEqual([
-      title,
-      [],
-    ]);
-    const isSwitched = flags.length > 0 || /[Ff]ault/.test(text);
-    expect([title, isSwitched || NOTHING_TO_SWITCH.includes(title)]).toEqual([title, true]);
-    expect([title, text.match(/\*\*A client may rely on\*\*/g)?.length]).toEqual([title, 1]);
-  }
-});
-
-test('the table of flags has every flag of the command', async () => {
-  const text = await readFile('docs/rehearsals.md', 'utf8');
-  const table = text.split('\n').filter((line) => line.startsWith('| `--'));
-  const listed = table.flatMap((line) =>
-    [...(line.split(' | ')[0] ?? '').matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag),
-  );
-  expect(new Set(listed)).toEqual(new Set(['--environment', ...sandboxFlags]));
-  expect(new Set(listed).size).toBe(listed.length);
+  const [, contract = ''] = pages[1]?.split('## The reference API') ?? [];
+  const named = [...`${pages[0]}${contract}`.matchAll(/(?<=[`| ])--[a-z][a-z-]*/g)].map(String);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((flag) => !['--environment', '--help', ...flags].includes(flag))).toEqual([]);
 });
