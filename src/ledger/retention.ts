@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 export type Retention = ReturnType<typeof createRetention>;
 
 /**
- * Forgets settled orders that no source has shown for `keep` milliseconds (docs/contract.md, `ledger.keep`). A number that an
+ * Forgets settled orders that no source has shown for `keep` milliseconds (docs/configuration.md). A number that an
  * export still shows is never forgotten, because it would be sent again. Their operator actions are removed too. With `forever`
  * this does nothing.
  */

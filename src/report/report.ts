@@ -17,7 +17,7 @@ export type ReadVersion = {
   changedAt?: string;
 };
 
-/** `report.json`, version 1 (docs/contract.md, "Reports"). Times are ISO 8601 in UTC. */
+/** `report.json`, version 1 (docs/reports.md). Times are ISO 8601 in UTC. */
 export type Report = ReadVersion & {
   version: 1;
   batch: string;

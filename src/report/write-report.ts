@@ -56,7 +56,7 @@ export type ReportInput = {
 };
 
 /**
- * Writes the files of a batch (docs/contract.md, "Reports"), each complete or not at all, and `report.json` last: when
+ * Writes the files of a batch (docs/reports.md), each complete or not at all, and `report.json` last: when
  * it says `finished`, the others are there. No file is replaced before all are on the disk. Memory does not grow with
  * the orders, and a repeated call replaces an earlier one. Returns whether there is a fix file.
  * Throws `report-not-written` with the path.

@@ -1,18 +1,13 @@
-import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { oldestFirst } from '../../src/admin/api/order-list-route.ts';
-import { problemReply } from '../../src/admin/http/route.ts';
-import { PoSyncError } from '../../src/core/errors.ts';
 import { orderList } from '../../src/operate/batches/order-list.ts';
 import { splitCells } from '../../src/report/lines.ts';
 import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
-import { openWebServer } from '../support/web-server.ts';
 import { finishedReport, reportNamed, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -110,49 +105,6 @@ it('the list of accepted orders has each once, also one that was refused at firs
   ]);
   expect(orders.map(([, , number]) => number)).toEqual([...place.stored().keys()].sort());
   expect(headers.get('content-disposition')).toContain('accepted-orders-2020-01-01-2099-12-31.csv');
-});
-
-async function downloadCommand(): Promise<string> {
-  const docs = await readFile(
-    path.resolve(import.meta.dirname, '../../docs/control-api.md'),
-    'utf8',
-  );
-  return /^curl -fOJ [^`]*/m.exec(docs)?.[0] ?? '';
-}
-
-it('the command of the documentation stores the list under the name that the daemon gives it', async () => {
-  const command = await downloadCommand();
-  // In the zone of the command, the next day may have begun.
-  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  const own = command
-    .replace('9464', String(person.port))
-    .replace('to=2026-11-22', `to=${tomorrow}`);
-  await using folder = await makeTempFolder();
-  const env = { PATH: process.env['PATH'], PO_SYNC_ADMIN_TOKEN: TOKEN };
-  await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
-  const [name = ''] = await readdir(folder.path);
-  expect(name).toMatch(/\.csv$/);
-  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(
-    new RegExp(`^${COLUMNS},sender\n.*PO-`),
-  );
-});
-
-it('the command of the documentation waits for lists that are still being built', async () => {
-  const { status, headers } = problemReply(
-    new PoSyncError('lists-being-read', 'The lists are being built.'),
-  );
-  expect({ status, headers }).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-  let calls = 0;
-  await using building = await openWebServer((_, response) => {
-    calls += 1;
-    response.writeHead(calls === 1 ? status : 200, calls === 1 ? headers : {}).end('the list');
-  });
-  await using folder = await makeTempFolder();
-  const own = (await downloadCommand()).replace('9464', String(building.port));
-  const env = { PATH: process.env['PATH'], PO_SYNC_ADMIN_TOKEN: TOKEN };
-  await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
-  const [name = ''] = await readdir(folder.path);
-  expect(await readFile(path.join(folder.path, name), 'utf8')).toBe('the list');
 });
 
 it('batches, corrections and the list are those of the days from … to, both included, in a time zone', async () => {
