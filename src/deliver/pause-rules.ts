@@ -2,7 +2,7 @@ import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../a
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
-import { waitsForList } from '../ledger/list-pauses.ts';
+import { listPauseEnd, waitsForList } from '../ledger/list-pauses.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { LONG_WAIT, type Pause } from './breaker-view.ts';
@@ -167,15 +167,11 @@ export function pauseAdvice(code: string): string | undefined {
 export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
   endOf({ code }) !== 'automatic' || pauseAdvice(code) !== undefined;
 
-/** What ends a wait for the list, as a clause. */
-export const ENDS_WITH_LIST =
-  "ends when the API's list shows what it must; po-sync reconcile --expect N says how many orders there are";
-
 /** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
 export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string {
   const end = endOf({ code });
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
-  if (end === 'list') return `It ${ENDS_WITH_LIST}.`;
+  if (end === 'list') return `It ${listPauseEnd(code)}.`;
   const advice = pauseAdvice(code);
   const begin =
     advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;

@@ -23,3 +23,18 @@ export function waitsForList(code: string): boolean {
 export function listNeedsPerson(code: string): boolean {
   return NEED_PERSON.has(code);
 }
+
+/** What ends a pause that waits for the list, as a clause. */
+export function listPauseEnd(code: string): string {
+  switch (code) {
+    case LIST_UNPROVED:
+      return "ends when the API's list shows the order that was sent";
+    case LIST_NOT_OFFERED:
+      return 'ends when the API offers its list; without one set list: none, or run po-sync reconcile --repair --without-list';
+    case LIST_INCOMPLETE:
+    case LIST_UNCONFIRMED:
+      return "ends when the API's list shows what it must; po-sync reconcile --expect N says how many orders there are";
+    default:
+      return "ends when the API's list has been read";
+  }
+}

@@ -27,6 +27,7 @@ describe('the minimal configuration', () => {
           authUrl: 'https://auth.example.com',
           tokenPath: 'auto',
           protected: false,
+          list: 'prove',
         },
       },
       sources: [

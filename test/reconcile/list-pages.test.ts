@@ -93,7 +93,7 @@ describe('readPages', () => {
     expect(found.end).toBe('complete');
   });
 
-  it('goes on by the rows received, and ends with two empty pages', async () => {
+  it('continues by the rows received, and ends with two empty pages', async () => {
     const { calls } = await all((query) => page(numbers(1, 40), query));
     // Three pages with orders and an empty one, in each of two passes.
     expect(calls).toBe(8);

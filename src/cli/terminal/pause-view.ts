@@ -11,8 +11,9 @@ import {
   timeOfDay,
   withoutStop,
 } from '../../core/format.ts';
-import { ENDS_WITH_LIST, endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
+import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
+import { listPauseEnd } from '../../ledger/list-pauses.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import {
   causeText,
@@ -53,7 +54,7 @@ export function pauseEndText(pause: EndingPause, now: number): string {
     case 'list': {
       const wait = (pause.nextTryAt ?? 0) - now;
       const soonest = wait >= 1_000 ? `, in ${duration(wait)} at the earliest` : '';
-      return `${ENDS_WITH_LIST}${soonest}`;
+      return `${listPauseEnd(pause.code)}${soonest}`;
     }
     case 'automatic': {
       if (pause.waitsForOrder)

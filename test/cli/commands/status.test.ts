@@ -235,7 +235,7 @@ describe('the status', () => {
       [
         'staging  https://api.staging.example.com/api/v1',
         '  delivery      paused for 1 min by anna\\u202e (until po-sync resume)',
-        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list)",
+        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read)",
         '                paused for 3 min 12 s (api-down): connect ECONNREFUSED (ends automatically)',
         '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
         '  token         valid for 41 min 7 s',

@@ -225,15 +225,11 @@ it('an automatic pause without an order to try ends with the next order', () => 
 
 it.each([
   ['operator', undefined, 'until po-sync resume'],
-  [
-    'ledger-rolled-back',
-    undefined,
-    "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list",
-  ],
+  ['ledger-rolled-back', undefined, "ends when the API's list has been read"],
   [
     'ledger-rolled-back',
     69_000,
-    "ends when the API's list has been read, in 1 min 8 s at the earliest; without a list run po-sync reconcile --repair --without-list",
+    "ends when the API's list has been read, in 1 min 8 s at the earliest",
   ],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],

@@ -400,14 +400,9 @@ describe('what daemons share', () => {
       'Nothing to do unless token or API fails below: it ends automatically when the API accepts an order.',
     ],
     ['operator', 'Run po-sync resume when delivery may continue.'],
-    [
-      'ledger-new',
-      "It ends when the API's list has been read; po-sync resume starts without it: orders that the API already has can then be sent again.",
-    ],
-    [
-      'ledger-rolled-back',
-      "It ends when the API's list has been read; without a list run po-sync reconcile",
-    ],
+    ['ledger-new', "It ends when the API's list has been read."],
+    ['list-incomplete', 'po-sync reconcile --expect N says how many orders there are.'],
+    ['list-not-offered', 'It ends when the API offers its list; without one set list: none'],
   ])('says what to do about a pause %s', async (code, remedy) => {
     await store.redis.hset(store.keys.breaker, {
       code,
