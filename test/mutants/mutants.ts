@@ -811,6 +811,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/api/token.test.ts'],
   },
   {
+    without: 'the refusal of an empty key of sessions',
+    file: 'src/admin/http/session.ts',
+    find: 'found.length === KEY ? found : undefined',
+    replace: 'found',
+    tests: ['test/admin/guard.test.ts'],
+  },
+  {
     without: 'the owner of a lease',
     file: 'src/redis/lease.ts',
     find: "const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then",
