@@ -129,7 +129,7 @@ type Round = [side: Role | 'both', name: string, pause: number, tick: () => Prom
 
 function roundsOf(
   parts: Awaited<ReturnType<typeof openParts>>,
-  { config, clock, log }: Context,
+  { config, store: { time }, clock, log }: Context,
 ): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = {
@@ -137,6 +137,7 @@ function roundsOf(
     batches: parts.book.batches,
     retention: admission.retention,
     clock,
+    time,
     log,
   };
   return [

@@ -18,6 +18,7 @@ import {
   endBy,
 } from '../order/dead-letter.ts';
 import type { Store } from '../redis/store.ts';
+import type { RedisTime } from '../redis/time.ts';
 import { filesNamed, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import type { IsRead } from '../report/fix-copies.ts';
@@ -234,13 +235,27 @@ function rowsOf({ number, place = '' }: Closing): string {
   return JSON.stringify([number, place]);
 }
 
-type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };
+type Deps = {
+  config: Pick<Config, 'reports' | 'sources'>;
+  batches: Batches;
+  retention: Retention;
+  clock: Clock;
+  time: Pick<RedisTime, 'now'>;
+  log: Log;
+};
 
 /**
  * Removes reports and settled files older than `reports.keep`, except reports with open dead letters, and forgets
  * orders that are past the ledger's retention.
  */
-export async function keepHouse({ config, batches, retention, clock, log }: Deps): Promise<void> {
+export async function keepHouse({
+  config,
+  batches,
+  retention,
+  clock,
+  time,
+  log,
+}: Deps): Promise<void> {
   const began = clock.monotonic();
   const now = clock.now();
   const { path, keep } = config.reports;
@@ -256,7 +271,8 @@ export async function keepHouse({ config, batches, retention, clock, log }: Deps
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
   logRounds(rounds, Math.round(clock.monotonic() - began), log);
-  const forgotten = await retention.forget(now);
+  // By the clock of Redis, as sources are noted: one machine whose clock is ahead must not forget orders.
+  const forgotten = await retention.forget(time.now());
   if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
 }
 

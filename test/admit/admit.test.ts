@@ -47,7 +47,7 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   // Five seconds of 20 orders a second.
   const throughput = { fewSeconds: () => 100 };
   const { log } = capturedLog();
-  const retention = { shown: async () => undefined };
+  const retention = { shown: async () => new Set<string>() };
   const { admit } = createAdmission({
     store,
     ledger,
@@ -83,7 +83,7 @@ it('of one number in two spellings, in two files that are admitted at the same t
   const { queue, queued } = openList();
   const { log } = capturedLog();
   const throughput = { fewSeconds: () => 100 };
-  const retention = { shown: async () => undefined };
+  const retention = { shown: async () => new Set<string>() };
   const { admit } = createAdmission({
     store,
     ledger,
@@ -140,7 +140,7 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
   };
   const { admit, lookAhead } = createAdmission({
     ...deps,
-    retention: { shown: async () => undefined },
+    retention: { shown: async () => new Set<string>() },
   });
   const batch = await batches.begin({ ...FILE, batch: 'long' }, 1);
   const all = Array.from({ length: 40 }, (_, i) =>

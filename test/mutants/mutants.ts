@@ -818,6 +818,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/guard.test.ts'],
   },
   {
+    without: 'comparing a settled order before it is forgotten',
+    file: 'src/ledger/replace-settled.lua',
+    find: "local isSame = redis.call('HGET', settled, number) == ARGV[i + 2]",
+    replace: 'local isSame = true',
+    tests: ['test/ledger/retention.test.ts'],
+  },
+  {
+    without: 'looking again at orders that were forgotten before they were noted as shown',
+    file: 'src/admit/admit-page.ts',
+    find: '...rest.filter(({ number }) => changed.has(number)),',
+    replace: '',
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
     without: 'the owner of a lease',
     file: 'src/redis/lease.ts',
     find: "const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then",

@@ -1,12 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createAdoption } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { createRetention } from '../../src/ledger/retention.ts';
 import { createRowClaims } from '../../src/ledger/row-claims.ts';
-import { refreshReports } from '../../src/put-away/housekeeping.ts';
+import { keepHouse, refreshReports } from '../../src/put-away/housekeeping.ts';
 import { writeReport } from '../../src/report/write-report.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -225,4 +229,24 @@ it('which orders a person discarded is known until their batch is forgotten', as
   expect(await store.redis.hkeys(store.keys.discarded)).toEqual(['PO-1']);
   await batches.forget('b');
   expect(await store.redis.exists(store.keys.discarded, store.keys.discardedIn('PO-1'))).toBe(0);
+});
+
+it('a machine whose clock is ahead forgets no order', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const day = 86_400_000;
+  await createAdoption(store)(
+    [{ purchaseOrderNumber: '4711', digest: 'A'.repeat(16) }],
+    store.time.now(),
+  );
+  await keepHouse({
+    config: { ...configOf(reports.path), sources: [] },
+    batches: createBatches({ ...store, owner: 'test' }),
+    retention: createRetention({ ...store, keep: 30 * day }),
+    clock: { ...systemClock, now: () => Date.now() + 365 * day },
+    time: store.time,
+    log: capturedLog().log,
+  });
+  const [known] = await createLedger(store).lookup(['4711']);
+  expect(known?.kind).toBe('accepted');
 });
