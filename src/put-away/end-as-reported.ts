@@ -108,6 +108,7 @@ export async function endAsReported(
   if (report === undefined) throw gone;
   if (await isUndecided(batch, { ...side, ...store })) return undefined;
   const closings = await side.batches.closings(batch);
+  await context.fence?.();
   await createRecall(store).forget(batch);
   await dropSettled(batch, folder, context);
   await createRecallOfBatch(context)(report, folder);

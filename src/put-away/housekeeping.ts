@@ -67,9 +67,7 @@ async function refreshOne(
   reports: string,
 ): Promise<string[]> {
   const { batches, ledger } = deps;
-  const lease = await batches.lease(name);
-  if (lease === undefined) return [];
-  try {
+  const origins = await batches.withLease(name, 'lease', async (fence) => {
     // Closings come first: one that is added after this line asks for another refresh.
     const closings = await batches.closings(name);
     const batch = await batches.find(name);
@@ -82,7 +80,7 @@ async function refreshOne(
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
       const brought = await findBroughtBy(name, deps);
-      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches };
+      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches, fence };
       const refresh = () => refreshReport(folder, now, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
@@ -91,6 +89,7 @@ async function refreshOne(
         await refreshBeside(settledPath, folder, refresh, {
           others,
           isRead: readBy(batch, settledPath, batches),
+          fence,
         });
       }
     }
@@ -104,9 +103,8 @@ async function refreshOne(
     );
     if (!isSame) await batches.refreshed(name, -1, []);
     return batch?.open === 0 ? [...origins, ...(await warningOf(name, later, reports))] : origins;
-  } finally {
-    await lease.release();
-  }
+  });
+  return origins ?? [];
 }
 
 /** A fix file that was saved in place and dropped: its content is in the settled file of the batch that read it. */

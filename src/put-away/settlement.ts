@@ -3,8 +3,9 @@ import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
+import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
+import type { Fence } from '../redis/lease.ts';
 import { layHeldPage, removeHeldPage } from '../report/beside.ts';
 import { readReport } from '../report/report.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
@@ -30,8 +31,6 @@ const RETRY_LEASE = 50;
 const AT_ONCE = 4;
 /** Waits until a batch that could not be settled is tried again, in milliseconds. */
 const RETRY = { initial: 250, max: 10_000 };
-/** How old a progress report may be when it is written, in milliseconds; less than a lease lasts. */
-const FRESH = 3_000;
 /** Pause between refreshes, as a multiple of the last refresh's duration. */
 const PAUSE_FACTOR = 5;
 /** The longest pause between refreshes, in milliseconds. */
@@ -40,25 +39,22 @@ const LONGEST_PAUSE = 60_000;
 /** Settles batches: writes their reports, puts their files away, and keeps reports current. */
 export function openSettlement(context: SettlementContext) {
   const { batches } = context.side;
-  const settlement = createReportAndPutAway(context);
-  const withLease = leaseHolder(context);
+  const { withLease } = batches;
+  const settlement = (fence: Fence) => createReportAndPutAway({ ...context, fence });
   const queue = createSettlingQueue(context, async (name) => {
-    await withLease(name, 'lease', () =>
-      withLease(name, 'reportLease', async () => {
+    await withLease(name, 'lease', (ours) =>
+      withLease(name, 'reportLease', async (ofReport) => {
         const batch = await batches.find(name);
+        const fence = () => ours().then(ofReport);
         // Redis may have forgotten since that it was finished.
-        if (batch && isFinished(batch)) await settlement.settleFinished(batch);
+        if (batch && isFinished(batch)) await settlement(fence).settleFinished(batch);
       }),
     );
   });
-  const checkFiles = createFileChecks({
-    ...context,
-    batches,
-    withLease: (name, task) => withLease(name, 'lease', task),
-  });
+  const checkFiles = createFileChecks({ ...context, batches });
   const recall = createRecallOfBatches(context, stepsAfterLoss(context));
   const refresh = reportRefresher(context);
-  const progress = progressWriter(context, settlement, withLease);
+  const progress = progressWriter(context);
   const checkPresence = createPresenceCheck(context);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
@@ -68,8 +64,8 @@ export function openSettlement(context: SettlementContext) {
     since: string,
   ): Promise<string | undefined> {
     for (;;) {
-      const settled = await withLease(batch.batch, 'reportLease', async () => ({
-        sha256: await settlement.settleUnreadable(batch, error, since),
+      const settled = await withLease(batch.batch, 'reportLease', async (fence) => ({
+        sha256: await settlement(fence).settleUnreadable(batch, error, since),
       }));
       if (settled !== undefined) return settled.sha256;
       await context.clock.sleep(RETRY_LEASE);
@@ -108,25 +104,6 @@ function firstProgress({ onTaken }: SettlementContext, progress: (name: string) 
   return (name: string): Promise<void> => {
     onTaken?.(name);
     return progress(name);
-  };
-}
-
-type WithLease = <T>(
-  name: string,
-  right: BatchRight,
-  task: () => Promise<T>,
-) => Promise<T | undefined>;
-
-/** Runs a task with a lease of the batch; returns undefined when another daemon has it. */
-function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
-  return async (name, right, task) => {
-    const lease = await batches.lease(name, right);
-    if (lease === undefined) return undefined;
-    try {
-      return await task();
-    } finally {
-      await lease.release();
-    }
   };
 }
 
@@ -186,18 +163,14 @@ function reportRefresher(context: SettlementContext): () => Promise<void> {
 }
 
 /** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
-function progressWriter(
-  context: SettlementContext,
-  { reportOf }: Pick<ReturnType<typeof createReportAndPutAway>, 'reportOf'>,
-  withLease: WithLease,
-): (name: string) => Promise<void> {
-  const { clock, log, config, side } = context;
+function progressWriter(context: SettlementContext): (name: string) => Promise<void> {
+  const { log, config, side } = context;
   const { batches } = side;
+  const { reportOf } = createReportAndPutAway(context);
   const storyOf = heldStories(context);
   const noteDiscards = createDiscardNotes(context);
   return async (name) => {
-    const began = clock.monotonic();
-    await withLease(name, 'reportLease', async () => {
+    const work = batches.withLease(name, 'reportLease', async (fence) => {
       const folder = join(config.reports.path, name);
       await keepCancelled(name, folder, batches);
       const batch = await batches.find(name);
@@ -206,14 +179,14 @@ function progressWriter(
       await noteDiscards(name, folder);
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       const story = await storyOf(batch);
-      // A process that was suspended may have lost the lease, and the batch may be settled by now.
-      if (clock.monotonic() - began >= FRESH) return;
       // Redis lost how the batch ended.
       if ((await readReport(folder).catch(() => undefined))?.finishedAt) return;
-      await writeProgress(folder, report, story);
+      await writeProgress(folder, report, story, fence);
       if (batch.kind !== 'inbox') return;
+      await fence();
       await (batch.held ? layHeldPage(batch.path, folder) : removeHeldPage(batch.path, name));
-    }).catch((error: unknown) =>
+    });
+    await work.catch((error: unknown) =>
       batchTrouble(log, { batch: name, reason: toError(error).message }),
     );
   };

@@ -846,6 +846,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/redis/lease.test.ts'],
   },
   {
+    without: 'the value that each taking of a lease has for itself',
+    file: 'src/redis/lease.ts',
+    find: 'randomUUID()',
+    replace: "''",
+    tests: ['test/redis/lease.test.ts'],
+  },
+  {
+    without: 'the end of a lease while Redis does not answer',
+    file: 'src/redis/lease.ts',
+    find: 'if (performance.now() >= until) lost.abort();',
+    replace: '',
+    tests: ['test/redis/lease.test.ts'],
+  },
+  {
+    without: 'the fence before a report is published',
+    file: 'src/report/draft.ts',
+    find: 'await fence?.();',
+    replace: '',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
     without: 'one holder of a lease',
     file: 'src/redis/lease.ts',
     find: "'PX', ttl, 'NX'",
@@ -1801,9 +1822,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'a report of a changed file that is lost to one that is being written',
-    file: 'src/put-away/settlement.ts',
-    find: "(name, task) => withLease(name, 'lease', task)",
-    replace: '(_, task) => task()',
+    file: 'src/put-away/file-checks.ts',
+    find: "batches.withLease(name, 'lease', () =>",
+    replace: '((task: () => Promise<boolean>) => task())(() =>',
     tests: ['test/put-away/settlement.test.ts'],
   },
   {

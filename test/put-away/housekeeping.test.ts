@@ -86,6 +86,34 @@ it.each(['closings', 'find'] as const)(
   },
 );
 
+it('a process that lost its lease meanwhile does not rewrite a report', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const { redis, keys } = store;
+  const orders = [dead(rows(2, ['1', 'A', '1']), 'refused', '400', 'No')];
+  const folder = join(reports.path, BATCH);
+  await writeReport(inputOf(folder, orders, { report: reportOf(orders, { batch: BATCH }) }));
+  const batches = createBatches({ redis, keys, owner: 'test' });
+  const file = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+  await batches.begin({ batch: BATCH, ...file }, 1);
+  await batches.done(BATCH);
+  const closing = { number: '1', at: CLOSED_AT, by: 'accepted', batch: 'later' };
+  await redis.hset(keys.closed(BATCH), '1', JSON.stringify(closing));
+  await redis.sadd(keys.refresh, BATCH);
+  const before = await readFile(join(folder, 'dead-letters.json'), 'utf8');
+  const late: typeof batches = {
+    ...batches,
+    closings: async (name) => {
+      await redis.set(keys.lease(name), 'another process');
+      return batches.closings(name);
+    },
+  };
+  const deps = { ledger: createLedger(store), store, config: configOf(reports.path) };
+  await refreshReports({ ...deps, batches: late });
+  expect(await readFile(join(folder, 'dead-letters.json'), 'utf8')).toBe(before);
+  expect(await batches.toRefresh()).toEqual([BATCH]);
+});
+
 it('what a later batch corrected is shown, also if its report appears while this one is refreshed', async () => {
   await using store = await openTestRedis();
   await using reports = await makeTempFolder();

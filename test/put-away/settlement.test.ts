@@ -57,23 +57,27 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     onResumed: () => undefined,
   });
 
-  /** `slowly`: each of its reports waits until `go` is called. */
+  /** `slowly`: each of its reports waits until `go` is called; `in the middle`: while its orders are written. */
   function daemon(
     owner: string,
-    slowly = false,
+    slowly: boolean | 'in the middle' = false,
     inspections: SettlementContext['inspections'] = new Map(),
     sources: Config['sources'] = [source],
   ) {
     const batches = createBatches({ ...store, owner });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     let arrived = false;
+    const wait = async () => {
+      arrived = true;
+      await gone;
+    };
     const slow: typeof breaker = {
       ...breaker,
-      async during(from, to) {
-        arrived = true;
-        await gone;
-        return breaker.during(from, to);
-      },
+      during: (from, to) => wait().then(() => breaker.during(from, to)),
+    };
+    const slowest: typeof batches = {
+      ...batches,
+      results: (...asked) => wait().then(() => batches.results(...asked)),
     };
     const needed: number[] = [];
     const events: string[] = [];
@@ -84,7 +88,11 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     const settlement = openSettlement({
       config: { ...config, sources, reports: { ...config.reports, path: reports } },
       store,
-      side: { batches, ledger, breaker: slowly ? slow : breaker },
+      side: {
+        batches: slowly === 'in the middle' ? slowest : batches,
+        ledger,
+        breaker: slowly === true ? slow : breaker,
+      },
       clock: systemClock,
       log,
       inspections,
@@ -163,6 +171,35 @@ describe('settlement', () => {
     await telling;
     await place.settled(quick.settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
+  });
+
+  it('a daemon that was suspended while it wrote a report publishes nothing after another one wrote a newer one', async () => {
+    await using place = await openPlace();
+    const { redis, keys } = place.store;
+    const [slow, quick] = [place.daemon('slow', 'in the middle'), place.daemon('quick')];
+    await slow.settlement.tick();
+    await until('the slow one to write', slow.arrived);
+    // As after ten seconds.
+    await redis.del(keys.lease(place.batch), keys.reportLease(place.batch));
+    await place.settled(quick.settlement);
+    const closing = { number: 'PO-1', at: '2026-11-22T08:00:00.000Z', by: 'accepted' };
+    await redis.hset(keys.closed(place.batch), 'PO-1', JSON.stringify(closing));
+    await redis.hset(keys.batch(place.batch), { open: 0 });
+    await redis.sadd(keys.refresh, place.batch);
+    await place.refreshed(quick.settlement);
+    const folder = path.join(place.reports, place.batch);
+    const files = async () => {
+      const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));
+      return Promise.all(names.sort().map(async (name) => [name, await place.read(name)]));
+    };
+    const newer = await files();
+    expect(newer.map(([name]) => name)).not.toContain('dead-letters.csv');
+
+    slow.go();
+    await slow.settlement[Symbol.asyncDispose]();
+    expect(await files()).toEqual(newer);
+    expect([slow.needed, slow.events]).toEqual([[], []]);
+    expect((await place.batches.find(place.batch))?.unsettled).toBeUndefined();
   });
 
   it('the final report of a batch whose end Redis lost is not replaced by progress, and is written again at its end', async () => {
@@ -614,6 +651,8 @@ describe('a settled file', () => {
     await using place = await openPlace();
     const { settlement, needed } = place.daemon('first');
     await place.settled(settlement);
+    // Its leases may be given back a moment after the batch is done.
+    await settlement[Symbol.asyncDispose]();
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     await place.passAnHour();
     const theirs = await place.daemon('other').batches.lease(place.batch);
