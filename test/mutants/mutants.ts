@@ -2413,6 +2413,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/listed-from-ledger.test.ts'],
   },
   {
+    without: 'leaving the report of a batch in progress as it is while nothing changes',
+    file: 'src/put-away/settlement.ts',
+    find: 'shown.get(name) === facts[i] && ',
+    replace: 'false && ',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'pauses among the facts of a report in progress',
+    file: 'src/put-away/settlement.ts',
+    find: '[batch, warnings, discards, pauses]',
+    replace: '[batch, warnings, discards]',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'discards among the facts of a report in progress',
+    file: 'src/put-away/settlement.ts',
+    find: '[batch, warnings, discards, pauses]',
+    replace: '[batch, warnings, pauses]',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
     without: 'the check while delivery is paused that claimed files are there',
     file: 'src/put-away/settlement.ts',
     find: 'await checkPresence(batch);',
@@ -2472,7 +2493,7 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'discards that could not be noted at once',
     file: 'src/put-away/settlement.ts',
     find: 'await noteDiscards(name, folder);',
-    replace: '',
+    replace: 'true;',
     tests: ['test/put-away/settlement.test.ts'],
   },
   {
