@@ -155,7 +155,6 @@ function roundsOf(
     ],
     ['delivery', 'lists for files', 250, reconciliation.readForFiles],
     ['intake', 'throughput', 250, admission.measure],
-    ['intake', 'admission', 1_000, admission.tick],
     ['intake', 'settlement', 250, settlement.tick],
     ['intake', 'reports', 1_000, settlement.refresh],
     ['intake', 'progress of reports', 2_000, settlement.progressAll],

@@ -1075,6 +1075,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/reconcile/verifier.test.ts'],
   },
   {
+    without: 'parking the orders of a held batch that no worker took yet',
+    file: 'src/deliver/delivery.ts',
+    find: 'if (guards.held.has(job.batch)) return park(job.numbers);',
+    replace: 'if (guards.held.has(job.batch)) return [];',
+    tests: DELIVERY,
+  },
+  {
+    without: 'parking the orders that a hold met directly before they were sent',
+    file: 'src/deliver/delivery.ts',
+    find: "if (end === 'held') return await park([number]);",
+    replace: '',
+    tests: DELIVERY,
+  },
+  {
+    without: 'the look at parked orders whose batch was released',
+    file: 'src/queue/sweeper.ts',
+    find: 'const numbers = [...due, ...parked];',
+    replace: 'const numbers = [...due, ...parked.slice(0, 0)];',
+    tests: ['test/queue/sweeper.test.ts'],
+  },
+  {
     without: 'the call in flight that no deadline ends',
     file: 'src/queue/sweeper.ts',
     find: ' && !ledger.inFlight.has(order.purchaseOrderNumber)',
