@@ -129,7 +129,7 @@ type Round = [side: Role | 'both', name: string, pause: number, tick: () => Prom
 
 function roundsOf(
   parts: Awaited<ReturnType<typeof openParts>>,
-  { config, clock, log }: Context,
+  { config, store: { time }, clock, log }: Context,
 ): Round[] {
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = {
@@ -137,6 +137,7 @@ function roundsOf(
     batches: parts.book.batches,
     retention: admission.retention,
     clock,
+    time,
     log,
   };
   return [
@@ -156,7 +157,6 @@ function roundsOf(
     ['delivery', 'lists for files', 250, reconciliation.readForFiles],
     ['delivery', 'guarantee', Math.min(5_000, config.delivery.settle), reconciliation.measure],
     ['intake', 'throughput', 250, admission.measure],
-    ['intake', 'admission', 1_000, admission.tick],
     ['intake', 'settlement', 250, settlement.tick],
     ['intake', 'reports', 1_000, settlement.refresh],
     ['intake', 'progress of reports', 2_000, settlement.progressAll],

@@ -115,9 +115,11 @@ async function admitRound(
   let [batch, rest] = [found, orders];
   while (rest.length > 0) {
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
-    const planned = rest.map((order, i) =>
+    const all = rest.map((order, i) =>
       planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file),
     );
+    const changed = await retention.shown(planning.settledIn(all, known), time.now());
+    const planned = all.filter(({ order }) => !changed.has(order.number));
     const plans =
       batch.kind === 'export' && !file.isFixFile
         ? await holdCorrected(line, batch, planned)
@@ -128,8 +130,8 @@ async function admitRound(
     await dropCorrected(line, plans);
     await count(line, batch, await endedIn(line, batch, plans));
     if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
-    await retention.shown(planning.settledIn(plans, known), time.now());
     const late = [
+      ...rest.filter(({ number }) => changed.has(number)),
       ...(await follow(line, batch, plans)),
       ...(await enqueue(line, batch, plans, file)),
     ];

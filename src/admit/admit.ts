@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { ordersUnderWay } from '../ledger/job.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';
 import type { FileFacts } from './plan.ts';
@@ -25,7 +24,7 @@ export type Admit = (
   on?: { mayBegin(): Promise<boolean>; portion(ordinal: number): void },
 ) => Promise<boolean>;
 
-export type Admission = Omit<ReturnType<typeof createAdmission>, 'tick'>;
+export type Admission = ReturnType<typeof createAdmission>;
 
 /** Files whose portions are admitted at the same time. */
 const TURNS = 4;
@@ -33,7 +32,7 @@ const TURNS = 4;
 const SHARE = 0.25;
 const LEAST = 10;
 const MOST = 200;
-/** Maximum number of orders without an outcome, for any reason. */
+/** Maximum number of orders without an outcome, for any reason but that their batch is held. */
 const MOST_UNSETTLED = 50_000;
 const LOOK_AGAIN = 20;
 const LOOK_AT_HELD = 200;
@@ -42,27 +41,15 @@ const NOTICED = 1_000;
 
 /**
  * Admits orders file by file in turn, and only while the orders that wait take less than a few seconds to send: a small file
- * waits seconds behind a large one, also under a rate limit. Orders of held batches do not count, and their files wait.
+ * waits seconds behind a large one, also under a rate limit. Orders of held batches are parked, and their files wait.
  */
 export function createAdmission(deps: AdmissionDeps) {
-  const { ledger, batches, store, clock, throughput } = deps;
+  const { batches, clock, throughput } = deps;
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
   // Of two files with a number in two spellings, the second is held only once the first is in the ledger.
   const entrance = createSemaphore(1);
-  let heldOrders = 0;
-  const { room, released } = createGate(deps, () => heldOrders);
-
-  /** Counts the orders of held batches again. Call regularly. */
-  async function tick(): Promise<void> {
-    const held = await batches.held();
-    let found = 0;
-    if (held.length > 0) {
-      for await (const entries of ordersUnderWay(held, { ...store, ledger }))
-        found += entries.length;
-    }
-    heldOrders = found;
-  }
+  const { room, released } = createGate(deps);
 
   /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
   async function countInvalid(
@@ -113,14 +100,11 @@ export function createAdmission(deps: AdmissionDeps) {
   function portion(): number {
     return Math.max(LEAST, Math.min(MOST, Math.floor(throughput.fewSeconds() * SHARE)));
   }
-  return { admit, lookAhead, tick };
+  return { admit, lookAhead };
 }
 
-/** What a page waits for. `heldOrders`: orders of held batches. */
-function createGate(
-  { ledger, batches, store, clock, throughput }: AdmissionDeps,
-  heldOrders: () => number,
-) {
+/** What a page waits for. */
+function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps) {
   async function room(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && !(await hasRoom())) await clock.sleep(LOOK_AGAIN, signal);
     return !signal.aborted;
@@ -129,11 +113,9 @@ function createGate(
   async function hasRoom(): Promise<boolean> {
     const [sendable, unsettled] = await Promise.all([
       ledger.sendable(store.time.now()),
-      ledger.unsettled(),
+      ledger.unparked(),
     ]);
-    return (
-      sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders()
-    );
+    return sendable < throughput.fewSeconds() && unsettled < MOST_UNSETTLED;
   }
 
   /** Waits while the batch is held, or cancelled and the ledger incomplete; false: the signal aborted. */

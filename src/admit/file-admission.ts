@@ -35,8 +35,6 @@ type FileAdmission = {
     claim: Claim,
     on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>,
   ): Promise<Ingested>;
-  /** Counts the orders of held batches again; call about once a second. */
-  tick(): Promise<void>;
   retention: Retention;
   /** An order got its outcome here. */
   delivered(): void;
@@ -58,7 +56,7 @@ export function createFileAdmission({
   const { ledger, batches, identity } = book;
   const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
   const retention = createRetention({ ...store, keep: config.ledger.keep });
-  const { tick, ...inTurn } = createAdmission({
+  const inTurn = createAdmission({
     store,
     ledger,
     batches,
@@ -88,7 +86,6 @@ export function createFileAdmission({
         stopping,
         ...on,
       }),
-    tick,
     retention,
     delivered: throughput.count,
     measure: throughput.tick,

@@ -24,12 +24,18 @@ import type { Place } from './places.ts';
  * How an attempt ended: `done` leaves the order to the ledger, `again` repeats all steps at once,
  * `stopped` hands it back to the queue because the process stops.
  */
-export type AttemptEnd = { kind: 'done' } | { kind: 'again'; entry: Entry } | { kind: 'stopped' };
+export type AttemptEnd =
+  | { kind: 'done' }
+  | { kind: 'again'; entry: Entry }
+  /** Its batch is held, so that it waits. */
+  | { kind: 'held' }
+  | { kind: 'stopped' };
 
 /** An attempt whose outcome was seen. */
 type Ended = Attempt & { intended: Entry; seen: Seen };
 
 const DONE: AttemptEnd = { kind: 'done' };
+const HELD: AttemptEnd = { kind: 'held' };
 const STOPPED: AttemptEnd = { kind: 'stopped' };
 
 /**
@@ -46,7 +52,7 @@ export async function attempt(
   const { purchaseOrderNumber: number } = entry.order;
   const pass = await takeTurn(line, place, number);
   if (pass === 'stopped') return STOPPED;
-  if (line.guards.held.has(entry.batch)) return needless(line, pass);
+  if (line.guards.held.has(entry.batch)) return needless(line, pass, HELD);
   if (await wasCancelled(line, entry, asked))
     return needless(line, pass, { kind: 'again', entry: { ...entry } });
   const token = await takeToken(line);
@@ -115,7 +121,8 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     await line.breaker.refresh(true);
     return { kind: 'again', entry };
   }
-  if (intended === undefined) return needless(line, attempt.pass);
+  if (intended === undefined)
+    return needless(line, attempt.pass, line.guards.held.has(entry.batch) ? HELD : DONE);
   if (obstacle !== undefined) return withdraw(line, attempt, intended, obstacle);
   return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
 }
@@ -132,7 +139,8 @@ async function withdraw(
 ): Promise<AttemptEnd> {
   const entry = await giveBack(line, attempt.entry, intended);
   if (attempt.pass === 'probe') await line.breaker.passOn();
-  if (entry === undefined || obstacle === 'held') return DONE;
+  if (entry === undefined) return DONE;
+  if (obstacle === 'held') return HELD;
   return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
 }
 

@@ -55,9 +55,15 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);
 
   async function deliverJob(job: Job): Promise<string[]> {
-    // The orders of a held batch stay in the ledger; the sweeper brings them back when it is released.
-    if (guards.held.has(job.batch)) return [];
+    if (guards.held.has(job.batch)) return park(job.numbers);
     return inHand.hold(() => deliverAll(job), job.numbers.length);
+  }
+
+  /** The orders of a held batch stay in the ledger; the sweeper brings them back when it is released. */
+  async function park(numbers: readonly string[]): Promise<never[]> {
+    const now = context.store.time.now();
+    await Promise.all(numbers.map((number) => book.ledger.park(number, now)));
+    return [];
   }
 
   async function deliverAll({ id, numbers, batch }: Job): Promise<string[]> {
@@ -70,9 +76,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
   async function deliverOne(entry: Entry, job: string): Promise<string[]> {
     try {
-      return (await deliver(entry, job, deps, run)) === 'stopped'
-        ? [entry.order.purchaseOrderNumber]
-        : [];
+      const number = entry.order.purchaseOrderNumber;
+      const end = await deliver(entry, job, deps, run);
+      if (end === 'held') return await park([number]);
+      return end === 'stopped' ? [number] : [];
     } catch (thrown) {
       if (codeOf(thrown) === 'ledger-rolled-back') await on.rolledBack();
       else deliveryTrouble(context.log, { reason: toError(thrown).message });
@@ -107,7 +114,7 @@ async function deliver(
   job: string,
   deps: DeliveryDeps,
   run: (entry: Entry) => Promise<AttemptEnd>,
-): Promise<'done' | 'stopped'> {
+): Promise<'done' | 'held' | 'stopped'> {
   let current = entry;
   // An older job of the same order sends nothing.
   while (isSendable(current) && current.job === job) {

@@ -144,11 +144,23 @@ export function createLookup(redis: Redis, keys: Keys) {
   return lookup;
 }
 
+/** Added to the due time of an order that is parked: it takes no room in the queue, and only the sweeper looks at it. */
+const PARKED = 1e13;
+
+/** When an order is due, also one that is parked, by its score in `keys.due`. */
+export const dueTime = (score: number): number => score % PARKED;
+
 /** When the sweeper or the verifier looks after an order. */
 function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Numbers whose time has come, oldest first. `which`: `due` for the sweeper, `doubt` for verification. */
-  async function numbersDue(which: 'due' | 'doubt', now: number, most: number): Promise<string[]> {
-    return redis.zrangebyscore(keys[which], '-inf', now, 'LIMIT', 0, most);
+  /** Numbers whose time has come, oldest first. `which`: `due` and `parked` for the sweeper, `doubt` for verification. */
+  async function numbersDue(
+    which: 'due' | 'parked' | 'doubt',
+    now: number,
+    most: number,
+  ): Promise<string[]> {
+    return which === 'parked'
+      ? redis.zrangebyscore(keys.due, PARKED, PARKED + now, 'LIMIT', 0, most)
+      : redis.zrangebyscore(keys[which], '-inf', now, 'LIMIT', 0, most);
   }
 
   /** When the next number of that set is due, or undefined. */
@@ -162,18 +174,31 @@ function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     await redis.zadd(keys.due, 'XX', due, number);
   }
 
+  /** Lets an order of a held batch wait aside; the sweeper looks again after `SWEEP_AFTER`, whether the batch still is held. */
+  const park = (number: string, now: number): Promise<void> =>
+    postpone(number, PARKED + now + SWEEP_AFTER);
+
   /** How many orders are neither settled nor dead letters. */
   async function unsettled(): Promise<number> {
     const [due, doubt] = await Promise.all([redis.zcard(keys.due), redis.zcard(keys.doubt)]);
     return due + doubt;
   }
 
-  /** Orders that wait to be sent now, without those that wait for a later attempt or for the list. */
+  /** Of those, how many are not parked. */
+  async function unparked(): Promise<number> {
+    const [due, doubt] = await Promise.all([
+      redis.zcount(keys.due, '-inf', PARKED),
+      redis.zcard(keys.doubt),
+    ]);
+    return due + doubt;
+  }
+
+  /** Orders that wait to be sent now, without those that wait for a later attempt or for the list, or are parked. */
   async function sendable(now: number): Promise<number> {
     return redis.zcount(keys.due, '-inf', now + SWEEP_AFTER + 1_000);
   }
 
-  return { numbersDue, nextDue, postpone, unsettled, sendable };
+  return { numbersDue, nextDue, postpone, park, unsettled, unparked, sendable };
 }
 
 /** What a step changes in Redis; undefined for one that changes nothing. */

@@ -1,5 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import { bucketOf, type Keys } from '../redis/keys.ts';
+import { readScript, runScript } from '../redis/script.ts';
 import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
 import { createSpellingStore } from './spellings.ts';
 
@@ -7,10 +8,16 @@ const DAY = 86_400_000;
 
 export type Retention = ReturnType<typeof createRetention>;
 
+/** Removes a history whose last action is still the one that was read. */
+const END_HISTORY = `if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
+
+/** A settled order as it was read, and as it becomes; `''` forgets it. */
+type Replacement = [number: string, text: string, becomes: string];
+
 /**
  * Forgets settled orders that no source has shown for `keep` milliseconds (docs/configuration.md). A number that an
  * export still shows is never forgotten, because it would be sent again. Their operator actions are removed too. With `forever`
- * this does nothing.
+ * this does nothing. Times are ledger time.
  */
 export function createRetention({
   redis,
@@ -22,27 +29,39 @@ export function createRetention({
   keep: number | 'forever';
 }) {
   const spellings = createSpellingStore({ redis, keys });
-  /** A source shows these settled numbers again. Written once a day each. */
-  async function shown(numbers: readonly string[], now: number): Promise<void> {
-    if (keep === 'forever') return;
-    await Promise.all(numbers.map((number) => show(number, Math.floor(now / DAY))));
+  const script = readScript(new URL('./replace-settled.lua', import.meta.url));
+
+  /** Replaces orders that nobody changed since they were read; returns for each whether that was so. */
+  async function replace(orders: readonly Replacement[]): Promise<boolean[]> {
+    if (orders.length === 0) return [];
+    const args = orders.flatMap(([number, ...texts]) => [bucketOf(number), number, ...texts]);
+    const done = await runScript(redis, script, [keys.identity], [keys.prefix, ...args]);
+    return (done as number[]).map((one) => one === 1);
   }
 
-  async function show(number: string, today: number): Promise<void> {
-    const text = await redis.hget(keys.settled(number), number);
-    if (text === null || lastShown(text) >= today) return;
-    const [digestAndAttempts = '', at = '', batchNo = ''] = text.split('.');
-    await redis.hset(
-      keys.settled(number),
-      number,
-      [digestAndAttempts, at, batchNo, today.toString(36)].join('.'),
+  /**
+   * A source shows these settled numbers again. Written once a day each. Returns those that were changed or forgotten since the
+   * caller looked them up.
+   */
+  async function shown(numbers: readonly string[], now: number): Promise<Set<string>> {
+    if (keep === 'forever') return new Set();
+    const today = dayOf(now);
+    const texts = await Promise.all(
+      numbers.map((number) => redis.hget(keys.settled(number), number)),
     );
+    const old = numbers.flatMap((number, i): Replacement[] => {
+      const text = texts[i] ?? '';
+      return text !== '' && lastShown(text) >= today ? [] : [[number, text, shownOn(text, today)]];
+    });
+    const done = await replace(old);
+    return new Set(old.flatMap(([number], i) => (done[i] ? [] : [number])));
   }
 
-  /** Forgets what is older than the retention; returns how many. Reads the ledger in small steps. */
+  /** Forgets what is older than the retention, once a day; returns how many orders. Reads the ledger in small steps. */
   async function forget(now: number): Promise<number> {
-    if (keep === 'forever') return 0;
-    const oldest = Math.floor((now - keep) / DAY);
+    const today = String(dayOf(now));
+    if (keep === 'forever' || (await redis.get(keys.forgotten)) === today) return 0;
+    const oldest = dayOf(now - keep);
     let forgotten = 0;
     for await (const buckets of pagesOf('s')) {
       for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);
@@ -51,6 +70,7 @@ export function createRetention({
       await Promise.all(
         page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)),
       );
+    await redis.set(keys.forgotten, today);
     return forgotten;
   }
 
@@ -79,26 +99,36 @@ export function createRetention({
       redis.lrange(key, -1, -1),
     ]);
     if (isOpen || isSettled || last === undefined) return;
-    if ((JSON.parse(last) as OperatorAction).at < before) await redis.del(key);
+    if ((JSON.parse(last) as OperatorAction).at < before)
+      await redis.eval(END_HISTORY, 1, key, last);
   }
 
   async function forgetIn(bucket: string, oldest: number): Promise<number> {
-    const all = await redis.hgetall(bucket);
-    const old = Object.entries(all).flatMap(([number, text]) =>
-      lastShown(text) < oldest ? [number] : [],
+    const all = Object.entries(await redis.hgetall(bucket));
+    const old = all.flatMap(([number, text]): Replacement[] =>
+      lastShown(text) < oldest ? [[number, text, '']] : [],
     );
-    if (old.length === 0) return 0;
-    await spellings.forget(old);
-    return redis.hdel(bucket, ...old);
+    const done = await replace(old);
+    const gone = old.flatMap(([number], i) => (done[i] ? [number] : []));
+    await spellings.forget(gone);
+    return gone.length;
   }
 
   return { shown, forget };
 }
 
+function dayOf(at: number): number {
+  return Math.floor(at / DAY);
+}
+
 /** The day when it was last shown, or accepted; days since 1970. */
 function lastShown(text: string): number {
   const day = text.split('.')[3];
-  return day === undefined ? Math.floor(decodeCompact(text).at / DAY) : Number.parseInt(day, 36);
+  return day === undefined ? dayOf(decodeCompact(text).at) : Number.parseInt(day, 36);
+}
+
+function shownOn(text: string, day: number): string {
+  return [...text.split('.').slice(0, 3), day.toString(36)].join('.');
 }
 
 /** A key's text within a pattern. */

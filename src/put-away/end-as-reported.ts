@@ -42,18 +42,24 @@ export function createStopOfEnded({ config, side: { batches } }: SettlementConte
 /** Beside the report, because Redis may lose it, and the report is written from what Redis knows. */
 const CANCELLATION = '.cancelled.json';
 
-/** Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it: `keepCancelled` tries again. */
+/**
+ * Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it: `keepCancelled` tries
+ * again. Returns whether it is noted.
+ */
 export async function keepCancellation(
   folder: string,
   by: { at: number; who: string },
-): Promise<void> {
+): Promise<boolean> {
   const note = join(folder, CANCELLATION);
   try {
     const { uid, gid } = await lstat(folder);
     await writeFileWhole(note, [JSON.stringify(by)]);
     // Of the daemon's user, who reads it.
     await lchown(note, uid, gid);
-  } catch {}
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Who cancelled a batch, as noted. */
@@ -71,17 +77,19 @@ async function readCancellation(folder: string): Promise<{ at: number; who: stri
 
 /**
  * A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. Notes a
- * cancellation that could not be noted when a person made it, as on a full disk.
+ * cancellation that could not be noted when a person made it, as on a full disk. False where it still could not.
  */
 export async function keepCancelled(
   batch: string,
   folder: string,
   batches: SettlementContext['side']['batches'],
-) {
+): Promise<boolean> {
   const isKnown = await batches.isCancelled(batch);
   const by = isKnown ? (await batches.find(batch))?.cancelledBy : await cancellationIn(folder);
   if (by && !isKnown) await batches.cancel(batch, by);
-  else if (by && (await readCancellation(folder)) === undefined) await keepCancellation(folder, by);
+  else if (by && (await readCancellation(folder)) === undefined)
+    return await keepCancellation(folder, by);
+  return true;
 }
 
 /** Who cancelled a batch, as the folder of its report says. */
@@ -108,6 +116,7 @@ export async function endAsReported(
   if (report === undefined) throw gone;
   if (await isUndecided(batch, { ...side, ...store })) return undefined;
   const closings = await side.batches.closings(batch);
+  await context.fence?.();
   await createRecall(store).forget(batch);
   await dropSettled(batch, folder, context);
   await createRecallOfBatch(context)(report, folder);

@@ -20,24 +20,14 @@ const CHECK_AGAIN = 60_000;
 /** Milliseconds since the last outcome of the batch after which a check that still fails is not repeated. */
 const LONGEST = 86_400_000;
 
-type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'onSettled'> & {
-  batches: Batches;
-  /** Runs a task with the lease of a batch; undefined when another daemon has it. */
-  withLease<T>(batch: string, task: () => Promise<T>): Promise<T | undefined>;
-};
+type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'onSettled'> & { batches: Batches };
 
 /**
  * Builds the round that checks settled files whose check is due: a program that pauses while it writes still has its
  * file open when that is settled, and appends rows that nobody reads. Each file is reported once. A file that was moved
  * or removed is not reported, also when a later file has its place.
  */
-export function createFileChecks({
-  store: { time },
-  batches,
-  log,
-  onSettled,
-  withLease,
-}: CheckDeps) {
+export function createFileChecks({ store: { time }, batches, log, onSettled }: CheckDeps) {
   async function check({ check, batch: name }: FileCheck): Promise<void> {
     const batch = await batches.find(name);
     if (
@@ -48,7 +38,7 @@ export function createFileChecks({
       return batches.fileChecked(check);
     }
     const unreadable = changedAfterRead(batch);
-    const isNew = await withLease(name, () =>
+    const isNew = await batches.withLease(name, 'lease', () =>
       batches.settledFileChanged(name, fileOf(batch), unreadable),
     );
     if (!isNew) return;

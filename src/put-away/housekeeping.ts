@@ -18,6 +18,7 @@ import {
   endBy,
 } from '../order/dead-letter.ts';
 import type { Store } from '../redis/store.ts';
+import type { RedisTime } from '../redis/time.ts';
 import { filesNamed, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import type { IsRead } from '../report/fix-copies.ts';
@@ -66,9 +67,7 @@ async function refreshOne(
   reports: string,
 ): Promise<string[]> {
   const { batches, ledger } = deps;
-  const lease = await batches.lease(name);
-  if (lease === undefined) return [];
-  try {
+  const origins = await batches.withLease(name, 'lease', async (fence) => {
     // Closings come first: one that is added after this line asks for another refresh.
     const closings = await batches.closings(name);
     const batch = await batches.find(name);
@@ -81,7 +80,7 @@ async function refreshOne(
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
       const brought = await findBroughtBy(name, deps);
-      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches };
+      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches, fence };
       const refresh = () => refreshReport(folder, now, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
@@ -90,6 +89,7 @@ async function refreshOne(
         await refreshBeside(settledPath, folder, refresh, {
           others,
           isRead: readBy(batch, settledPath, batches),
+          fence,
         });
       }
     }
@@ -103,9 +103,8 @@ async function refreshOne(
     );
     if (!isSame) await batches.refreshed(name, -1, []);
     return batch?.open === 0 ? [...origins, ...(await warningOf(name, later, reports))] : origins;
-  } finally {
-    await lease.release();
-  }
+  });
+  return origins ?? [];
 }
 
 /** A fix file that was saved in place and dropped: its content is in the settled file of the batch that read it. */
@@ -234,13 +233,27 @@ function rowsOf({ number, place = '' }: Closing): string {
   return JSON.stringify([number, place]);
 }
 
-type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };
+type Deps = {
+  config: Pick<Config, 'reports' | 'sources'>;
+  batches: Batches;
+  retention: Retention;
+  clock: Clock;
+  time: Pick<RedisTime, 'now'>;
+  log: Log;
+};
 
 /**
  * Removes reports and settled files older than `reports.keep`, except reports with open dead letters, and forgets
  * orders that are past the ledger's retention.
  */
-export async function keepHouse({ config, batches, retention, clock, log }: Deps): Promise<void> {
+export async function keepHouse({
+  config,
+  batches,
+  retention,
+  clock,
+  time,
+  log,
+}: Deps): Promise<void> {
   const began = clock.monotonic();
   const now = clock.now();
   const { path, keep } = config.reports;
@@ -256,7 +269,8 @@ export async function keepHouse({ config, batches, retention, clock, log }: Deps
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
   logRounds(rounds, Math.round(clock.monotonic() - began), log);
-  const forgotten = await retention.forget(now);
+  // By the clock of Redis, as sources are noted: one machine whose clock is ahead must not forget orders.
+  const forgotten = await retention.forget(time.now());
   if (forgotten > 0) ordersForgotten(log, { orders: forgotten });
 }
 

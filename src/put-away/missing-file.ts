@@ -31,12 +31,12 @@ export async function reportWithoutFile(
   report: Report,
   context: SettlementContext,
 ): Promise<void> {
-  const { config, side, store } = context;
+  const { config, side, store, fence } = context;
   const folder = join(config.reports.path, batch.batch);
-  if (await hasOrders(folder)) return writeProgress(folder, report);
+  if (await hasOrders(folder)) return writeProgress(folder, report, undefined, fence);
   if (!batch.cancelled) throw fileGone(batch);
   const orders = knownOrders(batch, { ...side, store });
-  const input = { folder, report: fromLedger(report), shape: undefined, orders };
+  const input = { folder, report: fromLedger(report), shape: undefined, orders, fence };
   await writeAnswered(input, config, batch.inspection);
 }
 
@@ -84,16 +84,10 @@ export function createPresenceCheck(context: SettlementContext) {
 
   /** The copy of an export is nobody's to read again. */
   async function endExport(batch: Batch): Promise<void> {
-    const lease =
-      batch.kind === 'inbox' || batch.state !== 'reading'
-        ? undefined
-        : await batches.lease(batch.batch);
-    if (lease === undefined) return;
-    try {
-      await endAsReported(batch, fileGone(batch), context);
-    } finally {
-      await lease.release();
-    }
+    if (batch.kind === 'inbox' || batch.state !== 'reading') return;
+    await batches.withLease(batch.batch, 'lease', (fence) =>
+      endAsReported(batch, fileGone(batch), { ...context, fence }),
+    );
   }
 
   return async ({ batch: name }: Batch): Promise<void> => {

@@ -70,19 +70,20 @@ async function append(folder: string, kept: KeptDiscard): Promise<void> {
 
 /**
  * Builds the step that notes beside the report of a batch in progress what could not be noted when a person discarded it: on a
- * full disk, before the report had a folder, or by a user whose files the daemon cannot read.
+ * full disk, before the report had a folder, or by a user whose files the daemon cannot read. It returns whether all are noted.
  */
 export function createDiscardNotes({ store }: Pick<SettlementContext, 'store'>) {
   const noted = new Map<string, number>();
-  return async (batch: string, folder: string): Promise<void> => {
+  return async (batch: string, folder: string): Promise<boolean> => {
     const size = await store.redis.hlen(store.keys.discards(batch));
-    if (size === (noted.get(batch) ?? 0)) return;
+    if (size === (noted.get(batch) ?? 0)) return true;
     const known = await notesIn(folder);
     const isKnown = new Set(known.map(textOf));
     const kept = await keptDiscards(batch, store);
     const missing = kept.filter((one) => !isKnown.has(textOf(one)));
-    if (missing.length === 0 || (await writeAll(folder, [...known, ...missing])))
-      noted.set(batch, kept.length);
+    const isNoted = missing.length === 0 || (await writeAll(folder, [...known, ...missing]));
+    if (isNoted) noted.set(batch, kept.length);
+    return isNoted;
   };
 }
 

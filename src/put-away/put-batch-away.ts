@@ -12,6 +12,7 @@ import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { fileReplaced } from '../order/dead-letter.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import type { Fence } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import { filesNamed, layBeside, removeHeldPage } from '../report/beside.ts';
 import { fixFilesIn } from '../report/fix-copies.ts';
@@ -26,6 +27,7 @@ export function createPutAway({
   log,
   inspections,
   onSettled,
+  fence,
 }: SettlementContext) {
   const { batches } = side;
   const reports = config.reports.path;
@@ -66,7 +68,9 @@ export function createPutAway({
 
   /** `needPerson` counts the orders that needed a person; an unreadable file counts as one. */
   return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
+    await fence?.();
     const settledPath = await moveFile(batch, where);
+    await fence?.();
     if (where === 'failed')
       await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
@@ -138,8 +142,9 @@ function claimOf({ batch, source, kind, name, path }: Batch): ClaimedFile {
   return { batch, source, kind, name, path };
 }
 
-/** What settlement is built from. */
+/** What settlement is built from. `fence`: of the leases with which a batch is settled. */
 export type SettlementContext = {
+  fence?: Fence;
   config: Config;
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   side: { batches: Batches; ledger: Ledger; breaker: CircuitBreaker };

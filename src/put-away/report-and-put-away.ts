@@ -28,7 +28,7 @@ import { joined, ordersOf } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
-  const { config, store, side, clock } = context;
+  const { config, store, side, clock, fence } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
@@ -59,6 +59,7 @@ export function createReportAndPutAway(context: SettlementContext) {
         orders,
         leftOut,
         keepsItems: isCopy(batch),
+        fence,
       };
       await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
@@ -89,8 +90,9 @@ export function createReportAndPutAway(context: SettlementContext) {
         batch.batch,
       );
       const identity = await identityOf(batch, context);
-      const input = { folder, report: { ...report, ...identity }, shape: original?.shape, orders };
-      const read = { ...batch.inspection, shape: original?.shape };
+      const shape = original?.shape;
+      const input = { folder, report: { ...report, ...identity }, shape, orders, fence };
+      const read = { ...batch.inspection, shape };
       await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config, read);
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
@@ -113,14 +115,15 @@ type UnreadableDeps = {
 
 /** Builds the step that ends a file that cannot be read. */
 function createSettleUnreadable(context: SettlementContext, { reportOf, putAway }: UnreadableDeps) {
-  const { config, store, side } = context;
+  const { config, store, side, fence } = context;
   const { batches, ledger } = side;
 
   /** Reports a file of which no order was admitted, and moves it to `failed/`, if it is not there yet. */
   async function settleTurnedAway(batch: Batch, found: TurnedAway): Promise<string> {
     const report = { ...(await reportOf(batch, 'unreadable')), ...found };
     const folder = join(config.reports.path, batch.batch);
-    await writeAnswered({ folder, report, shape: undefined, orders: nothing() }, config);
+    const input = { folder, report, shape: undefined, orders: nothing(), fence };
+    await writeAnswered(input, config);
     await putAway(batch, 'failed', 1);
     return found.sha256;
   }

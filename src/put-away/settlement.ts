@@ -1,11 +1,15 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
+import { isGone } from '../core/regular-file.ts';
 import { createSemaphore } from '../core/semaphore.ts';
-import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
+import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
+import type { Fence } from '../redis/lease.ts';
 import { layHeldPage, removeHeldPage } from '../report/beside.ts';
+import { currentWarnings } from '../report/read-corrections.ts';
 import { readReport } from '../report/report.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
@@ -30,8 +34,6 @@ const RETRY_LEASE = 50;
 const AT_ONCE = 4;
 /** Waits until a batch that could not be settled is tried again, in milliseconds. */
 const RETRY = { initial: 250, max: 10_000 };
-/** How old a progress report may be when it is written, in milliseconds; less than a lease lasts. */
-const FRESH = 3_000;
 /** Pause between refreshes, as a multiple of the last refresh's duration. */
 const PAUSE_FACTOR = 5;
 /** The longest pause between refreshes, in milliseconds. */
@@ -40,25 +42,23 @@ const LONGEST_PAUSE = 60_000;
 /** Settles batches: writes their reports, puts their files away, and keeps reports current. */
 export function openSettlement(context: SettlementContext) {
   const { batches } = context.side;
-  const settlement = createReportAndPutAway(context);
-  const withLease = leaseHolder(context);
+  const { withLease } = batches;
+  const settlement = (fence: Fence) => createReportAndPutAway({ ...context, fence });
   const queue = createSettlingQueue(context, async (name) => {
-    await withLease(name, 'lease', () =>
-      withLease(name, 'reportLease', async () => {
+    await withLease(name, 'lease', (ours) =>
+      withLease(name, 'reportLease', async (ofReport) => {
         const batch = await batches.find(name);
+        const fence = () => ours().then(ofReport);
         // Redis may have forgotten since that it was finished.
-        if (batch && isFinished(batch)) await settlement.settleFinished(batch);
+        if (batch && isFinished(batch)) await settlement(fence).settleFinished(batch);
       }),
     );
   });
-  const checkFiles = createFileChecks({
-    ...context,
-    batches,
-    withLease: (name, task) => withLease(name, 'lease', task),
-  });
+  const checkFiles = createFileChecks({ ...context, batches });
   const recall = createRecallOfBatches(context, stepsAfterLoss(context));
   const refresh = reportRefresher(context);
-  const progress = progressWriter(context, settlement, withLease);
+  const write = progressWriter(context);
+  const progressTurn = createProgressTurn(context, write);
   const checkPresence = createPresenceCheck(context);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
@@ -68,8 +68,8 @@ export function openSettlement(context: SettlementContext) {
     since: string,
   ): Promise<string | undefined> {
     for (;;) {
-      const settled = await withLease(batch.batch, 'reportLease', async () => ({
-        sha256: await settlement.settleUnreadable(batch, error, since),
+      const settled = await withLease(batch.batch, 'reportLease', async (fence) => ({
+        sha256: await settlement(fence).settleUnreadable(batch, error, since),
       }));
       if (settled !== undefined) return settled.sha256;
       await context.clock.sleep(RETRY_LEASE);
@@ -90,43 +90,19 @@ export function openSettlement(context: SettlementContext) {
     },
     settleUnreadable,
     recall,
-    progress: firstProgress(context, progress),
+    /** Writes the first report of a batch whose file is read here. */
+    async progress(name: string): Promise<void> {
+      context.onTaken?.(name);
+      await write(name);
+    },
     /** Keeps the report of every batch in progress current. */
     async progressAll(): Promise<void> {
-      for (const batch of await batches.underWay()) {
-        await checkPresence(batch);
-        await progress(batch.batch);
-      }
+      const found = await batches.underWay();
+      for (const batch of found) await checkPresence(batch);
+      await progressTurn(found);
     },
     /** Waits until the batches that are being settled are done. */
     [Symbol.asyncDispose]: () => queue.drained(),
-  };
-}
-
-/** Writes the first report of a batch whose file is read here. */
-function firstProgress({ onTaken }: SettlementContext, progress: (name: string) => Promise<void>) {
-  return (name: string): Promise<void> => {
-    onTaken?.(name);
-    return progress(name);
-  };
-}
-
-type WithLease = <T>(
-  name: string,
-  right: BatchRight,
-  task: () => Promise<T>,
-) => Promise<T | undefined>;
-
-/** Runs a task with a lease of the batch; returns undefined when another daemon has it. */
-function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
-  return async (name, right, task) => {
-    const lease = await batches.lease(name, right);
-    if (lease === undefined) return undefined;
-    try {
-      return await task();
-    } finally {
-      await lease.release();
-    }
   };
 }
 
@@ -185,36 +161,82 @@ function reportRefresher(context: SettlementContext): () => Promise<void> {
   };
 }
 
-/** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
-function progressWriter(
+/**
+ * Builds the turn that writes the reports of all batches in progress, except those that say already what is known now. One that
+ * another daemon writes is left to it.
+ */
+function createProgressTurn(
   context: SettlementContext,
-  { reportOf }: Pick<ReturnType<typeof createReportAndPutAway>, 'reportOf'>,
-  withLease: WithLease,
-): (name: string) => Promise<void> {
-  const { clock, log, config, side } = context;
+  write: (name: string) => Promise<boolean>,
+): (found: readonly Batch[]) => Promise<void> {
+  const factsOf = progressFacts(context);
+  const reports = context.config.reports.path;
+  /** The facts with which each report was written here. */
+  let shown = new Map<string, string>();
+  return async (found) => {
+    const facts = await factsOf(found);
+    const now = new Map<string, string>();
+    for (const [i, { batch: name }] of found.entries()) {
+      const isShown =
+        shown.get(name) === facts[i] && !(await isGone(join(reports, name, 'report.json')));
+      if (isShown || (await write(name))) now.set(name, facts[i] ?? '');
+    }
+    shown = now;
+  };
+}
+
+/** What the report of each batch in progress depends on, as a digest: while it stays the same, so does the report. Reads no file. */
+function progressFacts({ clock, side: { batches, breaker }, store }: SettlementContext) {
+  const { redis, keys } = store;
+  return async (found: readonly Batch[]): Promise<string[]> => {
+    const since = Math.min(...found.map(({ startedAt }) => startedAt));
+    const pauses = found.length > 0 ? await breaker.during(since, clock.now()) : [];
+    const ofBatch = async (batch: Batch) => {
+      const [warnings, discards] = await Promise.all([
+        currentWarnings(batch.inspection?.warnings ?? [], batches),
+        redis.hlen(keys.discards(batch.batch)),
+      ]);
+      return hash('sha256', JSON.stringify([batch, warnings, discards, pauses]));
+    };
+    return Promise.all(found.map(ofBatch));
+  };
+}
+
+/** Writes the report of a batch in progress. False where something could not be written, also while another daemon writes it. */
+function progressWriter(context: SettlementContext): (name: string) => Promise<boolean> {
+  const { log, config, side } = context;
   const { batches } = side;
+  const { reportOf } = createReportAndPutAway(context);
   const storyOf = heldStories(context);
   const noteDiscards = createDiscardNotes(context);
+
+  async function writeAlone(name: string, fence: Fence): Promise<boolean> {
+    const folder = join(config.reports.path, name);
+    const isKept = await keepCancelled(name, folder, batches);
+    const batch = await batches.find(name);
+    // The report of a file that is turned away is written already.
+    if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined)
+      return true;
+    const isNoted = await noteDiscards(name, folder);
+    const report = await reportOf(batch, batch.held ? 'held' : 'running');
+    const story = await storyOf(batch);
+    // Redis lost how the batch ended.
+    if ((await readReport(folder).catch(() => undefined))?.finishedAt) return isKept && isNoted;
+    await writeProgress(folder, report, story, fence);
+    await fence();
+    if (batch.kind === 'inbox' && batch.held) await layHeldPage(batch.path, folder);
+    else if (batch.kind === 'inbox') await removeHeldPage(batch.path, name);
+    return isKept && isNoted;
+  }
+
   return async (name) => {
-    const began = clock.monotonic();
-    await withLease(name, 'reportLease', async () => {
-      const folder = join(config.reports.path, name);
-      await keepCancelled(name, folder, batches);
-      const batch = await batches.find(name);
-      // The report of a file that is turned away is written already.
-      if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined) return;
-      await noteDiscards(name, folder);
-      const report = await reportOf(batch, batch.held ? 'held' : 'running');
-      const story = await storyOf(batch);
-      // A process that was suspended may have lost the lease, and the batch may be settled by now.
-      if (clock.monotonic() - began >= FRESH) return;
-      // Redis lost how the batch ended.
-      if ((await readReport(folder).catch(() => undefined))?.finishedAt) return;
-      await writeProgress(folder, report, story);
-      if (batch.kind !== 'inbox') return;
-      await (batch.held ? layHeldPage(batch.path, folder) : removeHeldPage(batch.path, name));
-    }).catch((error: unknown) =>
-      batchTrouble(log, { batch: name, reason: toError(error).message }),
+    const work = batches.withLease(name, 'reportLease', (fence) => writeAlone(name, fence));
+    return await work.then(
+      (isComplete = false) => isComplete,
+      (error: unknown) => {
+        batchTrouble(log, { batch: name, reason: toError(error).message });
+        return false;
+      },
     );
   };
 }

@@ -30,7 +30,12 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
   /** Looks at all orders that are due, a few hundred at a time. */
   async function tick(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const numbers = await ledger.numbersDue('due', time.now(), MOST);
+      const now = time.now();
+      const [due, parked] = await Promise.all([
+        ledger.numbersDue('due', now, MOST),
+        ledger.numbersDue('parked', now, MOST),
+      ]);
+      const numbers = [...due, ...parked];
       if (numbers.length > 0) await sweep(numbers);
       if (numbers.length < MOST) return;
     }
@@ -56,11 +61,11 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const alive = await queue.has(ids);
     const carried = new Set(ids.filter((_, i) => alive[i]));
     const stays = ({ job, batch }: Entry) => carried.has(job) || isHeld(batch);
-    await Promise.all(
-      entries
-        .filter(stays)
-        .map(({ order }) => ledger.postpone(order.purchaseOrderNumber, time.now() + SWEEP_AFTER)),
-    );
+    const wait = ({ batch, order: { purchaseOrderNumber: number } }: Entry) =>
+      isHeld(batch)
+        ? ledger.park(number, time.now())
+        : ledger.postpone(number, time.now() + SWEEP_AFTER);
+    await Promise.all(entries.filter(stays).map(wait));
     const without = entries.filter((entry) => !stays(entry));
     const handed = await Promise.all(without.map(putBack));
     const lost = without.filter(({ state }, i) => state === 'queued' && handed[i]).length;

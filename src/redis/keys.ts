@@ -45,6 +45,8 @@ function orderKeys(prefix: string) {
     /** Every key that `settled` can return. */
     settledBuckets: () =>
       Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
+    /** The day, since 1970, on which orders were forgotten last. */
+    forgotten: `${prefix}:forgotten`,
     /** Sorted set: order number → when its next step is due. */
     due: `${prefix}:due`,
     /** Sorted set: order number → when the API's list may be asked about it. */

@@ -46,7 +46,10 @@ export async function writeAnswered(
     answers.push(answer);
   }
   await writeReport({ ...input, orders });
-  for (const answer of answers) await answer.deliver(input.report);
+  for (const answer of answers) {
+    await input.fence?.();
+    await answer.deliver(input.report);
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { isGone, openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { environmentOf } from '../intake/environment-marker.ts';
 import { uniqueName } from '../intake/names.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
+import type { Fence } from '../redis/lease.ts';
 import { written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import {
@@ -46,8 +47,8 @@ export async function layBeside(
   });
 }
 
-/** The files around a settled file. `others`: the batches to which its page refers. */
-type Around = { others?: OtherFiles; isRead?: IsRead };
+/** The files around a settled file. `others`: the batches to which its page refers; `fence`: of the lease with which they are written. */
+type Around = { others?: OtherFiles; isRead?: IsRead; fence?: Fence };
 
 /**
  * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
@@ -58,7 +59,7 @@ export async function refreshBeside(
   settledPath: string,
   folder: string,
   refresh: () => Promise<void>,
-  { others = new Map(), isRead = async () => false }: Around = {},
+  { others = new Map(), isRead = async () => false, fence }: Around = {},
 ): Promise<void> {
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
@@ -66,11 +67,11 @@ export async function refreshBeside(
   const fixFiles = await rememberFixFiles(folder);
   await refresh();
   const page = await pageOf(day.settled, folder);
+  await fence?.();
   const fixes = await fixFiles.updateCopies(day.settled, { isRead, hasPage: page !== undefined });
   if (page === undefined) return;
-  await writeFileWhole(page, [
-    await pageFor(folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) }),
-  ]);
+  const pages = await pagesOf(settledPath, others);
+  await writeFileWhole(page, [await pageFor(folder, fixes, { settledPath, pages })], fence);
 }
 
 /**

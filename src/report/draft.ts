@@ -2,6 +2,7 @@ import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promi
 import { basename, join } from 'node:path';
 import { openParent } from '../core/folder.ts';
 import { DRAFT_NAME, draftPath, syncFolder } from '../core/regular-file.ts';
+import type { Fence } from '../redis/lease.ts';
 import { written } from './disk.ts';
 
 /**
@@ -26,8 +27,11 @@ const BUFFERED = 64 * 1024;
 /** A draft that has not changed for this long belongs to a process that has ended. Milliseconds. */
 const ABANDONED = 60 * 60 * 1000;
 
-/** Opens a draft for `path`, whose folder must exist and is not a link. Throws `report-not-written`, `folder-is-link`. */
-export async function openDraft(path: string): Promise<Draft> {
+/**
+ * Opens a draft for `path`, whose folder must exist and is not a link. It is published only where `fence` passes. Throws
+ * `report-not-written`, `folder-is-link`.
+ */
+export async function openDraft(path: string, fence?: Fence): Promise<Draft> {
   const folder = await written(path, () => openParent(path));
   const temporary = draftPath(folder.path);
   const handle = await written(path, () => open(temporary, 'wx')).catch(async (error: unknown) => {
@@ -65,6 +69,7 @@ export async function openDraft(path: string): Promise<Draft> {
     },
     async publish() {
       await seal();
+      await fence?.();
       await written(path, () => rename(temporary, join(folder.path, basename(path))));
       state = 'published';
       await written(path, () => syncFolder(folder.path));
@@ -82,12 +87,13 @@ async function syncAndClose(handle: FileHandle): Promise<void> {
   await handle.close();
 }
 
-/** Writes a file from pieces, complete or not at all. Throws `report-not-written`. */
+/** Writes a file from pieces, complete or not at all, and only where `fence` passes. Throws `report-not-written`. */
 export async function writeFileWhole(
   path: string,
   pieces: AsyncIterable<Uint8Array> | readonly string[],
+  fence?: Fence,
 ): Promise<void> {
-  await using draft = await openDraft(path);
+  await using draft = await openDraft(path, fence);
   for await (const piece of pieces) await draft.write(piece);
   await draft.publish();
 }

@@ -9,6 +9,7 @@ import {
   type DeadLetter,
   laterFilesIn,
 } from '../order/dead-letter.ts';
+import type { Fence } from '../redis/lease.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
@@ -34,6 +35,7 @@ type Known = {
   lookup?: Ledger['lookup'];
   help?: string | undefined;
   batches?: Find;
+  fence?: Fence;
 };
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
@@ -46,7 +48,7 @@ type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, cancelledBy, help, accepted, brought, lookup, batches }: Now,
+  { open, unreadable, cancelledBy, help, accepted, brought, lookup, batches, fence }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -63,7 +65,7 @@ export async function refreshReport(
   };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> =>
-    drafts.use(await openDraft(join(folder, name)));
+    drafts.use(await openDraft(join(folder, name), fence));
   const deadLetters = await draft('dead-letters.json');
   const fixName = await fixFileOf(folder, report);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
@@ -84,7 +86,7 @@ export async function refreshReport(
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
   const fixes =
-    isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
+    isThinned && fix && report.format ? await sealFixes(folder, fix, report.format, fence) : [];
   for (const one of fixes) drafts.use(one);
   const kept = isThinned
     ? fixes.map(({ path }) => basename(path))
@@ -99,6 +101,7 @@ export async function refreshReport(
   const files = [deadLetters, ...fixes, page, summary];
   for (const file of files) await file.seal();
   const left = kept.map((name) => join(folder, name));
+  await fence?.();
   await removeFixFiles(folder, left);
   for (const file of files) await file.publish();
 }

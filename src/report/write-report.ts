@@ -8,6 +8,7 @@ import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
+import type { Fence } from '../redis/lease.ts';
 import { CORRECTIONS, type CorrectedOrder } from './corrected-places.ts';
 import type { Later } from './corrections.ts';
 import { createList } from './dead-letters.ts';
@@ -51,6 +52,8 @@ export type ReportInput = {
   orders: AsyncIterable<ReportedOrder>;
   /** Called after the last order: what `skipWhere` left out although it was sent. */
   leftOut?: () => Promise<LeftOutOrders | undefined>;
+  /** Of the lease with which it is written. */
+  fence?: Fence | undefined;
   /** The file is removed when its batch ends, as the copy of an export: the items that it brought are kept. */
   keepsItems?: boolean;
 };
@@ -62,11 +65,11 @@ export type ReportInput = {
  * Throws `report-not-written` with the path.
  */
 export async function writeReport(input: ReportInput): Promise<{ needsFix: boolean }> {
-  const { folder, report, shape, orders } = input;
+  const { folder, report, shape, orders, fence } = input;
   await makeFolder(folder);
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> =>
-    drafts.use(await openDraft(join(folder, name)));
+    drafts.use(await openDraft(join(folder, name), fence));
 
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
@@ -86,7 +89,8 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
     fix,
     shape,
   });
-  const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
+  const fixes =
+    story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format, fence) : [];
   for (const one of fixes) drafts.use(one);
   const copy = fixes[0] && (await draft(asWritten(basename(fixes[0].path))));
   if (copy && fix)
@@ -108,6 +112,7 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
     summary,
   ];
   for (const file of files) await file.seal();
+  await fence?.();
   await removeFixFiles(
     folder,
     fixes.map(({ path }) => path),
@@ -152,10 +157,15 @@ export function sentFacts(
 }
 
 /** Seals the fix file; a table also becomes a workbook, unless that is too large. */
-export async function sealFixes(folder: string, fix: Draft, format: FileFormat): Promise<Draft[]> {
+export async function sealFixes(
+  folder: string,
+  fix: Draft,
+  format: FileFormat,
+  fence: Fence | undefined,
+): Promise<Draft[]> {
   await fix.seal();
   if (fixFileName(format) !== 'dead-letters.csv') return [fix];
-  const workbook = await openFixWorkbook(folder, { path: fix.temporary, format });
+  const workbook = await openFixWorkbook(folder, { path: fix.temporary, format }, fence);
   return workbook === undefined ? [fix] : [fix, workbook];
 }
 
@@ -167,13 +177,14 @@ export async function writeProgress(
   folder: string,
   report: Report,
   story: Story = newStory(),
+  fence?: Fence,
 ): Promise<void> {
   await makeFolder(folder);
   if (report.finishedAt === null) {
     const page = reportPage({ report, story, fixFiles: [] });
-    await writeFileWhole(join(folder, 'report.html'), [page]);
+    await writeFileWhole(join(folder, 'report.html'), [page], fence);
   }
-  await writeFileWhole(join(folder, 'report.json'), [reportJson(report)]);
+  await writeFileWhole(join(folder, 'report.json'), [reportJson(report)], fence);
 }
 
 type OrderFiles = {

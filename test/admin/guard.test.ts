@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -5,10 +6,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createGuard } from '../../src/admin/http/guard.ts';
 import { partsOf } from '../../src/admin/http/multipart.ts';
 import { type Route, readBody, type UploadBody } from '../../src/admin/http/route.ts';
-import { createDashboardCode, createSessions, endSessions } from '../../src/admin/http/session.ts';
+import {
+  COOKIE,
+  createDashboardCode,
+  createSessions,
+  endSessions,
+} from '../../src/admin/http/session.ts';
 import { signInRoutes } from '../../src/admin/http/sign-in.ts';
 import { startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
+import type { Redis } from '../../src/redis/connect.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 type Answer = { status: number; headers: Record<string, unknown>; body: string };
@@ -79,12 +86,14 @@ async function start({
   tokens = new Map(),
   publicUrl,
   host = '127.0.0.1',
+  redis = open.redis,
 }: {
   tokens?: typeof OPERATE;
   publicUrl?: string;
   host?: string;
+  redis?: Redis;
 } = {}) {
-  const sessions = createSessions(open, tokens);
+  const sessions = createSessions({ ...open, redis }, tokens);
   let failures = 0;
   const onFailure = () => {
     failures += 1;
@@ -235,6 +244,67 @@ describe('the session cookie', () => {
     await using later = await start({ tokens: OPERATE });
     expect((await later.call('/api/v1/who', { headers: { cookie } })).status).toBe(401);
   });
+});
+
+describe('the key of the sessions', () => {
+  /** A cookie of an operator, signed with an empty key, as anybody can do. */
+  function forgedCookie(): string {
+    const claim = { role: 'operate', who: 'eve', exp: open.time.now() + 60_000, by: '' };
+    const text = Buffer.from(JSON.stringify(claim)).toString('base64url');
+    return `${COOKIE}=${text}.${createHmac('sha256', '').update(text).digest('base64url')}`;
+  }
+
+  const roleOf = async ({ call }: Started, cookie: string) =>
+    JSON.parse((await call('/api/v1/who', { headers: { cookie } })).body).role;
+
+  it('is never empty: not while every session is ended, not when Redis has an empty one', async () => {
+    await using quiet = await start();
+    await endSessions(open);
+    expect(await roleOf(quiet, forgedCookie())).toBe('read');
+
+    // Every session is ended right after the key was made.
+    const racing = new Proxy(open.redis, {
+      get(redis, name) {
+        const value = Reflect.get(redis, name);
+        if (name !== 'set') return typeof value === 'function' ? value.bind(redis) : value;
+        return async (...args: Parameters<Redis['set']>) => {
+          await redis.set(...args);
+          await endSessions(open);
+        };
+      },
+    });
+    await using raced = await start({ redis: racing });
+    expect(await roleOf(raced, forgedCookie())).toBe('read');
+    const code = await createDashboardCode(open, 'anna');
+    const refused = await raced.call('/api/v1/session', post(OWN, JSON.stringify({ code })));
+    expect([refused.status, refused.headers['set-cookie']]).toEqual([503, undefined]);
+
+    await open.redis.set(open.keys.sessionKey, '');
+    await using emptied = await start();
+    expect(await roleOf(emptied, forgedCookie())).toBe('read');
+    await endSessions(open);
+  });
+
+  it.each([
+    ['is full', () => open.redis.config('SET', 'maxmemory', '1')],
+    ['takes no writes', () => open.redis.replicaof('127.0.0.1', '1')],
+  ])(
+    'is only read for a page: who is signed in stays signed in when Redis %s',
+    async (_, begin) => {
+      await using before = await start({ tokens: OPERATE });
+      const cookie = await signIn(before, { token: 'right-token', name: 'ben' });
+      await begin();
+      try {
+        await using admin = await start({ tokens: OPERATE });
+        const answer = await admin.call('/api/v1/who', { headers: { cookie } });
+        expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('ben')]);
+        expect(await signIn(admin, { token: 'right-token', name: 'anna' })).toContain('po_sync');
+      } finally {
+        await open.redis.config('SET', 'maxmemory', '0');
+        await open.redis.replicaof('NO', 'ONE');
+      }
+    },
+  );
 });
 
 describe('with a token', () => {

@@ -3,10 +3,12 @@ import { createAdmitPage } from '../../src/admit/admit-page.ts';
 import type { Corrects } from '../../src/admit/plan.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { createAdoption } from '../../src/ledger/adopt.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { withdraw } from '../../src/ledger/job.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
+import { createRetention } from '../../src/ledger/retention.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import {
@@ -35,6 +37,8 @@ type Dropped = {
   /** What happens while the reader is suspended, after it looked up its orders. */
   meanwhile?: () => Promise<void>;
 };
+/** How long the ledger keeps an order that no source shows, in milliseconds. */
+const KEEP = 30 * 86_400_000;
 const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
 
 describe('admission of a page', () => {
@@ -87,7 +91,7 @@ describe('admission of a page', () => {
       queue,
       batches,
       log,
-      retention: { shown: async () => undefined },
+      retention: createRetention({ ...store, keep: KEEP }),
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
     await admitPage({ ...begun, no: no ?? begun.no }, orders, {
@@ -342,6 +346,21 @@ describe('admission of a page', () => {
     });
     expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
     expect(await counts('b1')).toEqual({ cancelled: 1 });
+  });
+
+  it('an order that is forgotten while an export with it is read is sent by this version, not by the next one', async () => {
+    const { time } = store;
+    await createAdoption(store)(
+      [{ purchaseOrderNumber: '4711', digest: digestOf(orderOf('4711')) }],
+      time.now() - 2 * KEEP,
+    );
+    const { forget } = createRetention({ ...store, keep: KEEP });
+    await drop('b1', [order('4711')], {
+      kind: 'export',
+      meanwhile: async () => expect(await forget(time.now())).toBe(1),
+    });
+    expect(queued).toEqual(['4711']);
+    expect((await batches.find('b1'))?.counts.duplicate).toBe(0);
   });
 
   it('a suspended reader counts an order as canceled when its batch was canceled meanwhile', async () => {

@@ -47,7 +47,7 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   // Five seconds of 20 orders a second.
   const throughput = { fewSeconds: () => 100 };
   const { log } = capturedLog();
-  const retention = { shown: async () => undefined };
+  const retention = { shown: async () => new Set<string>() };
   const { admit } = createAdmission({
     store,
     ledger,
@@ -83,7 +83,7 @@ it('of one number in two spellings, in two files that are admitted at the same t
   const { queue, queued } = openList();
   const { log } = capturedLog();
   const throughput = { fewSeconds: () => 100 };
-  const retention = { shown: async () => undefined };
+  const retention = { shown: async () => new Set<string>() };
   const { admit } = createAdmission({
     store,
     ledger,
@@ -106,7 +106,7 @@ it('of one number in two spellings, in two files that are admitted at the same t
   expect(queued.map(Number)).toEqual(Array.from({ length: 10 }, (_, i) => 100 + i));
 });
 
-it('orders that wait for a later attempt do not limit admission', async () => {
+it('orders that wait for a later attempt, or whose batch is held, do not limit admission', async () => {
   await using store = await openTestRedis();
   const ledger = createLedger(store);
   const now = store.time.now();
@@ -118,9 +118,13 @@ it('orders that wait for a later attempt do not limit admission', async () => {
     'queued',
     now + 600_000,
     'later',
+    now,
+    'held',
   );
+  await ledger.park('held', now);
   expect(await ledger.sendable(now)).toBe(2);
-  expect(await ledger.unsettled()).toBe(3);
+  expect(await ledger.unparked()).toBe(3);
+  expect(await ledger.unsettled()).toBe(4);
 });
 
 it('while a page waits, two readers count the invalid orders of the rest once, admit none, and end with their wait', async () => {
@@ -140,7 +144,7 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
   };
   const { admit, lookAhead } = createAdmission({
     ...deps,
-    retention: { shown: async () => undefined },
+    retention: { shown: async () => new Set<string>() },
   });
   const batch = await batches.begin({ ...FILE, batch: 'long' }, 1);
   const all = Array.from({ length: 40 }, (_, i) =>

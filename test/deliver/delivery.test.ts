@@ -4,6 +4,7 @@ import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
 import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
+import { SWEEP_AFTER } from '../../src/ledger/state-machine/step.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
@@ -515,6 +516,9 @@ describe('delivery', () => {
     const wrong = numbersOf(200).map((number) => `WRONG-${number}`);
     await rig.submit('b1', wrong);
     await until('the hold', async () => (await rig.batches.held()).includes('b1'));
+    // They take no room in the queue, also those that were about to be sent.
+    const areParked = async () => (await rig.ledger.unparked()) === 0;
+    await until('all to be parked', areParked, SWEEP_AFTER / 2);
     await rig.submit('b2', numbersOf(20));
     await until('the other batch', async () => (await rig.batches.finished()).includes('b2'));
     const held = await rig.batches.find('b1');

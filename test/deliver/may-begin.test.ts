@@ -196,7 +196,7 @@ describe('an intent that waited for a place', () => {
       { turn: 'waited', meanwhile: 'Redis was lost' },
       'again',
     ],
-    ['is of a batch that is held', { turn: 'waited', meanwhile: 'held' }, 'done'],
+    ['is of a batch that is held', { turn: 'waited', meanwhile: 'held' }, 'held'],
     ['met the stop of its daemon', { turn: 'waited', meanwhile: 'stopped' }, 'stopped'],
     ['waited when its daemon stopped', { turn: 'stopped' }, 'stopped'],
   ])(

@@ -1,12 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createAdoption } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { createRetention } from '../../src/ledger/retention.ts';
 import { createRowClaims } from '../../src/ledger/row-claims.ts';
-import { refreshReports } from '../../src/put-away/housekeeping.ts';
+import { keepHouse, refreshReports } from '../../src/put-away/housekeeping.ts';
 import { writeReport } from '../../src/report/write-report.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -81,6 +85,34 @@ it.each(['closings', 'find'] as const)(
     expect(deadLetters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
   },
 );
+
+it('a process that lost its lease meanwhile does not rewrite a report', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const { redis, keys } = store;
+  const orders = [dead(rows(2, ['1', 'A', '1']), 'refused', '400', 'No')];
+  const folder = join(reports.path, BATCH);
+  await writeReport(inputOf(folder, orders, { report: reportOf(orders, { batch: BATCH }) }));
+  const batches = createBatches({ redis, keys, owner: 'test' });
+  const file = { source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' } as const;
+  await batches.begin({ batch: BATCH, ...file }, 1);
+  await batches.done(BATCH);
+  const closing = { number: '1', at: CLOSED_AT, by: 'accepted', batch: 'later' };
+  await redis.hset(keys.closed(BATCH), '1', JSON.stringify(closing));
+  await redis.sadd(keys.refresh, BATCH);
+  const before = await readFile(join(folder, 'dead-letters.json'), 'utf8');
+  const late: typeof batches = {
+    ...batches,
+    closings: async (name) => {
+      await redis.set(keys.lease(name), 'another process');
+      return batches.closings(name);
+    },
+  };
+  const deps = { ledger: createLedger(store), store, config: configOf(reports.path) };
+  await refreshReports({ ...deps, batches: late });
+  expect(await readFile(join(folder, 'dead-letters.json'), 'utf8')).toBe(before);
+  expect(await batches.toRefresh()).toEqual([BATCH]);
+});
 
 it('what a later batch corrected is shown, also if its report appears while this one is refreshed', async () => {
   await using store = await openTestRedis();
@@ -225,4 +257,24 @@ it('which orders a person discarded is known until their batch is forgotten', as
   expect(await store.redis.hkeys(store.keys.discarded)).toEqual(['PO-1']);
   await batches.forget('b');
   expect(await store.redis.exists(store.keys.discarded, store.keys.discardedIn('PO-1'))).toBe(0);
+});
+
+it('a machine whose clock is ahead forgets no order', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const day = 86_400_000;
+  await createAdoption(store)(
+    [{ purchaseOrderNumber: '4711', digest: 'A'.repeat(16) }],
+    store.time.now(),
+  );
+  await keepHouse({
+    config: { ...configOf(reports.path), sources: [] },
+    batches: createBatches({ ...store, owner: 'test' }),
+    retention: createRetention({ ...store, keep: 30 * day }),
+    clock: { ...systemClock, now: () => Date.now() + 365 * day },
+    time: store.time,
+    log: capturedLog().log,
+  });
+  const [known] = await createLedger(store).lookup(['4711']);
+  expect(known?.kind).toBe('accepted');
 });

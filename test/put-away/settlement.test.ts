@@ -36,6 +36,7 @@ import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
+import { watchSyncs } from '../support/watch-syncs.ts';
 
 /** Two daemons with one folder and one Redis, and a file whose only order is counted. */
 async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\n') {
@@ -57,23 +58,27 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     onResumed: () => undefined,
   });
 
-  /** `slowly`: each of its reports waits until `go` is called. */
+  /** `slowly`: each of its reports waits until `go` is called; `in the middle`: while its orders are written. */
   function daemon(
     owner: string,
-    slowly = false,
+    slowly: boolean | 'in the middle' = false,
     inspections: SettlementContext['inspections'] = new Map(),
     sources: Config['sources'] = [source],
   ) {
     const batches = createBatches({ ...store, owner });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     let arrived = false;
+    const wait = async () => {
+      arrived = true;
+      await gone;
+    };
     const slow: typeof breaker = {
       ...breaker,
-      async during(from, to) {
-        arrived = true;
-        await gone;
-        return breaker.during(from, to);
-      },
+      during: (from, to) => wait().then(() => breaker.during(from, to)),
+    };
+    const slowest: typeof batches = {
+      ...batches,
+      results: (...asked) => wait().then(() => batches.results(...asked)),
     };
     const needed: number[] = [];
     const events: string[] = [];
@@ -84,13 +89,17 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     const settlement = openSettlement({
       config: { ...config, sources, reports: { ...config.reports, path: reports } },
       store,
-      side: { batches, ledger, breaker: slowly ? slow : breaker },
+      side: {
+        batches: slowly === 'in the middle' ? slowest : batches,
+        ledger,
+        breaker: slowly === true ? slow : breaker,
+      },
       clock: systemClock,
       log,
       inspections,
       onSettled: (_, needPerson) => void needed.push(needPerson),
     });
-    return { batches, settlement, go, arrived: () => arrived, needed, events };
+    return { batches, breaker, settlement, go, arrived: () => arrived, needed, events };
   }
 
   const { batches } = daemon('first');
@@ -165,6 +174,77 @@ describe('settlement', () => {
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
   });
 
+  it('a daemon that was suspended while it wrote a report publishes nothing after another one wrote a newer one', async () => {
+    await using place = await openPlace();
+    const { redis, keys } = place.store;
+    const [slow, quick] = [place.daemon('slow', 'in the middle'), place.daemon('quick')];
+    await slow.settlement.tick();
+    await until('the slow one to write', slow.arrived);
+    // As after ten seconds.
+    await redis.del(keys.lease(place.batch), keys.reportLease(place.batch));
+    await place.settled(quick.settlement);
+    const closing = { number: 'PO-1', at: '2026-11-22T08:00:00.000Z', by: 'accepted' };
+    await redis.hset(keys.closed(place.batch), 'PO-1', JSON.stringify(closing));
+    await redis.hset(keys.batch(place.batch), { open: 0 });
+    await redis.sadd(keys.refresh, place.batch);
+    await place.refreshed(quick.settlement);
+    const folder = path.join(place.reports, place.batch);
+    const files = async () => {
+      const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));
+      return Promise.all(names.sort().map(async (name) => [name, await place.read(name)]));
+    };
+    const newer = await files();
+    expect(newer.map(([name]) => name)).not.toContain('dead-letters.csv');
+
+    slow.go();
+    await slow.settlement[Symbol.asyncDispose]();
+    expect(await files()).toEqual(newer);
+    expect([slow.needed, slow.events]).toEqual([[], []]);
+    expect((await place.batches.find(place.batch))?.unsettled).toBeUndefined();
+  });
+
+  it('the reports of batches in progress are written again only when they change', async () => {
+    await using place = await openPlace();
+    const { batches, settlement } = place.daemon('first');
+    const { redis, keys, time } = place.store;
+    const [held, other] = [place.batch.replace(/.{8}$/, '00000001'), `${place.batch}-2`];
+    for (const batch of [held, other]) await batches.begin({ ...place.file, batch }, time.now());
+    await batches.hold(held, { reason: 'too many conflicts', alike: 'conflict' }, time.now());
+    await settlement.progressAll();
+    const writes = async () =>
+      /cmdstat_set:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
+    const before = await writes();
+
+    await using syncs = await watchSyncs();
+    for (let turn = 0; turn < 3; turn += 1) await settlement.progressAll();
+    expect([syncs.paths, await writes()]).toEqual([[], before]);
+
+    await redis.hincrby(keys.batch(other), 'n:accepted', 1);
+    await settlement.progressAll();
+    const report = async (batch: string) =>
+      JSON.parse(await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'));
+    expect((await report(other)).counts.accepted).toBe(1);
+    expect(syncs.paths.filter((one) => one.includes(place.batch) && !one.includes(other))).toEqual(
+      [],
+    );
+    await batches.release(held);
+    await settlement.progressAll();
+    expect((await report(held)).state).toBe('running');
+
+    await rm(path.join(place.reports, held), { recursive: true });
+    await settlement.progressAll();
+    expect((await report(held)).state).toBe('running');
+  });
+
+  it('a pause of delivery is in the reports of all batches in progress after one turn', async () => {
+    await using place = await openPlace();
+    const { breaker, settlement } = place.daemon('first');
+    await settlement.progressAll();
+    await breaker.hold('paused', 'Paused by anna');
+    await settlement.progressAll();
+    expect((await place.report()).pauses).toMatchObject([{ reason: 'Paused by anna', to: null }]);
+  });
+
   it('the final report of a batch whose end Redis lost is not replaced by progress, and is written again at its end', async () => {
     await using place = await openPlace();
     const first = place.daemon('first').settlement;
@@ -186,20 +266,20 @@ describe('settlement', () => {
   it('a cancellation that could not be noted beside the report is noted with its next progress, and then left alone', async () => {
     await using place = await openPlace();
     const { batches, settlement } = place.daemon('first');
-    await settlement.progress(place.batch);
+    await settlement.progressAll();
     const folder = path.join(place.reports, place.batch);
     const note = path.join(folder, '.cancelled.json');
     const by = { at: 1_800_000_000_000, who: 'anna' };
     await batches.cancel(place.batch, by);
     await mkdir(path.join(note, 'in the way'), { recursive: true });
     await keepCancellation(folder, by);
-    await settlement.progress(place.batch);
+    await settlement.progressAll();
     await rm(note, { recursive: true });
 
-    await settlement.progress(place.batch);
+    await settlement.progressAll();
     expect(JSON.parse(await readFile(note, 'utf8'))).toEqual(by);
     await writeFile(note, JSON.stringify({ ...by, who: 'bert' }));
-    await settlement.progress(place.batch);
+    await settlement.progressAll();
     expect(await readFile(note, 'utf8')).toContain('bert');
   });
 
@@ -217,7 +297,7 @@ describe('settlement', () => {
     async (_, block) => {
       await using place = await openPlace();
       const { settlement } = place.daemon('first');
-      await settlement.progress(place.batch);
+      await settlement.progressAll();
       const folder = path.join(place.reports, place.batch);
       const note = path.join(folder, '.discarded.ndjson');
       await block(note);
@@ -234,12 +314,12 @@ describe('settlement', () => {
         place.store,
       );
       expect(await place.read('report.json')).toBe(report);
-      await settlement.progress(place.batch);
+      await settlement.progressAll();
       await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(
         () => undefined,
       );
       await rmdir(note).catch(() => undefined);
-      await settlement.progress(place.batch);
+      await settlement.progressAll();
       const noted = {
         was: { number: 'PO-1', content: '' },
         at: 1_800_000_000_000,
@@ -614,6 +694,8 @@ describe('a settled file', () => {
     await using place = await openPlace();
     const { settlement, needed } = place.daemon('first');
     await place.settled(settlement);
+    // Its leases may be given back a moment after the batch is done.
+    await settlement[Symbol.asyncDispose]();
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     await place.passAnHour();
     const theirs = await place.daemon('other').batches.lease(place.batch);

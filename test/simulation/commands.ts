@@ -62,8 +62,8 @@ const SORTED: Record<string, Command> = {
     if (first === 'NX' || first === 'XX') return store.zadd(key, Number(second), third, first);
     return store.zadd(key, Number(first), second);
   },
-  zcount: (store, [key = '', , max = '']) =>
-    store.ranked(key).filter(([, score]) => score <= Number(max)).length,
+  zcount: (store, [key = '', min = '', max = '']) =>
+    store.ranked(key).filter(([, score]) => isBetween(score, min, max)).length,
   zcard: (store, [key = '']) => store.zcard(key),
   zremrangebyrank: (store, [key = '', from = '', to = '']) =>
     store.zremrangebyrank(key, Number(from), Number(to)),
@@ -71,10 +71,10 @@ const SORTED: Record<string, Command> = {
     store
       .ranked(key)
       .filter(([member, score]) => score <= Number(max) && store.zrem(key, member) === 1).length,
-  zrangebyscore: (store, [key = '', , max = '', , , most = '']) =>
+  zrangebyscore: (store, [key = '', min = '', max = '', , , most = '']) =>
     store
       .ranked(key)
-      .filter(([, score]) => score <= Number(max))
+      .filter(([, score]) => isBetween(score, min, max))
       .slice(0, Number(most))
       .map(([member]) => member),
   zscan: (store, [key = '']) => [
@@ -104,6 +104,10 @@ const OTHERS: Record<string, Command> = {
     return [String(Math.floor(micros / 1_000_000)), String(micros % 1_000_000)];
   },
 };
+
+function isBetween(score: number, min: string, max: string): boolean {
+  return (min === '-inf' || score >= Number(min)) && (max === '+inf' || score <= Number(max));
+}
 
 function inPairs(flat: readonly string[]): [string, string][] {
   return flat.flatMap((value, i): [string, string][] =>

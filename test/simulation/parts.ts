@@ -162,7 +162,7 @@ export async function openParts(
     clock,
     log,
     throughput: { fewSeconds: () => 1e9 },
-    retention: { shown: async () => undefined },
+    retention: { shown: async () => new Set() },
   });
   const disk = () =>
     new Promise<void>((resolve) =>

@@ -1,3 +1,4 @@
+import { dueTime } from '../../src/ledger/ledger.ts';
 import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Files } from './files.ts';
 import type { Machine } from './machine.ts';
@@ -64,8 +65,8 @@ export function startPulse({
   function choresDue(): (Chore | 'rest')[] {
     const now = ledgerTime(store, KEYS.identity);
     const chores: (Chore | 'rest')[] = ['house', 'rest', 'rest'];
-    if (firstOf(KEYS.due) <= now) chores.push('sweep', 'sweep', 'sweep');
-    if (firstOf(KEYS.doubt) <= now) chores.push('verify', 'verify', 'verify');
+    if (firstDue() <= now) chores.push('sweep', 'sweep', 'sweep');
+    if (firstInDoubt() <= now) chores.push('verify', 'verify', 'verify');
     if (store.members(KEYS.finished).size > 0) chores.push('settle', 'settle', 'settle');
     if (isTakingOver()) chores.push('rebuild', 'rebuild', 'rebuild');
     if (isProving() || random.chance(0.05)) chores.push('prove', 'prove');
@@ -83,7 +84,7 @@ export function startPulse({
       store.members(KEYS.finished).size > 0
     )
       return soon;
-    const due = Math.min(firstOf(KEYS.due), firstOf(KEYS.doubt));
+    const due = Math.min(firstDue(), firstInDoubt());
     return due === Number.POSITIVE_INFINITY
       ? soon
       : Math.max(
@@ -92,8 +93,13 @@ export function startPulse({
         );
   }
 
-  function firstOf(key: string): number {
-    return store.lowest(key) ?? Number.POSITIVE_INFINITY;
+  /** Also of orders that are parked: the sweeper looks at them, too. */
+  function firstDue(): number {
+    return Math.min(...store.ranked(KEYS.due).map(([, score]) => dueTime(score)));
+  }
+
+  function firstInDoubt(): number {
+    return store.lowest(KEYS.doubt) ?? Number.POSITIVE_INFINITY;
   }
 
   function isTakingOver(): boolean {

@@ -1,5 +1,6 @@
 import { allPauses } from '../../src/deliver/breaker-view.ts';
 import { decodeCompact, decodeEntry, type Entry } from '../../src/ledger/entry.ts';
+import { dueTime } from '../../src/ledger/ledger.ts';
 import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
 import { ledgerTime } from './circuit-breaker-scripts.ts';
@@ -36,7 +37,7 @@ export function waitIn(store: Store, number: string): Wait | undefined {
   const { entry } = standingOf(store, number);
   if (entry === undefined) return undefined;
   const score = (key: string) => store.ranked(key).find(([member]) => member === number)?.[1];
-  return waitOf(entry, score(KEYS.due) ?? score(KEYS.doubt) ?? 0, {
+  return waitOf(entry, dueTime(score(KEYS.due) ?? score(KEYS.doubt) ?? 0), {
     now: ledgerTime(store, KEYS.identity),
     isServed: true,
     pauses: allPauses(Object.fromEntries(store.fields(KEYS.breaker))),

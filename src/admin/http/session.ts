@@ -9,6 +9,8 @@ export const COOKIE = '__Host-po_sync';
 /** Seconds that a session and a one-time code are valid. */
 const SESSION = 12 * 3_600;
 const CODE = 60;
+/** Bytes of the signing key. With an empty one, anybody could sign. */
+const KEY = 32;
 /** Milliseconds that the signing key is used before it is read again. */
 const FRESH = 10_000;
 
@@ -27,17 +29,25 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
   let key: Buffer | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
 
-  async function signingKey(): Promise<Buffer | undefined> {
-    if (redis.status !== 'ready' || performance.now() - readAt < FRESH) return key;
-    await redis.set(keys.sessionKey, randomBytes(32).toString('base64url'), 'NX');
-    key = Buffer.from((await redis.get(keys.sessionKey)) ?? '', 'base64url');
+  /** The signing key; undefined while there is none. Reads only, because Redis may be full. */
+  async function readKey(): Promise<Buffer | undefined> {
+    if (redis.status !== 'ready') return key;
+    const found = Buffer.from((await redis.get(keys.sessionKey)) ?? '', 'base64url');
+    key = found.length === KEY ? found : undefined;
     readAt = performance.now();
     return key;
   }
 
-  /** The cookie of a new session; undefined while Redis was never reached. */
+  async function keyToSign(): Promise<Buffer | undefined> {
+    const found = await readKey();
+    if (found !== undefined || redis.status !== 'ready') return found;
+    await redis.set(keys.sessionKey, randomBytes(KEY).toString('base64url'), 'NX');
+    return readKey();
+  }
+
+  /** The cookie of a new session; undefined while Redis was never reached, or when every session is ended meanwhile. */
   async function open({ role, who }: Principal): Promise<string | undefined> {
-    const secret = await signingKey();
+    const secret = await keyToSign();
     if (secret === undefined) return undefined;
     const claim: Claim = {
       role,
@@ -51,7 +61,7 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
 
   /** The person of a session; undefined when the cookie is forged, has expired, or its token was changed. */
   async function verify(value: string): Promise<Principal | undefined> {
-    const secret = await signingKey();
+    const secret = performance.now() - readAt < FRESH ? key : await readKey();
     const [text = '', signed = ''] = value.split('.');
     if (secret === undefined || !isEqual(signed, signature(secret, text))) return undefined;
     const { role, who, exp, by } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claim;

@@ -1,9 +1,10 @@
+import { codeOf } from '../../core/errors.ts';
 import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { type Lease, takeLease } from '../../redis/lease.ts';
+import { type Fence, type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, repliesOf, runScript, type Transaction } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath, type SameContent } from './aftermath.ts';
@@ -97,6 +98,24 @@ export function createBatches(deps: BatchesDeps) {
     return takeLease(redis, keys[right](batch), owner, LEASE);
   }
 
+  /** Runs a task with that lease; undefined while somebody else has it, also when they got it meanwhile. */
+  async function withLease<T>(
+    batch: string,
+    right: BatchRight,
+    task: (fence: Fence) => Promise<T>,
+  ): Promise<T | undefined> {
+    const held = await lease(batch, right);
+    if (held === undefined) return undefined;
+    try {
+      return await task(held.fence);
+    } catch (error) {
+      if (codeOf(error) !== 'lease-lost') throw error;
+      return undefined;
+    } finally {
+      await held.release();
+    }
+  }
+
   /** Whether some daemon reads or settles it now. */
   const isHeld = async (batch: string): Promise<boolean> =>
     (await redis.exists(keys.lease(batch))) === 1;
@@ -104,6 +123,7 @@ export function createBatches(deps: BatchesDeps) {
   const reads = createReads(deps);
   return {
     lease,
+    withLease,
     isHeld,
     ...reads,
     ...createProgress(redis, keys, reads.find),

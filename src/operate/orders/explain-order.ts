@@ -1,6 +1,7 @@
 import { iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
+import { dueTime } from '../../ledger/ledger.ts';
 import { actionJson, dated } from '../../ledger/operator-actions.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
@@ -228,8 +229,8 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     ...(entry.maybeSentAt === undefined ? {} : { maybeSentAt: entry.maybeSentAt }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     history: entry.history ?? [],
-    ...(next === null ? {} : { nextAt: Number(next) }),
-    waitsFor: waitOf(entry, Number(next ?? 0), around),
+    ...(next === null ? {} : { nextAt: dueTime(Number(next)) }),
+    waitsFor: waitOf(entry, dueTime(Number(next ?? 0)), around),
     followedBy,
   };
 }

@@ -2,6 +2,7 @@ import { nextTurnAt } from '../../deliver/guards.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
+import { dueTime } from '../../ledger/ledger.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
@@ -236,7 +237,7 @@ async function sentAgain(
 function setOf(total: unknown, members: unknown): OpenSet {
   const flat = Array.isArray(members) ? members.map(String) : [];
   const first = flat.flatMap((number, i) =>
-    i % 2 === 0 ? [{ number, at: Number(flat[i + 1]) }] : [],
+    i % 2 === 0 ? [{ number, at: dueTime(Number(flat[i + 1])) }] : [],
   );
   return { total: Number(total), first };
 }

@@ -4,6 +4,7 @@ import { ZipFile } from 'yazl';
 import type { ErrorColumn } from '../../order/fixing.ts';
 import { LIMITS } from '../../order/limits.ts';
 import type { FileFormat } from '../../order/record.ts';
+import type { Fence } from '../../redis/lease.ts';
 import { type Draft, openDraft } from '../draft.ts';
 import { fixDelimiterOf, fixEncodingOf } from '../encode.ts';
 import { readText, splitCells, splitLines } from '../lines.ts';
@@ -24,8 +25,12 @@ type FixTable = { path: string; format: FileFormat };
  * Returns the sealed draft, or undefined when Excel or po-sync could not read so large a workbook.
  * Throws `report-not-written`.
  */
-export async function openFixWorkbook(folder: string, csv: FixTable): Promise<Draft | undefined> {
-  const draft = await openDraft(join(folder, FIX_WORKBOOK));
+export async function openFixWorkbook(
+  folder: string,
+  csv: FixTable,
+  fence?: Fence,
+): Promise<Draft | undefined> {
+  const draft = await openDraft(join(folder, FIX_WORKBOOK), fence);
   const size = { rows: 0, bytes: 0, isTooLarge: false };
   const { zip, sheet } = zipOf('Orders to correct', sheetXml(csv, size));
   try {

@@ -34,7 +34,10 @@ it.each([
   [404, 'Check baseUrl, and that the credentials have the scope read.'],
   [405, 'Check baseUrl, and that the credentials have the scope read.'],
 ])('an API whose list answers %i has the remedy of that status', async (status, remedy) => {
-  expect(await findingOf(status)).toMatchObject({ state: 'warn', remedy: expect.stringContaining(remedy) });
+  expect(await findingOf(status)).toMatchObject({
+    state: 'warn',
+    remedy: expect.stringContaining(remedy),
+  });
 });
 
 it.each(['/api', '/api/v2', ''])(
