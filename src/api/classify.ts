@@ -150,7 +150,7 @@ const HEAD = 4_000;
 const SHOWN = 80;
 
 /** What a person would recognize of an HTML page: its title, or its first words. Undefined for any other body. */
-function pageText(body: Buffer): string | undefined {
+export function pageText(body: Buffer): string | undefined {
   const text = body.toString('utf8', 0, HEAD).trimStart();
   if (!/^(<!doctype html|<html|<head|<body)\b/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '';

@@ -228,6 +228,71 @@ describe('token', () => {
         expect(text).not.toContain(never);
     });
 
+    it.each<[string, unknown, string, string]>([
+      [
+        'an error',
+        { error: `invalid_client ${CLIENT_SECRET}`, error_description: 'The app is disabled.' },
+        'token-refused',
+        'refuses the credentials: invalid_client [redacted]: The app is disabled (HTTP 200).',
+      ],
+      [
+        'an error that is not of OAuth',
+        { error: 'quota_exceeded', access_token: null },
+        'token-unavailable',
+        'answers HTTP 200 without access_token: quota_exceeded',
+      ],
+      [
+        'a page',
+        '<html><title>Sign in',
+        'token-unavailable',
+        'HTTP 200 with an HTML page, "Sign in"',
+      ],
+      ['no token', {}, 'token-unavailable', 'HTTP 200 without access_token'],
+      ['an empty one', bearer(''), 'token-unavailable', 'an access_token of 0 characters'],
+      ['a number', bearer(7), 'token-unavailable', 'an access_token that is no text'],
+      [
+        'a line break',
+        bearer('abc\ndef'),
+        'token-unavailable',
+        'an access_token that no header can carry: U+000A at position 4 of 7',
+      ],
+      [
+        'an umlaut',
+        bearer('geheimer-schlüssel'),
+        'token-unavailable',
+        'an access_token that no header can carry: U+00FC at position 14 of 18',
+      ],
+      [
+        'too many characters',
+        bearer('x'.repeat(20_000)),
+        'token-unavailable',
+        'an access_token of 20000 characters; po-sync sends at most 8192',
+      ],
+      [
+        'another type',
+        { ...Object(bearer('abc')), token_type: 'mac' },
+        'token-unavailable',
+        'token_type "mac" instead of Bearer',
+      ],
+      ['no type', { access_token: 'abc' }, 'token-unavailable', 'HTTP 200 without token_type'],
+    ])('that answers HTTP 200 with %s is reported with just that', async (_, body, code, words) => {
+      const api = await oddly(() => ({ status: 200, body }));
+      const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
+      expect(thrown).toMatchObject({ code, message: expect.stringContaining(words) });
+      for (const never of [CLIENT_SECRET, 'geheimer', 'abc'])
+        expect(JSON.stringify([thrown, String(thrown)])).not.toContain(never);
+    });
+
+    it('is reported with the words of a failure', async () => {
+      const api = await oddly(() => ({
+        status: 503,
+        body: { error: 'temporarily_unavailable', error_description: 'Back at 9.' },
+      }));
+      await expect((await daemon(api)).get()).rejects.toMatchObject({
+        message: expect.stringMatching(/answers HTTP 503: temporarily_unavailable: Back at 9$/),
+      });
+    });
+
     it('is requested again at once by a daemon that starts, after any earlier failure', async () => {
       const api = await oddly(({ nth }) =>
         nth === 1 ? { status: 401, body: { error: 'invalid_client' } } : undefined,
@@ -242,3 +307,7 @@ describe('token', () => {
     });
   });
 });
+
+function bearer(access_token: unknown): unknown {
+  return { access_token, token_type: 'Bearer', expires_in: 3600 };
+}
