@@ -110,10 +110,8 @@ export function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): bo
 }
 
 /** A reason with the wait that the API asks for, in milliseconds; 0: none. */
-export function withWait(reason: string, asked = 0): string {
-  return asked === 0
-    ? reason
-    : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
+export function withWait(reason: string, asked = 0, who = 'the API'): string {
+  return asked === 0 ? reason : clauses(reason, `${who} asks to wait ${Math.ceil(asked / 1000)} s`);
 }
 
 /**

@@ -2,7 +2,7 @@ import { PoSyncError, reasonOf } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
-import { isRecord, jsonOf, pageText, plainWords } from './classify.ts';
+import { isRecord, jsonOf, pageText, plainWords, readRetryAfter, withWait } from './classify.ts';
 
 /** The two spellings of API part 5. */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
@@ -95,7 +95,7 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
 }
 
 function readReply(
-  { status, body: bytes }: HttpAnswer,
+  { status, headers, body: bytes }: HttpAnswer,
   address: string,
   credentials: Credentials,
 ): Reply {
@@ -120,7 +120,8 @@ function readReply(
   if (status !== 200 || fault !== '') {
     const first = status === 200 || !isJson ? answers + fault : answers;
     const message = [first, said ?? '', described ?? ''].filter(Boolean).map(withoutStop);
-    return { kind: 'unclear', status, isJson, error: unclear(status, message.join(': ')) };
+    const asked = readRetryAfter(headers['retry-after'], new Date());
+    return { kind: 'unclear', status, isJson, error: unclear(status, message.join(': '), asked) };
   }
   const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : LIFETIME_UNKNOWN;
   return { kind: 'granted', value: String(value), lifetime: Math.min(lifetime, LONGEST) };
@@ -141,14 +142,16 @@ function faultOf(value: unknown, type: string | undefined): string {
   return type.toLowerCase() === 'bearer' ? '' : ` with token_type "${type}" instead of Bearer`;
 }
 
-/** An answer that is neither a token nor a refusal. A success is no outage: somebody has to look at it. */
-function unclear(status: number, message: string): PoSyncError {
+/**
+ * An answer that is neither a token nor a refusal. Where it is no outage, somebody has to look at it. `asked`: for how many
+ * milliseconds the endpoint wants no request.
+ */
+function unclear(status: number, message: string, asked: number | undefined): PoSyncError {
   const remedy =
     'Check authUrl and the token path of the environment; if they are correct, ask the owner of that server.';
-  const facts = { httpStatus: status };
-  return new PoSyncError('token-unavailable', message, {
-    ...(status < 500 && { remedy }),
-    facts,
+  return new PoSyncError('token-unavailable', withWait(message, asked, 'it'), {
+    ...(status < 500 && status !== 429 && { remedy }),
+    facts: { httpStatus: status, ...(asked !== undefined && { retryAfterMs: asked }) },
   });
 }
 

@@ -93,8 +93,10 @@ export function createTokenSource(deps: TokenDeps) {
 
   /** At start: a clear refusal is thrown; false where the endpoint is unavailable: it is tried again, as after the start. */
   async function first(): Promise<boolean> {
-    // An earlier failure may have been fixed.
-    await redis.del(keys.tokenFailure);
+    // An earlier failure may have been fixed. A wait that the endpoint asked for stays.
+    const text = await redis.get(keys.tokenFailure);
+    if (text !== null && !(JSON.parse(text) as TokenFailure).isAsked)
+      await redis.del(keys.tokenFailure);
     return get().then(() => true, requireUnavailable);
   }
 
@@ -176,15 +178,26 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
 }
 
 /** Why a request for a token failed, and until when that counts: ledger time, because an expiry in Redis follows its clock. */
-type TokenFailure = { code: string; message: string; remedy?: string | undefined; until: number };
+type TokenFailure = {
+  code: string;
+  message: string;
+  remedy?: string | undefined;
+  until: number;
+  /** The endpoint asked to wait until then. */
+  isAsked: boolean;
+};
 
 /** A recent refusal or outage applies to every daemon, so the endpoint is not called again at once. */
 async function rethrowRecent({ redis, keys, time }: TokenDeps['store']): Promise<void> {
   const text = await redis.get(keys.tokenFailure);
   if (text === null) return;
-  const { code, message, remedy, until } = JSON.parse(text) as TokenFailure;
-  if (time.now() >= until) return;
-  throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
+  const { code, message, remedy, until, isAsked } = JSON.parse(text) as TokenFailure;
+  const left = until - time.now();
+  if (left <= 0) return;
+  throw new PoSyncError(code, message, {
+    ...(remedy !== undefined && { remedy }),
+    ...(isAsked && { facts: { retryAfterMs: left } }),
+  });
 }
 
 async function rememberFailure(
@@ -194,10 +207,18 @@ async function rememberFailure(
   if (thrown instanceof PoSyncError) {
     const { code, message, remedy } = thrown;
     on?.failed?.(code);
-    const failure: TokenFailure = { code, message, remedy, until: time.now() + REST };
-    await redis.set(keys.tokenFailure, JSON.stringify(failure), 'PX', REST);
+    const rest = Math.max(REST, askedWait(thrown));
+    const isAsked = askedWait(thrown) > 0;
+    const failure: TokenFailure = { code, message, remedy, until: time.now() + rest, isAsked };
+    await redis.set(keys.tokenFailure, JSON.stringify(failure), 'PX', rest);
   }
   throw thrown;
+}
+
+/** For how many milliseconds the token endpoint wants no request; 0: it did not say. */
+export function askedWait(error: Error): number {
+  const { retryAfterMs } = error instanceof PoSyncError ? error.facts : {};
+  return typeof retryAfterMs === 'number' ? retryAfterMs : 0;
 }
 
 /** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */

@@ -4,9 +4,11 @@ import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
 import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
+import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
+import { oddAt, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -174,6 +176,29 @@ describe('delivery', () => {
     expect(rig.stored().size).toBe(0);
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
     expect(await rig.ledger.unsettled()).toBe(20);
+  });
+
+  it('requests no token while the endpoint asks to wait, and one when a person resumes', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '600' } };
+    await using odd = await openOddApi(oddAt('token', ({ nth }) => (nth <= 2 ? busy : undefined)));
+    await using rig = await openDeliveryRig({ partner: odd });
+    await rig.submit('b1', numbersOf(5));
+    await until('a pause', () => rig.breaker.current());
+    const { code, reason, seenAt = 0, nextTryAt = 0 } = rig.breaker.current() ?? {};
+    expect({ code, reason }).toEqual({
+      code: 'token-unavailable',
+      reason: expect.stringMatching(/HTTP 429.*; it asks to wait 600 s$/),
+    });
+    expect(nextTryAt - rig.store.time.now()).toBeGreaterThan(550_000);
+    // A daemon that starts meanwhile asks for nothing, and what it reports is the wait that is left.
+    expect(await rig.partner.tokens.first()).toBe(false);
+    await rig.breaker.lift();
+    await until('another try', () => (rig.breaker.current()?.seenAt ?? 0) > seenAt);
+    expect(rig.breaker.current()?.nextTryAt).toBeGreaterThan(nextTryAt - 1_000);
+    expect(odd.calls.map(({ endpoint }) => endpoint)).toEqual(['token', 'token']);
+    await resumeDelivery({ ...rig, ...rig.context });
+    await rig.settled();
+    expect(odd.stored).toHaveLength(5);
   });
 
   it('slows down for 429 as long as the API says', async () => {

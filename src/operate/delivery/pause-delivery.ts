@@ -122,6 +122,7 @@ export async function resumeDelivery(
   await sharePause(context);
   const started = await startWithoutList(context);
   const hastened = await endRetryWaits(context);
+  await context.store.redis.del(context.store.keys.tokenFailure);
   const lifted = (await breaker.lift()) || started || hastened > 0;
   const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);
   return { resumed, lifted, pauses, heldBatches };
