@@ -62,7 +62,7 @@ process.stderr.on('error', () => undefined);
 /** Milliseconds for the last lines, once the work has ended. */
 const LAST_LINES = 1_000;
 
-/** A reader that hangs keeps its lines waiting for ever, and the process with them. */
+/** A reader that hangs keeps its lines waiting forever, and the process with them. */
 function endSoon(): void {
   setTimeout(() => process.exit(), LAST_LINES).unref();
 }
