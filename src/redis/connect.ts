@@ -236,11 +236,12 @@ function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSync
   if (/\bLOADING\b/.test(cause.message)) {
     const words = withoutStop(cause.message.replace(/^.*\bLOADING Redis /, ''));
     return new PoSyncError('redis-unreachable', `Redis at ${place} ${words}.`, {
-      remedy: 'Start po-sync again when it has loaded them; a service manager does that automatically.',
+      remedy:
+        'Start po-sync again when it has loaded them; a service manager does that automatically.',
       cause,
     });
   }
-  const explained = explainConnection(cause, place);
+  const explained = explainConnection(cause, place, credentials?.tls?.authorities());
   if (explained instanceof PoSyncError && explained !== cause) {
     return new PoSyncError('redis-unreachable', `Redis does not answer: ${explained.message}`, {
       remedy: (explained.remedy ?? '').replace(/\btls\./g, 'redis.tls.'),
