@@ -8,7 +8,7 @@ import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
-import { oddAt, openOddApi } from '../support/odd-api.ts';
+import { envelope, oddAt, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -176,6 +176,42 @@ describe('delivery', () => {
     expect(rig.stored().size).toBe(0);
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
     expect(await rig.ledger.unsettled()).toBe(20);
+  });
+
+  it.each([
+    [1_500, undefined],
+    [7_000, 'the API does not accept fresh tokens yet; no (HTTP 401)'],
+  ])(
+    'sends orders with a token that is accepted %i ms after it was issued',
+    async (skew, reason) => {
+      let issued = Number.POSITIVE_INFINITY;
+      await using odd = await openOddApi(({ endpoint }) => {
+        if (endpoint === 'token') issued = performance.now();
+        const isLate = endpoint === 'create' && performance.now() - issued < skew;
+        return isLate ? { status: 401, body: envelope(401, 'no') } : undefined;
+      });
+      await using rig = await openDeliveryRig({ partner: odd, delivery: { attempts: 2 } });
+      await rig.breaker.start(false);
+      await rig.submit('b1', numbersOf(20));
+      await rig.settled();
+      expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
+      expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(1);
+      expect(odd.calls.filter(({ status }) => status === 401).length).toBeLessThan(10);
+      const paused = rig.lines.filter(({ event }) => event === 'delivery-paused');
+      expect(paused.map((line) => line['reason'])).toEqual(reason === undefined ? [] : [reason]);
+    },
+  );
+
+  it('replaces a token that the API never accepted when a person resumes', async () => {
+    await using odd = await openOddApi();
+    odd.revoked.add('token-1');
+    await using rig = await openDeliveryRig({ partner: odd });
+    await rig.submit('b1', numbersOf(5));
+    await until('a pause', () => rig.breaker.current()?.code === 'token-not-accepted');
+    expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(1);
+    await resumeDelivery({ ...rig, ...rig.context });
+    await rig.settled();
+    expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(2);
   });
 
   it('requests no token while the endpoint asks to wait, and one when a person resumes', async () => {
