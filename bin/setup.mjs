@@ -27,6 +27,8 @@ try {
   await ensurePackages(root, say);
   await ensureRedisServer(say);
   process.exitCode = await run();
+  // A reader that hangs must not keep the process.
+  if (command === 'start') setTimeout(() => process.exit(), 1_000).unref();
 } catch (error) {
   if (!(error instanceof SetupFailure)) throw error;
   process.stderr.write(`po-sync: ${error.message}\n`);

@@ -59,6 +59,14 @@ function openShell(): Shell {
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
+/** Milliseconds for the last lines, once the work has ended. */
+const LAST_LINES = 1_000;
+
+/** A reader that hangs keeps its lines waiting forever, and the process with them. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), LAST_LINES).unref();
+}
+
 const stop = untilSignal();
 try {
   process.umask(umaskFor(process.env.PO_SYNC_UMASK, process.umask()));
@@ -68,3 +76,6 @@ try {
 }
 process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();
+// Without a signal the reader may take its time, like a person with a pager.
+if (stop.aborted) endSoon();
+else stop.addEventListener('abort', endSoon);

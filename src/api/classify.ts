@@ -110,10 +110,8 @@ export function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): bo
 }
 
 /** A reason with the wait that the API asks for, in milliseconds; 0: none. */
-export function withWait(reason: string, asked = 0): string {
-  return asked === 0
-    ? reason
-    : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
+export function withWait(reason: string, asked = 0, who = 'the API'): string {
+  return asked === 0 ? reason : clauses(reason, `${who} asks to wait ${Math.ceil(asked / 1000)} s`);
 }
 
 /**
@@ -150,7 +148,7 @@ const HEAD = 4_000;
 const SHOWN = 80;
 
 /** What a person would recognize of an HTML page: its title, or its first words. Undefined for any other body. */
-function pageText(body: Buffer): string | undefined {
+export function pageText(body: Buffer): string | undefined {
   const text = body.toString('utf8', 0, HEAD).trimStart();
   if (!/^(<!doctype html|<html|<head|<body)\b/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '';

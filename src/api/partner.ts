@@ -3,6 +3,7 @@ import { DIRECT, type Network } from '../config/network.ts';
 import type { Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
+import { clauses } from '../core/format.ts';
 import { type Http, type HttpCall, openHttp } from '../core/http.ts';
 import { intentsAhead } from '../ledger/entry.ts';
 import { tokenRenewed } from '../log/events/delivery.ts';
@@ -16,7 +17,8 @@ import {
   listOrders,
   type ReadList,
 } from './list.ts';
-import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
+import { createTokenSource, type TokenSource } from './token.ts';
+import { NOT_YET } from './token-use.ts';
 
 /** The API of one environment: its token and its two calls. */
 export type Partner = {
@@ -25,22 +27,33 @@ export type Partner = {
   timeout: number;
   /** POST of one order. `prepare` decides, with the connection open, whether the first byte is written. */
   create: CreateOrder;
-  /** Reads the list once, with a renewed token after a 401. Never throws; the result contains the error. */
+  /** Reads the list, again after a 401 that a token explains. Never throws; the result contains the error. */
   list: ReadList;
 };
 
-type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint };
+type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint; clock: Clock };
+
+/** How long a list waits for an API that does not accept a fresh token yet, in milliseconds. */
+const YOUNG = 5_000;
 
 /** Builds the two calls over any HTTP client and token source. */
-export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner {
-  async function listWith(
-    token: BearerToken,
+export function createPartner({ http, tokens, endpoint, clock }: PartnerDeps): Partner {
+  /** A token that worked before is replaced once. */
+  async function list(
     onOrder: (order: ListedOrder) => void,
     query: ListQuery,
+    mayReplace = true,
   ): Promise<ListEnd> {
+    const token = await tokens.get();
     const end = await listOrders(http, endpoint, token, onOrder, { query });
-    if (end.kind === 'unauthorized') await tokens.invalidate(token.fingerprint);
-    return end;
+    if (end.kind === 'complete') tokens.accepted(token.fingerprint);
+    if (end.kind !== 'unauthorized') return end;
+    const refusal = await tokens.refused(token.fingerprint);
+    if (refusal.kind !== 'fresh') return mayReplace ? list(onOrder, query, false) : end;
+    if (refusal.age + refusal.wait > YOUNG)
+      return { ...end, said: { ...end.said, message: clauses(NOT_YET, end.said.message) } };
+    await clock.sleep(refusal.wait);
+    return list(onOrder, query, mayReplace);
   }
 
   return {
@@ -49,9 +62,7 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
     create: createOrders(http, endpoint),
     async list(onOrder, query = {}) {
       try {
-        const end = await listWith(await tokens.get(), onOrder, query);
-        if (end.kind !== 'unauthorized') return end;
-        return await listWith(await tokens.get(), onOrder, query);
+        return await list(onOrder, query);
       } catch (thrown) {
         const error = toError(thrown);
         if (!(error instanceof PoSyncError)) throw error;
@@ -101,6 +112,7 @@ export function openPartner(
   const partner = createPartner({
     http,
     tokens,
+    clock,
     endpoint: {
       environment,
       baseUrl,

@@ -2,7 +2,7 @@ import { PoSyncError, reasonOf } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
-import { isRecord, jsonOf, plainWords } from './classify.ts';
+import { isRecord, jsonOf, pageText, plainWords, readRetryAfter, withWait } from './classify.ts';
 
 /** The two spellings of API part 5. */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
@@ -27,7 +27,7 @@ type TokenRequest = {
 type Reply =
   | { kind: 'granted'; value: string; lifetime: number }
   | { kind: 'refused'; error: PoSyncError }
-  | { kind: 'unclear'; status: number; error: PoSyncError };
+  | { kind: 'unclear'; status: number; isJson: boolean; error: PoSyncError };
 
 const TIMEOUT = 10_000;
 /** RFC 6749 only recommends expires_in. */
@@ -35,6 +35,8 @@ const LIFETIME_UNKNOWN = 300_000;
 const LONGEST = 24 * 3_600_000;
 /** The errors of RFC 6749 part 5.2 and 4.1.2.1; gateways write `Forbidden` in the same field. */
 const OAUTH_ERROR = /^(invalid_|unauthorized_client|unsupported_|access_denied)/;
+/** What most servers accept as a header, and twice what any token service is known to issue. */
+const LONGEST_TOKEN = 8192;
 /** Maximum characters of the server's error, and of its description. */
 const WORDS = 200;
 
@@ -53,7 +55,8 @@ export async function requestToken(request: TokenRequest): Promise<Grant> {
   }
   const known = unclear.filter(({ status }) => status !== 404 && status !== 405);
   // An HTTP 401 refuses the client even when its body is not OAuth's.
-  const best = known.find(({ status }) => status === 401) ?? known[0];
+  const best =
+    known.find(({ status }) => status === 401) ?? known.find(({ isJson }) => isJson) ?? known[0];
   if (best) throw best.error;
   throw new PoSyncError(
     'token-refused',
@@ -92,59 +95,107 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
 }
 
 function readReply(
-  { status, body: bytes }: HttpAnswer,
+  { status, headers, body: bytes }: HttpAnswer,
   address: string,
   credentials: Credentials,
 ): Reply {
-  const body = jsonOf(bytes);
+  const json = jsonOf(bytes);
+  const isJson = isRecord(json);
   const {
     access_token: value,
     token_type: type,
     expires_in: seconds,
     error,
-    ...more
-  } = isRecord(body) ? body : {};
-  if (typeof error === 'string' && OAUTH_ERROR.test(error) && [400, 401, 403].includes(status)) {
-    const { error_description: why } = more;
-    const words = (text: string) => serverWords(text, credentials, value);
-    const described = typeof why === 'string' ? words(why) : '';
-    return { kind: 'refused', error: refusal(status, words(error), address, described) };
-  }
+    error_description: why,
+  } = isJson ? json : {};
+  const [said, described] = [error, why].map((text) => serverWords(text, credentials, value));
+  if (said && OAUTH_ERROR.test(said) && [200, 400, 401, 403].includes(status))
+    return { kind: 'refused', error: refusal(status, said, address, described) };
   if (status === 401)
-    return { kind: 'unclear', status, error: refusal(status, undefined, address) };
-  if (status !== 200) return unclear(status, `answers HTTP ${status}`, address);
-  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value))
-    return unclear(status, 'answers HTTP 200 without a usable access_token', address);
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return unclear(status, 'answers HTTP 200 with a token_type other than Bearer', address);
+    return { kind: 'unclear', status, isJson, error: refusal(status, undefined, address) };
+  const answers = `the token endpoint ${address} answers HTTP ${status}`;
+  const fault = isJson
+    ? faultOf(value, serverWords(type, credentials, value))
+    : ` with ${pageText(bytes) ?? 'an answer that is not a JSON object'}`;
+  if (status !== 200 || fault !== '') {
+    const first = status === 200 || !isJson ? answers + fault : answers;
+    const message = [first, said ?? '', described ?? ''].filter(Boolean).map(withoutStop);
+    const asked = readRetryAfter(headers['retry-after'], new Date());
+    return { kind: 'unclear', status, isJson, error: unclear(status, message.join(': '), asked) };
+  }
   const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : LIFETIME_UNKNOWN;
-  return { kind: 'granted', value, lifetime: Math.min(lifetime, LONGEST) };
+  return { kind: 'granted', value: String(value), lifetime: Math.min(lifetime, LONGEST) };
 }
 
-function unclear(status: number, what: string, address: string): Reply {
-  const error = new PoSyncError('token-unavailable', `the token endpoint ${address} ${what}`, {
-    facts: { httpStatus: status },
+/** Why what was granted cannot be sent as a bearer token; empty if it can. Shows no part of the token. */
+function faultOf(value: unknown, type: string | undefined): string {
+  if (value === undefined || value === null) return ' without access_token';
+  if (typeof value !== 'string') return ' with an access_token that is no text';
+  if (value === '' || value.length > LONGEST_TOKEN)
+    return ` with an access_token of ${value.length} characters; po-sync sends at most ${LONGEST_TOKEN}`;
+  const odd = /[^\x21-\x7e]/u.exec(value);
+  if (odd) {
+    const code = (odd[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return ` with an access_token that no header can carry: U+${code} at position ${odd.index + 1} of ${value.length}`;
+  }
+  if (type === undefined) return ' without token_type';
+  return type.toLowerCase() === 'bearer' ? '' : ` with token_type "${type}" instead of Bearer`;
+}
+
+/**
+ * An answer that is neither a token nor a refusal. Where it is no outage, somebody has to look at it. `asked`: for how many
+ * milliseconds the endpoint wants no request.
+ */
+function unclear(status: number, message: string, asked: number | undefined): PoSyncError {
+  const remedy =
+    'Check authUrl and tokenPath of the environment; if they are correct, ask the owner of that server.';
+  return new PoSyncError('token-unavailable', withWait(message, asked, 'it'), {
+    ...(status < 500 && status !== 429 && { remedy }),
+    facts: { httpStatus: status, ...(asked !== undefined && { retryAfterMs: asked }) },
   });
-  return { kind: 'unclear', status, error };
 }
 
-/** `why`: the endpoint's description of the error; empty without one. */
-function refusal(status: number, said: string | undefined, address: string, why = ''): PoSyncError {
-  const words = why === '' ? said : `${said}: ${withoutStop(why)}`;
+/** What to do about each refusal of RFC 6749; about any other, check the credentials. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  invalid_scope: 'Check the scope of the environment in the configuration.',
+  invalid_request: "Ask the API's owner which fields a token request needs.",
+  unauthorized_client: "Ask the API's owner to allow this client the client credentials grant.",
+  unsupported_grant_type:
+    "Check authUrl of the environment; if it is correct, ask the API's owner: that server offers no client credentials grant.",
+  access_denied: "Ask the API's owner why this client is denied a token.",
+};
+
+const CREDENTIALS_REMEDY =
+  'Check the client ID and the client secret of this environment; each environment has its own.';
+
+/** `why`: the endpoint's description of the error. */
+function refusal(
+  status: number,
+  said: string | undefined,
+  address: string,
+  why?: string,
+): PoSyncError {
+  const words = [said, why && withoutStop(why)].filter(Boolean).join(': ');
   const message =
     said === undefined
       ? `the token endpoint ${address} answers HTTP ${status}.`
       : `the token endpoint ${address} refuses the credentials: ${words} (HTTP ${status}).`;
   const remedy =
-    said === 'invalid_scope'
-      ? 'Check the scope of the environment in the configuration.'
-      : `Check the client ID and the client secret of this environment; each environment has its own.${why === '' ? '' : " If they are correct, ask the API's owner."}`;
+    REMEDIES[said ?? ''] ??
+    `${CREDENTIALS_REMEDY}${why ? " If they are correct, ask the API's owner." : ''}`;
   const facts = { httpStatus: status, ...(said === undefined ? {} : { error: said }) };
   return new PoSyncError('token-refused', message, { remedy, facts });
 }
 
-/** The server's message without repeated secrets and control characters, shortened. */
-function serverWords(text: string, { clientSecret }: Credentials, token: unknown): string {
+/** A text of the server without repeated secrets and control characters, shortened; undefined without one. */
+function serverWords(
+  text: unknown,
+  { clientSecret }: Credentials,
+  token: unknown,
+): string | undefined {
+  if (typeof text !== 'string' || text === '') return undefined;
+  // Too long to be searched for.
+  if (typeof token === 'string' && token.length > LONGEST_TOKEN) return undefined;
   const redaction = createRedaction();
   redaction.hideSecret(clientSecret);
   if (typeof token === 'string') redaction.hideToken(token);

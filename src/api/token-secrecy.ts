@@ -7,6 +7,7 @@ import type { ShownRecord } from '../order/record-kind.ts';
 export type StoredToken = {
   value: string;
   fingerprint: string;
+  askedAt: number;
   softAt: number;
   hardAt: number;
   path: string;

@@ -12,6 +12,7 @@ import {
   type TokenPath,
 } from './request-token.ts';
 import { type StoredToken, tokenSeal } from './token-secrecy.ts';
+import { createTokenUse, type Refusal } from './token-use.ts';
 
 /** A token with the place it belongs to; `fingerprint` identifies the grant. */
 export type BearerToken = {
@@ -67,34 +68,36 @@ export function createTokenSource(deps: TokenDeps) {
   const { redis, keys, time } = deps.store;
   const { environment, baseUrl } = deps.target;
   const renewShared = createRenewal(deps);
-  let current: StoredToken | undefined;
+  const use = createTokenUse();
   let failedAt = Number.NEGATIVE_INFINITY;
   let renewal: Promise<StoredToken> | undefined;
 
   /** A token that is valid for a call now. Throws PoSyncError `token-refused` or `token-unavailable`. */
   async function get(): Promise<BearerToken> {
-    const now = time.now();
-    if (current === undefined || now >= current.hardAt) current = await renew();
     // Valid, but not for long: renewed in the background. A failure is reported at the hard limit.
-    else if (now >= current.softAt && clock.monotonic() - failedAt > REST) renew().catch(toError);
-    const { value, fingerprint } = current;
+    if (use.isEnding(time.now()) && clock.monotonic() - failedAt > REST) renew().catch(toError);
+    const { value, fingerprint } = use.pick(time.now()) ?? (await renew());
     return { value, fingerprint, environment, baseUrl };
   }
 
-  /** Whether the token of this grant is still the one to use, as far as known here. */
-  const isCurrent = (fingerprint: string) =>
-    current !== undefined && current.fingerprint === fingerprint && time.now() < current.hardAt;
+  /** Whether the token of this grant is still one to use, as far as known here. */
+  const isCurrent = (fingerprint: string) => use.isCurrent(fingerprint, time.now());
 
-  /** The API refused the token of this grant: every daemon forgets it, unless a newer one is there already. */
-  async function invalidate(fingerprint: string): Promise<void> {
-    if (current?.fingerprint === fingerprint) current = undefined;
-    await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
+  /** The API refused the token of this grant in a call that began then (ledger time): one that is over is forgotten by every daemon. */
+  async function refused(fingerprint: string, began = Number.POSITIVE_INFINITY): Promise<Refusal> {
+    const stored = await redis.get(keys.token);
+    const isGone = !stored?.startsWith(`${fingerprint}.`);
+    const refusal = use.refused(fingerprint, began, time.now(), isGone);
+    if (refusal.kind === 'replaced') await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
+    return refusal;
   }
 
   /** At start: a clear refusal is thrown; false where the endpoint is unavailable: it is tried again, as after the start. */
   async function first(): Promise<boolean> {
-    // An earlier failure may have been fixed.
-    await redis.del(keys.tokenFailure);
+    // An earlier failure may have been fixed. A wait that the endpoint asked for stays.
+    const text = await redis.get(keys.tokenFailure);
+    if (text !== null && !(JSON.parse(text) as TokenFailure).isAsked)
+      await redis.del(keys.tokenFailure);
     return get().then(() => true, requireUnavailable);
   }
 
@@ -108,8 +111,8 @@ export function createTokenSource(deps: TokenDeps) {
   async function renewOnce(): Promise<StoredToken> {
     try {
       const token = await renewShared();
-      if (token.fingerprint !== current?.fingerprint) deps.on?.token?.(token.value);
-      current = token;
+      deps.on?.token?.(token.value);
+      use.offer(token, time.now());
       return token;
     } catch (thrown) {
       failedAt = clock.monotonic();
@@ -117,7 +120,8 @@ export function createTokenSource(deps: TokenDeps) {
     }
   }
 
-  return { get, first, invalidate, isCurrent };
+  const { accepted, isDoubtful, isUntried } = use;
+  return { get, first, accepted, refused, isCurrent, isDoubtful, isUntried };
 }
 
 function requireUnavailable(error: unknown): false {
@@ -176,15 +180,26 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
 }
 
 /** Why a request for a token failed, and until when that counts: ledger time, because an expiry in Redis follows its clock. */
-type TokenFailure = { code: string; message: string; remedy?: string | undefined; until: number };
+type TokenFailure = {
+  code: string;
+  message: string;
+  remedy?: string | undefined;
+  until: number;
+  /** The endpoint asked to wait until then. */
+  isAsked: boolean;
+};
 
 /** A recent refusal or outage applies to every daemon, so the endpoint is not called again at once. */
 async function rethrowRecent({ redis, keys, time }: TokenDeps['store']): Promise<void> {
   const text = await redis.get(keys.tokenFailure);
   if (text === null) return;
-  const { code, message, remedy, until } = JSON.parse(text) as TokenFailure;
-  if (time.now() >= until) return;
-  throw new PoSyncError(code, message, remedy === undefined ? {} : { remedy });
+  const { code, message, remedy, until, isAsked } = JSON.parse(text) as TokenFailure;
+  const left = until - time.now();
+  if (left <= 0) return;
+  throw new PoSyncError(code, message, {
+    ...(remedy !== undefined && { remedy }),
+    ...(isAsked && { facts: { retryAfterMs: left } }),
+  });
 }
 
 async function rememberFailure(
@@ -194,19 +209,30 @@ async function rememberFailure(
   if (thrown instanceof PoSyncError) {
     const { code, message, remedy } = thrown;
     on?.failed?.(code);
-    const failure: TokenFailure = { code, message, remedy, until: time.now() + REST };
-    await redis.set(keys.tokenFailure, JSON.stringify(failure), 'PX', REST);
+    const rest = Math.max(REST, askedWait(thrown));
+    const isAsked = askedWait(thrown) > 0;
+    const failure: TokenFailure = { code, message, remedy, until: time.now() + rest, isAsked };
+    await redis.set(keys.tokenFailure, JSON.stringify(failure), 'PX', rest);
   }
   throw thrown;
 }
+
+/** For how many milliseconds the token endpoint wants no request; 0: it did not say. */
+export function askedWait(error: Error): number {
+  const { retryAfterMs } = error instanceof PoSyncError ? error.facts : {};
+  return typeof retryAfterMs === 'number' ? retryAfterMs : 0;
+}
+
+/** The least time between renewal and end, in milliseconds, of a token that lasts long enough: the API may accept the next one late. */
+const AHEAD = 30_000;
 
 /** Renewal begins in the last 10 to 15 % of the lifetime, at a random moment for each grant; use ends 5 % (at most 10 s) before its end. */
 function storable({ value, lifetime, path }: Grant, asked: number): StoredToken {
   // Identifies this grant, not the value, because an endpoint may issue the same token again.
   const fingerprint = randomBytes(12).toString('hex');
-  const softAt = asked + lifetime * (0.85 + Math.random() * 0.05);
+  const ahead = Math.max(lifetime * (0.1 + Math.random() * 0.05), Math.min(AHEAD, lifetime / 4));
   const hardAt = asked + lifetime - Math.min(10_000, lifetime * 0.05);
-  return { value, fingerprint, softAt, hardAt, path };
+  return { value, fingerprint, askedAt: asked, softAt: asked + lifetime - ahead, hardAt, path };
 }
 
 function pathsToTry(wanted: TokenPath | 'auto', known: string | undefined): readonly TokenPath[] {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import { showPaths } from './shown-path.ts';
 
 /** Facts of an error for programs: file, line, column, address, value. */
 export type ErrorFacts = Record<string, string | number | boolean>;
@@ -32,9 +33,9 @@ export function interruption(message: string): PoSyncError {
   return new PoSyncError('interrupted', message, { remedy: 'Run the command again.' });
 }
 
-/** Any thrown value as an Error. */
+/** Any thrown value as an Error, with the paths that people know. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  return thrown instanceof Error ? showPaths(thrown) : new Error(String(thrown));
 }
 
 /** The code of a system or library error (`ENOENT`, `UND_ERR_SOCKET`), or undefined. */
@@ -63,10 +64,8 @@ const MACHINE: Record<string, string> = {
  */
 export function ownersOf(thrown: unknown, [open, close] = [' (', ')']): string {
   if (!['EACCES', 'EPERM'].includes(codeOf(thrown) ?? '')) return '';
-  const place =
-    thrown instanceof Error && 'path' in thrown && typeof thrown.path === 'string'
-      ? thrown.path
-      : undefined;
+  const error = toError(thrown);
+  const place = 'path' in error && typeof error.path === 'string' ? error.path : undefined;
   const parts = [place && ownerOf(place), runner()].filter(
     (part) => part !== undefined && part !== '',
   );

@@ -4,9 +4,20 @@ import { access, chmod, lstat, mkdir, open, rm, stat, writeFile } from 'node:fs/
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
+import { showPaths } from './shown-path.ts';
 
-/** An open folder. On Linux `path` addresses exactly this folder, even if somebody replaces its name meanwhile. */
-export type OpenFolder = AsyncDisposable & { readonly path: string };
+/**
+ * An open folder, or a file in it. On Linux `path` addresses exactly this one, even if somebody replaces its name meanwhile;
+ * `shown` is the path that people know.
+ */
+export type OpenFolder = AsyncDisposable & { readonly path: string; readonly shown: string };
+
+/** Waits for work in open folders; its errors name the paths that people know. */
+export async function named<T>(work: Promise<T>, ...folders: OpenFolder[]): Promise<T> {
+  const show = (text: string) =>
+    folders.reduce((rest, { path, shown }) => rest.replaceAll(path, shown), text);
+  return work.catch((error: unknown) => Promise.reject(showPaths(error, show)));
+}
 
 /**
  * Opens a folder without following a link at its last step. `shown` is the path for messages.
@@ -24,31 +35,27 @@ export async function openFolder(folder: string, shown = folder): Promise<OpenFo
     () => true,
     () => false,
   );
-  return { path: hasHandles ? byHandle : folder, [Symbol.asyncDispose]: () => handle.close() };
+  const path = hasHandles ? byHandle : folder;
+  return { path, shown, [Symbol.asyncDispose]: () => handle.close() };
 }
 
 /** Opens the folder that `names` lead to below `root`, and follows a link at none of them. Errors as `openFolder`. */
 export async function openFolderBelow(root: string, names: readonly string[]): Promise<OpenFolder> {
   await using opened = new AsyncDisposableStack();
-  let folder = root;
+  let folder = { path: root, shown: root };
   for (const [depth, name] of names.entries()) {
     const shown = path.join(root, ...names.slice(0, depth + 1));
-    folder = opened.use(await openFolder(path.join(folder, name), shown)).path;
+    folder = opened.use(await openFolder(path.join(folder.path, name), shown));
   }
   const handles = opened.move();
-  return { path: folder, [Symbol.asyncDispose]: () => handles.disposeAsync() };
-}
-
-/** A path for people: without the handle that stands for its folder. */
-export function shownPath(file: string): string {
-  return file.replace(HANDLE, '');
+  return { ...folder, [Symbol.asyncDispose]: () => handles.disposeAsync() };
 }
 
 /** Opens the folder of a file, as `openFolder`. A path that leads through an open folder is safe already. */
 export async function openParent(file: string): Promise<OpenFolder> {
   const folder = path.dirname(file);
   return HANDLE.test(folder)
-    ? { path: folder, [Symbol.asyncDispose]: async () => undefined }
+    ? { path: folder, shown: folder, [Symbol.asyncDispose]: async () => undefined }
     : openFolder(folder);
 }
 
@@ -165,7 +172,7 @@ export async function tryWriting(folder: string): Promise<void> {
 /** Permission of other users to write. */
 const OTHERS_WRITE = 0o002;
 /** In such a folder everybody may create files, and only their owner may remove them. */
-const STICKY = 0o1000;
+export const STICKY = 0o1000;
 
 /**
  * Makes sure that no other user can replace what is in a folder of po-sync, its Redis included: removes the permissions

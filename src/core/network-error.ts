@@ -1,11 +1,21 @@
 import { codeOf, PoSyncError } from './errors.ts';
+import { iso, moment } from './format.ts';
+import { chainOf, type Link } from './peer-chain.ts';
 
-/** What a TLS failure means: its code for programs, what happened at `host`, and what to do. */
+/** What was seen: the server, its certificates as far as known, and who is trusted instead of the public authorities. */
+type Seen = {
+  host: string;
+  error: Error;
+  chain: readonly Link[];
+  authorities: readonly string[] | undefined;
+};
+
+/** What a TLS failure means: its code for programs, what happened, and what to do. */
 type Meaning = {
   codes: RegExp;
   code: string;
-  what: (host: string, error: Error) => string;
-  remedy: string;
+  what: (seen: Seen) => string;
+  remedy: string | ((seen: Seen) => string);
 };
 
 /** Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
@@ -13,48 +23,90 @@ const MEANINGS: readonly Meaning[] = [
   {
     codes: /^CERT_HAS_EXPIRED$/,
     code: 'tls-expired',
-    what: (host) => `the certificate of ${host} has expired.`,
+    what: ({ host, chain }) => {
+      const now = Date.now();
+      const expired = chain.findIndex(({ to }) => to < now);
+      const { subject, to } = chain[expired] ?? {};
+      const since = to === undefined ? '' : ` on ${moment(iso(to))}`;
+      return expired > 0
+        ? `the certificate of ${subject}, an issuer of the certificate of ${host}, expired${since}.`
+        : `the certificate of ${host} expired${since}.`;
+    },
     remedy:
       'Ask the owner of that server for a new certificate, and check the clock of this machine.',
   },
   {
     codes: /^CERT_NOT_YET_VALID$/,
     code: 'tls-not-yet-valid',
-    what: (host) => `the certificate of ${host} is not valid yet.`,
+    what: ({ host, chain }) => {
+      const from = Math.max(...chain.map((one) => one.from));
+      const until = Number.isFinite(from) ? ` before ${moment(iso(from))}` : ' yet';
+      return `the certificate of ${host} is not valid${until}.`;
+    },
     remedy: 'Check the clock of this machine, or ask the owner of that server.',
   },
   {
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     code: 'tls-wrong-host',
-    what: (host, error) => `the certificate of ${host} is for another host (${namesIn(error)}).`,
+    what: ({ host, error }) =>
+      `the certificate of ${host} is for another host (${namesIn(error)}).`,
     remedy:
       'Check the address. If the server is known by another name, set tls.serverName to that name.',
   },
   {
-    codes:
-      /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE)$/,
+    codes: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
+    code: 'tls-self-signed',
+    what: ({ host }) => `the certificate of ${host} is self-signed, and not trusted.`,
+    remedy: ({ authorities }) =>
+      `${authorities ? `Add it to tls.caFile, which contains ${authorities.join(', ')}` : 'Set tls.caFile to that certificate'}, or ask the owner of that server for one of a certificate authority.`,
+  },
+  {
+    codes: /^SELF_SIGNED_CERT_IN_CHAIN$/,
     code: 'tls-untrusted',
-    what: (host, error) =>
-      `the issuer of the certificate of ${host} is not trusted (${error.message.split(';')[0]}).`,
-    remedy: 'Set tls.caFile to the certificate of the private CA that issued it.',
+    what: ({ host, chain }) =>
+      `the certificate of ${host} was issued by an authority that is not trusted${chain.length === 0 ? '' : ` (${chain.at(-1)?.subject})`}.`,
+    remedy: ({ authorities }) =>
+      authorities
+        ? `tls.caFile contains ${authorities.join(', ')}: set it to the certificate of that authority.`
+        : 'If it is your own, set tls.caFile to its certificate.',
+  },
+  {
+    codes: /^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
+    code: 'tls-issuer-missing',
+    what: ({ host, chain, authorities }) => {
+      const { issuer = 'the issuer' } = chain.at(-1) ?? {};
+      return `the certificate of ${host} cannot be verified: the server does not send the certificate of ${issuer}, and ${authorities ? `tls.caFile does not contain it, only ${authorities.join(', ')}` : 'it is no public authority'}.`;
+    },
+    remedy: ({ authorities }) =>
+      `Ask the owner of that server to send the complete chain. If the missing certificate is that of a root authority, ${authorities ? 'add it to tls.caFile' : 'set tls.caFile to it'}.`,
+  },
+  {
+    codes:
+      /^(CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE|CERT_REVOKED|CERT_CHAIN_TOO_LONG|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CERT_REJECTED)$/,
+    code: 'tls-untrusted',
+    what: ({ host, error }) =>
+      `the certificate of ${host} is not accepted (${error.message.split(';')[0]}).`,
+    remedy: ({ authorities }) =>
+      `Ask the owner of that server${authorities ? ', or renew tls.caFile: an authority of the same name may have a new key' : ''}.`,
   },
   {
     codes: /(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW)$/,
     code: 'tls-version',
-    what: (host) => `${host} and po-sync have no TLS version in common.`,
+    what: ({ host }) => `${host} and po-sync have no TLS version in common.`,
     remedy: 'Update that server, or lower tls.minVersion (TLSv1.2 is the lowest).',
   },
   {
     codes: /(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
     code: 'tls-not-spoken',
-    what: (host) => `${host} does not use TLS on this port.`,
+    what: ({ host }) => `${host} does not use TLS on this port.`,
     remedy: 'Check protocol and port of the address.',
   },
   {
     codes:
       /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)$/,
     code: 'tls-client-certificate',
-    what: (host, error) => `${host} refuses the TLS connection of this client (${alertOf(error)}).`,
+    what: ({ host, error }) =>
+      `${host} refuses the TLS connection of this client (${alertOf(error)}).`,
     remedy:
       'Check tls.certFile and tls.keyFile: the server requires a valid client certificate of a CA that it trusts.',
   },
@@ -68,15 +120,22 @@ export function isNetworkCode(code: string): boolean {
 const CLOSED = /before secure TLS connection was established/;
 
 /**
- * A failure of a TLS handshake with `host` as PoSyncError `tls-…`; any other error unchanged.
+ * A failure of a TLS handshake with `host` as PoSyncError `tls-…`; any other error unchanged. `authorities`: the names of those
+ * that are trusted instead of the public ones.
  */
-export function explainConnection(error: Error, host: string): Error {
+export function explainConnection(
+  error: Error,
+  host: string,
+  authorities?: readonly string[],
+): Error {
   if (error instanceof PoSyncError) return error;
   if (CLOSED.test(error.message)) return closed(host, error);
   const found = MEANINGS.find(({ codes }) => codes.test(codeOf(error) ?? ''));
   if (found === undefined) return error;
-  return new PoSyncError(found.code, found.what(host, error), {
-    remedy: found.remedy,
+  const { code, what, remedy } = found;
+  const seen: Seen = { host, error, chain: chainOf(error), authorities };
+  return new PoSyncError(code, what(seen), {
+    remedy: typeof remedy === 'string' ? remedy : remedy(seen),
     cause: error,
   });
 }

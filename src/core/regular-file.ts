@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, ownersOf, PoSyncError } from './errors.ts';
-import { shownPath } from './folder.ts';
+import { shownPath } from './shown-path.ts';
 
 /** Identity, size and times (nanoseconds) of a file; equal stamps mean that its content did not change. */
 export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint };

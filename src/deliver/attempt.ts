@@ -226,15 +226,16 @@ async function recordLate(line: Line, { order, digest }: Entry, event: LedgerEve
  * says nothing about orders counts against the environment. While others pass, both count against the order.
  */
 async function judge(
-  { book, breaker }: Line,
-  { intended, seen, pass }: Ended,
+  { book, breaker, partner }: Line,
+  { intended, seen, pass, token }: Ended,
   at: number,
 ): Promise<Verdict> {
   const verdict = verdictOf(seen, at, book.policy);
   if (verdict.kind === 'unknown' && pass === 'probe') {
     return { ...verdict, free: !(await breaker.acceptedSince(intended.firstAt ?? at)) };
   }
-  if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && wasUnauthorized(intended))) {
+  const isOfOrder = wasUnauthorized(intended) && !partner.tokens.isUntried(token.fingerprint);
+  if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && isOfOrder)) {
     const before = intended.history?.at(-1)?.at ?? intended.lastAt ?? at;
     const until = at + book.policy.backoff(1 + (intended.turnedAway ?? 0));
     return {

@@ -1,5 +1,5 @@
 import type { Partner } from '../api/partner.ts';
-import type { BearerToken } from '../api/token.ts';
+import { askedWait, type BearerToken } from '../api/token.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { discardsOf } from '../ledger/batches/kept-discards.ts';
 import { type Entry, INTENT_FRESH, type OperatorAction, sendingSpan } from '../ledger/entry.ts';
@@ -151,15 +151,18 @@ export async function calledOff(
 }
 
 /** Undefined where none can be had: that pauses delivery. */
-export async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
+export async function takeToken({
+  partner,
+  breaker,
+  context,
+}: Line): Promise<BearerToken | undefined> {
   try {
     return await partner.tokens.get();
   } catch (thrown) {
     const error = toError(thrown);
-    await breaker.trip(
-      error instanceof PoSyncError ? error.code : 'token-unavailable',
-      error.message,
-    );
+    const code = error instanceof PoSyncError ? error.code : 'token-unavailable';
+    const { initial } = context.config.delivery.probe;
+    await breaker.trip(code, error.message, Math.max(initial, askedWait(error)));
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
+import { NOT_YET } from '../api/token-use.ts';
 import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
 import { listPauseEnd, waitsForList } from '../ledger/list-pauses.ts';
@@ -42,10 +43,9 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
   const { breaker, time } = deps;
   const failures = countFailures(deps);
   const acceptedRecently = () => breaker.acceptedSince(time.now() - RECENT);
-  /** The grant that the last 401 ended, until an order is answered. */
-  let renewed: string | undefined;
 
   async function note({ seen, pass, token, began }: Sign): Promise<void> {
+    if (isAuthorized(seen)) tokens.accepted(token.fingerprint);
     switch (seen.kind) {
       case 'accepted':
       case 'misnamed':
@@ -54,7 +54,7 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
       case 'refused':
         return succeeded(pass);
       case 'unauthorized':
-        return unauthorized(token.fingerprint, withStatus(seen.said));
+        return unauthorized(token.fingerprint, withStatus(seen.said), began);
       case 'closed':
         return failures.add(seen, pass, await acceptedRecently());
       case 'busy':
@@ -71,23 +71,37 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
 
   async function succeeded(pass: Pass): Promise<void> {
     failures.clear();
-    renewed = undefined;
     if (pass === 'probe') await breaker.reset();
   }
 
-  /** A 401 is worth one renewal. When the next grant is refused too, even of the same token, the token is not the reason. */
-  async function unauthorized(fingerprint: string, reason: string): Promise<void> {
-    await tokens.invalidate(fingerprint);
-    const isSecond = renewed !== undefined && renewed !== fingerprint;
-    renewed ??= fingerprint;
-    await (isSecond ? breaker.trip('token-not-accepted', reason) : breaker.saw('http-401', reason));
+  /** A token that worked before is worth one renewal; a fresh one is tried again, one order at a time, before it is a pause. */
+  async function unauthorized(fingerprint: string, reason: string, began: number): Promise<void> {
+    const refusal = await tokens.refused(fingerprint, began);
+    switch (refusal.kind) {
+      case 'other':
+        return;
+      case 'replaced':
+        return refusal.wasAccepted
+          ? breaker.saw('http-401', reason)
+          : void (await breaker.trip('token-not-accepted', reason));
+      case 'fresh': {
+        const { wait, age } = refusal;
+        if (age + wait > LONG_WAIT)
+          await breaker.trip('token-not-accepted', clauses(NOT_YET, reason), wait);
+        else await Promise.all([breaker.slowDown(wait), breaker.saw('http-401', reason)]);
+      }
+    }
   }
 
-  return {
-    note,
-    /** A token was refused and no order was answered since: one order at a time tries the next token. */
-    isTryingToken: () => renewed !== undefined,
-  };
+  return { note, isTryingToken: tokens.isDoubtful };
+}
+
+/** Whether the API answered as it does only to a token that it accepts. */
+function isAuthorized(seen: Seen): boolean {
+  return (
+    ['accepted', 'misnamed', 'refused'].includes(seen.kind) ||
+    (seen.kind === 'unknown' && isEmptySuccess(seen))
+  );
 }
 
 type Failure = Extract<Seen, { kind: 'closed' | 'busy' | 'unsent' | 'unknown' }>;
@@ -156,7 +170,7 @@ export function pauseAdvice(code: string): string | undefined {
   if (code === 'token-refused')
     return 'check the credentials, and restart the daemon after a change of them';
   if (code === 'token-not-accepted')
-    return 'check that authUrl and baseUrl belong to the same environment';
+    return 'check that authUrl and baseUrl belong to the same environment, and that their clocks agree';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
   return /^http-(3..|403|404|405)$/.test(code)
     ? 'check baseUrl and what this client may do at the API'

@@ -2,8 +2,8 @@ import type { Dirent } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf, PoSyncError } from '../core/errors.ts';
-import { openFolder } from '../core/folder.ts';
+import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
+import { named, openFolder, STICKY } from '../core/folder.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 import { type ClaimedFile, claimTimeOf, nameBatch } from '../order/batch.ts';
 import { folderError, openOwnFolder } from './folders.ts';
@@ -17,7 +17,7 @@ const YOUNG = 60_000;
 
 /**
  * Claims a file of an inbox by one rename, which only one daemon can win; `taken` if another daemon won or the file is
- * gone. PoSyncError `file-not-readable`, `not-a-file`, `folder-…`; EBUSY, EACCES and EPERM unchanged.
+ * gone. PoSyncError `file-not-readable`, `file-not-movable`, `not-a-file`, `folder-…`; EBUSY unchanged.
  */
 export async function claimFile(
   file: string,
@@ -34,7 +34,10 @@ export async function claimFile(
   await mkdir(folder).catch((error: unknown) => Promise.reject(folderError(error, source.path)));
   try {
     const to = path.join(folder, name);
-    await rename(file, to).catch((error: unknown) => unlessRenamed(error, file, to));
+    const moving = rename(file, to).catch((error: unknown) =>
+      unlessRenamed(error, file, to, place),
+    );
+    await named(moving, processing);
   } catch (error) {
     await rmdir(folder);
     if (codeOf(error) === 'ENOENT') return 'taken';
@@ -55,9 +58,16 @@ async function canRead(file: string): Promise<boolean> {
   }
 }
 
-/** On a network share a rename can succeed although its reply was lost. */
-async function unlessRenamed(error: unknown, from: string, to: string): Promise<void> {
+/** On a network share a rename can succeed although its reply was lost. `place`: the path of `to` for people. */
+async function unlessRenamed(
+  error: unknown,
+  from: string,
+  to: string,
+  place: string,
+): Promise<void> {
   if (codeOf(error) === 'ENOENT' && (await exists(to))) return;
+  if (codeOf(error) === 'EPERM' || codeOf(error) === 'EACCES')
+    throw await notMovable(error, from, place);
   if (codeOf(error) !== 'EXDEV') throw error;
   // A copy would not be exclusive: two daemons could both take the file.
   throw new PoSyncError(
@@ -68,6 +78,24 @@ async function unlessRenamed(error: unknown, from: string, to: string): Promise<
       cause: error,
     },
   );
+}
+
+/** In a sticky folder only the owner of a file, or of the folder, may move it. */
+async function notMovable(cause: unknown, file: string, place: string): Promise<PoSyncError> {
+  const folder = path.dirname(file);
+  const isSticky = await stat(folder).then(
+    ({ mode }) => (mode & STICKY) !== 0,
+    () => false,
+  );
+  const owners = ownersOf(Object.assign(new Error(), { code: codeOf(cause), path: file }));
+  const message = `No permission to move ${file} to ${path.dirname(place)}${owners}${isSticky ? `: ${folder} is sticky, so only the owner of a file may move it` : ''}.`;
+  return new PoSyncError('file-not-movable', message, {
+    remedy: isSticky
+      ? `Remove the sticky bit (chmod -t '${folder}'), or make the user that runs po-sync the owner of the folder.`
+      : `Give the user that runs po-sync write permission for ${folder}; the file may also be immutable (lsattr).`,
+    cause,
+    facts: { file },
+  });
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -117,7 +145,7 @@ export async function filesIn(
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     await using opened = await openFolder(folder);
-    return await readdir(opened.path, { withFileTypes: true });
+    return await named(readdir(opened.path, { withFileTypes: true }), opened);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;

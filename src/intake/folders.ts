@@ -20,15 +20,13 @@ export async function openOwnFolder(
   ...names: [string, ...string[]]
 ): Promise<OpenFolder> {
   await using opened = new AsyncDisposableStack();
-  let parent = inbox;
-  let folder: OpenFolder | undefined;
+  let folder = { path: inbox, shown: inbox };
   for (const [depth, name] of names.entries()) {
     const shown = path.join(inbox, ...names.slice(0, depth + 1));
-    folder = opened.use(await createAndOpen(path.join(parent, name), shown, inbox));
-    parent = folder.path;
+    folder = opened.use(await createAndOpen(path.join(folder.path, name), shown, inbox));
   }
   const handles = opened.move();
-  return { path: parent, [Symbol.asyncDispose]: () => handles.disposeAsync() };
+  return { ...folder, [Symbol.asyncDispose]: () => handles.disposeAsync() };
 }
 
 async function createAndOpen(folder: string, shown: string, inbox: string): Promise<OpenFolder> {
@@ -53,7 +51,8 @@ export async function openClaim({
   kind,
   path: file,
 }: Pick<ClaimedFile, 'kind' | 'path'>): Promise<OpenFolder> {
-  if (kind !== 'inbox') return { path: file, [Symbol.asyncDispose]: async () => undefined };
+  if (kind !== 'inbox')
+    return { path: file, shown: file, [Symbol.asyncDispose]: async () => undefined };
   const batch = path.dirname(file);
   const processing = path.dirname(batch);
   const names = [path.basename(processing), path.basename(batch)];
@@ -62,6 +61,7 @@ export async function openClaim({
   });
   return {
     path: path.join(folder.path, path.basename(file)),
+    shown: file,
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
@@ -88,7 +88,7 @@ export async function openIfClaimed(
     const claim = opened.use(await openClaim(claimed));
     await lstat(claim.path);
     const kept = opened.move();
-    return { path: claim.path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+    return { ...claim, [Symbol.asyncDispose]: () => kept.disposeAsync() };
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'file-missing') return undefined;
     throw error;

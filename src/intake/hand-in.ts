@@ -43,10 +43,7 @@ export async function handIn(
 }
 
 async function openParent(source: Source, config: HandInDeps['config']) {
-  if (source.type === 'inbox') {
-    const shown = path.join(source.path, PROCESSING);
-    return Object.assign(await openOwnFolder(source.path, PROCESSING), { shown });
-  }
+  if (source.type === 'inbox') return openOwnFolder(source.path, PROCESSING);
   const shown = handedInOf(config, source.name);
   await makePath(shown, PRIVATE_FOLDER);
   return { path: shown, shown, [Symbol.asyncDispose]: async () => undefined };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, explained, PoSyncError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import { fileInUse, fileTrouble } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
@@ -47,11 +47,14 @@ export function notTaken(source: string, thrown: unknown, file?: string): NotTak
 /** All in milliseconds. */
 const FIRST_GAP = 500;
 const LONGEST_GAP = 60_000;
-const REPORTED_AFTER = 5 * 60_000;
+const IN_USE_FOR = 5 * 60_000;
+const NOT_PERMITTED_FOR = 10_000;
 const REFUSED_AFTER = 3_000;
 
-/** Another program has the file open exclusively, or its permissions are not set yet. */
-const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY']);
+/** Another program has the file open exclusively. */
+const IN_USE = new Set(['EBUSY', 'EAGAIN', 'ETXTBSY']);
+/** The sender may set the permissions a moment after it wrote the file. */
+const NOT_PERMITTED = new Set(['EACCES', 'EPERM', 'file-not-movable']);
 
 /** Growing gaps between the attempts at things that fail. `version`: another one is tried at once, because its fault may be corrected. */
 export type RetryGaps = {
@@ -100,11 +103,12 @@ export function createOffers(
   function report(file: string, error: unknown, durationMs: number): void {
     const code = codeOf(error) ?? '';
     const isInUse = IN_USE.has(code);
-    if (reported.has(file) || (isInUse && durationMs < REPORTED_AFTER)) return;
+    const patience = isInUse ? IN_USE_FOR : NOT_PERMITTED.has(code) ? NOT_PERMITTED_FOR : 0;
+    if (reported.has(file) || durationMs < patience) return;
     reported.add(file);
     const facts = { source, file: path.basename(file) };
     if (isInUse) fileInUse(log, { ...facts, code, durationMs });
-    else fileTrouble(log, { ...facts, reason: toError(error).message });
+    else fileTrouble(log, { ...facts, reason: explained(error).message });
   }
 
   return {

@@ -14,6 +14,7 @@ import {
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { named } from '../core/folder.ts';
 import { draftPath, syncFile } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import { openClaim, openOwnFolder } from './folders.ts';
@@ -36,8 +37,10 @@ export async function settleFile(
   const free = uniqueName(claimed.name, undefined);
   try {
     await using claim = await openClaim(claimed);
-    const settled = (await moveToFree(claim.path, path.join(folder.path, free))) ? free : own;
-    if (settled === own && !(await moveToFree(claim.path, path.join(folder.path, own)))) {
+    const moveTo = (name: string) =>
+      named(moveToFree(claim.path, path.join(folder.path, name)), claim, folder);
+    const settled = (await moveTo(free)) ? free : own;
+    if (settled === own && !(await moveTo(own))) {
       throw nameTaken(path.join(source.path, where, day, own));
     }
     await removeFolder(path.dirname(claimed.path));

@@ -20,6 +20,9 @@ export type { Redis } from 'ioredis';
 /** How long Redis may stay away at start, in milliseconds (docs/contract.md, "Exit codes"). */
 const REACHABLE_WITHIN = 10_000;
 
+/** How often it is looked whether Redis still loads its data, in milliseconds. */
+const LOOK = 500;
+
 const RECONNECT = { initial: 100, max: 1_000 };
 const LOG_GAP = { initial: 10_000, max: 3_600_000 };
 /** After this long without trouble, the next trouble is logged at once again. Milliseconds. */
@@ -31,6 +34,7 @@ const READ_ONLY = /\bREADONLY\b/;
 const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
 /** A node that another one replaced, or a cluster without one for this slot. */
 const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
+const LOADING = 'LOADING Redis is loading its data';
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
@@ -89,10 +93,11 @@ export async function connectRedis(
     // A silent network swallows replies without closing; must stay above BullMQ's 11 s of blocking.
     socketTimeout: 15_000,
     connectTimeout: 5_000,
+    maxLoadingRetryTime: LOOK,
     showFriendlyErrorStack: false,
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
-  await reach(redis, place, options, trouble.last);
+  await reach(redis, place, options, trouble);
   // BullMQ never recovers from a lazy connection that is lost before it is ready: so its duplicates connect at once.
   redis.options.lazyConnect = false;
   const giveUp = () => {
@@ -148,7 +153,7 @@ async function reach(
   redis: Redis,
   place: RedisPlace,
   options: ConnectOptions,
-  last: () => Error,
+  { last, report }: ReturnType<typeof createTrouble>,
 ): Promise<void> {
   const { address } = place;
   const redact = withoutPasswords(place);
@@ -158,6 +163,7 @@ async function reach(
     const giveUp = () => reject(unreachable(place, redact(last())));
     timers.push(setTimeout(giveUp, within));
     timers.push(setTimeout(() => void (isAbsent(last()) && giveUp()), refusedWithin));
+    timers.push(setInterval(() => void loadingOf(redis).then((it) => it && report(it)), LOOK));
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
@@ -178,6 +184,16 @@ async function reach(
   } finally {
     timers.forEach(clearTimeout);
   }
+}
+
+/** That Redis loads its data, in its own words: until then ioredis waits without any. */
+async function loadingOf(redis: Redis): Promise<Error | undefined> {
+  if (redis.status !== 'connect') return undefined;
+  const info = await redis.info('persistence').catch(() => '');
+  const [, percent = '0'] = /^loading_loaded_perc:([\d.]+)/m.exec(info) ?? [];
+  return /^loading:1/m.test(info)
+    ? new Error(`${LOADING}, ${Math.floor(Number(percent))} % so far`)
+    : undefined;
 }
 
 /** Nothing listens at the address, and nobody but a person changes that; a slow server or network shows another error. */
@@ -216,7 +232,16 @@ function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSync
       },
     );
   }
-  const explained = explainConnection(cause, place);
+  // Redis' own words, where another node or a script meets it.
+  if (/\bLOADING\b/.test(cause.message)) {
+    const words = withoutStop(cause.message.replace(/^.*\bLOADING Redis /, ''));
+    return new PoSyncError('redis-unreachable', `Redis at ${place} ${words}.`, {
+      remedy:
+        'Start po-sync again when it has loaded them; a service manager does that automatically.',
+      cause,
+    });
+  }
+  const explained = explainConnection(cause, place, credentials?.tls?.authorities());
   if (explained instanceof PoSyncError && explained !== cause) {
     return new PoSyncError('redis-unreachable', `Redis does not answer: ${explained.message}`, {
       remedy: (explained.remedy ?? '').replace(/\btls\./g, 'redis.tls.'),

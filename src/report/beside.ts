@@ -82,12 +82,7 @@ export async function openDay(settledPath: string): Promise<OpenFolder & { settl
   const day = dirname(settledPath);
   const where = dirname(day);
   const opened = await openFolderBelow(dirname(where), [basename(where), basename(day)]);
-  const dispose = () => opened[Symbol.asyncDispose]();
-  return {
-    path: opened.path,
-    settled: join(opened.path, basename(settledPath)),
-    [Symbol.asyncDispose]: dispose,
-  };
+  return { ...opened, settled: join(opened.path, basename(settledPath)) };
 }
 
 function unlessGone(error: unknown): undefined {

@@ -3,8 +3,9 @@ import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
-import { makePath, shownPath } from '../core/folder.ts';
+import { makePath } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
+import { shownPath } from '../core/shown-path.ts';
 
 /** Runs `work` on the file system and turns its failure into `report-not-written` with the path. */
 export async function written<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTokenSource } from '../../src/api/token.ts';
+import { type BearerToken, createTokenSource, type TokenSource } from '../../src/api/token.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -19,12 +19,15 @@ describe('token', () => {
   let store: OpenRedis;
   let http: Http;
   let requests: number;
+  /** Milliseconds that passed for the daemons. */
+  let ahead: number;
 
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     store = stack.use(await openTestRedis());
     http = stack.use(openHttp({ connections: 8 }));
     requests = 0;
+    ahead = 0;
   });
   afterEach(() => stack.disposeAsync());
 
@@ -43,7 +46,11 @@ describe('token', () => {
     const redis = await connectRedis(store.server.url);
     stack.defer(() => redis.disconnect());
     return createTokenSource({
-      store: { redis, keys: store.keys, time: store.time },
+      store: {
+        redis,
+        keys: store.keys,
+        time: { ...store.time, now: () => store.time.now() + ahead },
+      },
       http,
       clock: systemClock,
       owner: Math.random().toString(),
@@ -57,6 +64,13 @@ describe('token', () => {
     });
   }
 
+  /** A token that was accepted. */
+  async function used(tokens: TokenSource): Promise<BearerToken> {
+    const token = await tokens.get();
+    tokens.accepted(token.fingerprint);
+    return token;
+  }
+
   it('is requested once for 200 callers of two daemons', async () => {
     const api = await sandbox();
     const daemons = [await daemon(api), await daemon(api)];
@@ -67,43 +81,77 @@ describe('token', () => {
     expect(requests).toBe(1);
   });
 
-  it('is requested once after a 401 to all callers; a late 401 of the old token does not discard the new one', async () => {
+  it('that was used is requested once after a 401 to all callers; a late 401 of the old token does not discard the new one', async () => {
     const api = await sandbox();
     const daemons = [await daemon(api), await daemon(api)];
-    const old = await Promise.all(daemons.map((one) => one.get()));
+    const old = await Promise.all(daemons.map(used));
+    ahead = 31_000;
     await Promise.all(
       daemons.flatMap((one, i) =>
-        Array.from({ length: 50 }, () => one.invalidate(old[i]?.fingerprint ?? '')),
+        Array.from({ length: 50 }, () => one.refused(old[i]?.fingerprint ?? '')),
       ),
     );
     const renewed = await Promise.all(daemons.map((one) => one.get()));
-    await daemons[0]?.invalidate(old[0]?.fingerprint ?? '');
+    expect(await daemons[0]?.refused(old[0]?.fingerprint ?? '')).toEqual({ kind: 'other' });
     expect((await daemons[0]?.get())?.value).toBe(renewed[0]?.value);
     expect(renewed[0]?.value).toBe(renewed[1]?.value);
     expect(renewed[0]?.value).not.toBe(old[0]?.value);
     expect(requests).toBe(2);
   });
 
+  it('that is fresh is kept after a 401, with growing waits, by calls that began after the last one', async () => {
+    const tokens = await daemon(await sandbox());
+    const { fingerprint, value } = await tokens.get();
+    const began = store.time.now();
+    const waits = [];
+    for (let i = 0; i < 3; i += 1) waits.push(await tokens.refused(fingerprint));
+    ahead = 10;
+    expect(waits).toMatchObject([250, 500, 1_000].map((wait) => ({ kind: 'fresh', wait })));
+    expect(await tokens.refused(fingerprint, began)).toMatchObject({ wait: 1_000 });
+    expect((await tokens.get()).value).toBe(value);
+    expect(requests).toBe(1);
+  });
+
+  it('that was never accepted is replaced in half a minute, the next one later', async () => {
+    const tokens = await daemon(await sandbox());
+    const ages = [];
+    for (const patience of [30_000, 60_000]) {
+      const { fingerprint } = await tokens.get();
+      ahead += patience - 5_000;
+      ages.push(await tokens.refused(fingerprint));
+      ahead += 6_000;
+      ages.push(await tokens.refused(fingerprint));
+    }
+    expect(ages.map(({ kind }) => kind)).toEqual(['fresh', 'replaced', 'fresh', 'replaced']);
+    expect(requests).toBe(2);
+  });
+
   it('is renewed ahead of its end, while the old one is still used, with one request', async () => {
     const api = await sandbox({ tokenLifetime: 2 });
     const tokens = await daemon(api);
-    const first = await tokens.get();
+    const first = await used(tokens);
     const second = await until('a new token', async () => {
       const token = await tokens.get();
       return token.value !== first.value && token;
     });
-    const answer = await api.list(second.value);
-    expect(answer.status).toBe(200);
+    // One call tries it; it takes the place of the one in use when the API accepted it.
+    expect((await tokens.get()).value).toBe(first.value);
+    expect(await tokens.refused(second.fingerprint)).toEqual({ kind: 'other' });
+    expect((await tokens.get()).value).toBe(first.value);
+    tokens.accepted(second.fingerprint);
+    expect((await tokens.get()).value).toBe(second.value);
     expect(requests).toBe(2);
   });
 
   it('is kept for every daemon when an older one was refused', async () => {
     const api = await sandbox();
     const [slow, quick] = [await daemon(api), await daemon(api)];
-    const old = await slow.get();
-    await quick.invalidate(old.fingerprint);
+    const old = await used(slow);
+    await used(quick);
+    ahead = 31_000;
+    await quick.refused(old.fingerprint);
     const renewed = await quick.get();
-    await slow.invalidate(old.fingerprint);
+    await slow.refused(old.fingerprint);
     expect((await slow.get()).value).toBe(renewed.value);
     expect(requests).toBe(2);
   });
@@ -228,6 +276,71 @@ describe('token', () => {
         expect(text).not.toContain(never);
     });
 
+    it.each<[string, unknown, string, string]>([
+      [
+        'an error',
+        { error: `invalid_client ${CLIENT_SECRET}`, error_description: 'The app is disabled.' },
+        'token-refused',
+        'refuses the credentials: invalid_client [redacted]: The app is disabled (HTTP 200).',
+      ],
+      [
+        'an error that is not of OAuth',
+        { error: 'quota_exceeded', access_token: null },
+        'token-unavailable',
+        'answers HTTP 200 without access_token: quota_exceeded',
+      ],
+      [
+        'a page',
+        '<html><title>Sign in',
+        'token-unavailable',
+        'HTTP 200 with an HTML page, "Sign in"',
+      ],
+      ['no token', {}, 'token-unavailable', 'HTTP 200 without access_token'],
+      ['an empty one', bearer(''), 'token-unavailable', 'an access_token of 0 characters'],
+      ['a number', bearer(7), 'token-unavailable', 'an access_token that is no text'],
+      [
+        'a line break',
+        bearer('abc\ndef'),
+        'token-unavailable',
+        'an access_token that no header can carry: U+000A at position 4 of 7',
+      ],
+      [
+        'an umlaut',
+        bearer('geheimer-schlüssel'),
+        'token-unavailable',
+        'an access_token that no header can carry: U+00FC at position 14 of 18',
+      ],
+      [
+        'too many characters',
+        bearer('x'.repeat(20_000)),
+        'token-unavailable',
+        'an access_token of 20000 characters; po-sync sends at most 8192',
+      ],
+      [
+        'another type',
+        { ...Object(bearer('abc')), token_type: 'mac' },
+        'token-unavailable',
+        'token_type "mac" instead of Bearer',
+      ],
+      ['no type', { access_token: 'abc' }, 'token-unavailable', 'HTTP 200 without token_type'],
+    ])('that answers HTTP 200 with %s is reported with just that', async (_, body, code, words) => {
+      const api = await oddly(() => ({ status: 200, body }));
+      const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
+      expect(thrown).toMatchObject({ code, message: expect.stringContaining(words) });
+      for (const never of [CLIENT_SECRET, 'geheimer', 'abc'])
+        expect(JSON.stringify([thrown, String(thrown)])).not.toContain(never);
+    });
+
+    it('is reported with the words of a failure', async () => {
+      const api = await oddly(() => ({
+        status: 503,
+        body: { error: 'temporarily_unavailable', error_description: 'Back at 9.' },
+      }));
+      await expect((await daemon(api)).get()).rejects.toMatchObject({
+        message: expect.stringMatching(/answers HTTP 503: temporarily_unavailable: Back at 9$/),
+      });
+    });
+
     it('is requested again at once by a daemon that starts, after any earlier failure', async () => {
       const api = await oddly(({ nth }) =>
         nth === 1 ? { status: 401, body: { error: 'invalid_client' } } : undefined,
@@ -242,3 +355,7 @@ describe('token', () => {
     });
   });
 });
+
+function bearer(access_token: unknown): unknown {
+  return { access_token, token_type: 'Bearer', expires_in: 3600 };
+}

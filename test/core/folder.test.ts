@@ -1,9 +1,9 @@
-import { chmod, stat, writeFile } from 'node:fs/promises';
+import { chmod, rename, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownersOf } from '../../src/core/errors.ts';
-import { makePath, makePathSync } from '../../src/core/folder.ts';
+import { ownersOf, toError } from '../../src/core/errors.ts';
+import { makePath, makePathSync, named, openFolder } from '../../src/core/folder.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 describe.each([
@@ -58,4 +58,21 @@ it('a refused permission names the owner, the mode and the user that runs po-syn
   expect(ownersOf(Object.assign(new Error('gone'), { code: 'ENOENT', path: folder.path }))).toBe(
     '',
   );
+});
+
+it('an error in an open folder names the path that people know, and never its handle', async () => {
+  await using temp = await makeTempFolder();
+  await using folder = await openFolder(temp.path);
+  const failing = () => rename(path.join(folder.path, 'a'), path.join(folder.path, 'b'));
+  const [a, b] = [path.join(temp.path, 'a'), path.join(temp.path, 'b')];
+  await expect(named(failing(), folder)).rejects.toMatchObject({
+    message: `ENOENT: no such file or directory, rename '${a}' -> '${b}'`,
+    path: a,
+    dest: b,
+  });
+  expect(toError(await failing().catch((error: unknown) => error))).toMatchObject({
+    message: "ENOENT: no such file or directory, rename 'a' -> 'b'",
+    path: 'a',
+    dest: 'b',
+  });
 });

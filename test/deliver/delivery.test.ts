@@ -5,9 +5,11 @@ import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import { SWEEP_AFTER } from '../../src/ledger/state-machine/step.ts';
+import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
+import { envelope, oddAt, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -175,6 +177,65 @@ describe('delivery', () => {
     expect(rig.stored().size).toBe(0);
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
     expect(await rig.ledger.unsettled()).toBe(20);
+  });
+
+  it.each([
+    [1_500, undefined],
+    [7_000, 'the API does not accept fresh tokens yet; no (HTTP 401)'],
+  ])(
+    'sends orders with a token that is accepted %i ms after it was issued',
+    async (skew, reason) => {
+      let issued = Number.POSITIVE_INFINITY;
+      await using odd = await openOddApi(({ endpoint }) => {
+        if (endpoint === 'token') issued = performance.now();
+        const isLate = endpoint === 'create' && performance.now() - issued < skew;
+        return isLate ? { status: 401, body: envelope(401, 'no') } : undefined;
+      });
+      await using rig = await openDeliveryRig({ partner: odd, delivery: { attempts: 2 } });
+      await rig.breaker.start(false);
+      await rig.submit('b1', numbersOf(20));
+      await rig.settled();
+      expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
+      expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(1);
+      expect(odd.calls.filter(({ status }) => status === 401).length).toBeLessThan(10);
+      const paused = rig.lines.filter(({ event }) => event === 'delivery-paused');
+      expect(paused.map((line) => line['reason'])).toEqual(reason === undefined ? [] : [reason]);
+    },
+  );
+
+  it('replaces a token that the API never accepted when a person resumes', async () => {
+    await using odd = await openOddApi();
+    odd.revoked.add('token-1');
+    await using rig = await openDeliveryRig({ partner: odd });
+    await rig.submit('b1', numbersOf(5));
+    await until('a pause', () => rig.breaker.current()?.code === 'token-not-accepted');
+    expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(1);
+    await resumeDelivery({ ...rig, ...rig.context });
+    await rig.settled();
+    expect(odd.calls.filter(({ endpoint }) => endpoint === 'token')).toHaveLength(2);
+  });
+
+  it('requests no token while the endpoint asks to wait, and one when a person resumes', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '600' } };
+    await using odd = await openOddApi(oddAt('token', ({ nth }) => (nth <= 2 ? busy : undefined)));
+    await using rig = await openDeliveryRig({ partner: odd });
+    await rig.submit('b1', numbersOf(5));
+    await until('a pause', () => rig.breaker.current());
+    const { code, reason, seenAt = 0, nextTryAt = 0 } = rig.breaker.current() ?? {};
+    expect({ code, reason }).toEqual({
+      code: 'token-unavailable',
+      reason: expect.stringMatching(/HTTP 429.*; it asks to wait 600 s$/),
+    });
+    expect(nextTryAt - rig.store.time.now()).toBeGreaterThan(550_000);
+    // A daemon that starts meanwhile asks for nothing, and what it reports is the wait that is left.
+    expect(await rig.partner.tokens.first()).toBe(false);
+    await rig.breaker.lift();
+    await until('another try', () => (rig.breaker.current()?.seenAt ?? 0) > seenAt);
+    expect(rig.breaker.current()?.nextTryAt).toBeGreaterThan(nextTryAt - 1_000);
+    expect(odd.calls.map(({ endpoint }) => endpoint)).toEqual(['token', 'token']);
+    await resumeDelivery({ ...rig, ...rig.context });
+    await rig.settled();
+    expect(odd.stored).toHaveLength(5);
   });
 
   it('slows down for 429 as long as the API says', async () => {

@@ -17,7 +17,7 @@ function rules() {
     trip: async (_: string, reason: string, wait?: number) => trips.push([reason, wait]),
   } as unknown as CircuitBreaker;
   const time = { now: () => 1_000_000 } as RedisTime;
-  const tokens = {} as TokenSource;
+  const tokens = { accepted: () => undefined } as unknown as TokenSource;
   const { note } = createPauseRules({
     breaker,
     tokens,

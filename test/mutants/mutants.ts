@@ -1481,9 +1481,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the refused token among the reasons of a pause',
     file: 'src/deliver/pause-rules.ts',
-    find: ": breaker.saw('http-401', reason));",
-    replace: ': undefined);',
+    find: "await Promise.all([breaker.slowDown(wait), breaker.saw('http-401', reason)]);",
+    replace: 'await breaker.slowDown(wait);',
     tests: DELIVERY,
+  },
+  {
+    without: 'the token in use until its replacement was accepted',
+    file: 'src/api/token-use.ts',
+    find: 'if (next === undefined || !wasAccepted || now < next.nextTry) return current;',
+    replace: 'if (next === undefined) return current;',
+    tests: ['test/api/token.test.ts'],
   },
   {
     without: 'the report that is written again after a second refusal',

@@ -158,7 +158,7 @@ describe('a pause', () => {
   it.each([
     [
       'token-not-accepted',
-      'Check that authUrl and baseUrl belong to the same environment; then it ends automatically',
+      'Check that authUrl and baseUrl belong to the same environment, and that their clocks agree; then it ends automatically',
     ],
     ['http-503', 'Nothing to do: it ends automatically'],
   ])(

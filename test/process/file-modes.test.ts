@@ -197,6 +197,32 @@ describe.runIf(canRunAsOwner)('explain', () => {
 });
 
 describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
+  test('that cannot be moved out of a sticky inbox is named within half a minute, by the path that people know', async () => {
+    await using home = await openHome();
+    const inbox = path.join(home.folder, 'inbox');
+    await makeFolder(inbox, NEIGHBOR, 0o1777);
+    const file = path.join(inbox, 'orders.csv');
+    await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await chown(file, NEIGHBOR, NEIGHBOR);
+    const daemon = home.start();
+    const named = `No permission to move ${file} to ${path.join(inbox, 'processing')}/`;
+    await until('the start', () => daemon.out().includes('"event":"daemon-ready"'));
+    const status = await until(
+      'the file in the status',
+      async () => {
+        const { out } = await home.run('status', '--json');
+        return out.includes(named) && out;
+      },
+      30_000,
+    );
+    expect(status).toContain(`${inbox} is sticky, so only the owner of a file may move it`);
+    expect(status).toContain(`chmod -t '${inbox}'`);
+    expect(daemon.out()).toContain('"event":"file-trouble"');
+    expect(status + daemon.out()).not.toContain('/proc/self');
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  });
+
   test('is named with its owner, its mode and the user that runs po-sync', async () => {
     await using home = await openHome();
     await makeFolder(path.join(home.folder, 'inbox'), NEIGHBOR, 0o700);

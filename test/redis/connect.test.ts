@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -102,6 +102,36 @@ it('a private Redis that does not answer is shown without its password, and nobo
     message: `Redis at ${socket} does not answer: connect ENOENT ${socket}.`,
     remedy: expect.stringMatching(/^It is the private Redis: a daemon starts it again/),
   });
+});
+
+it('a Redis that loads its data is waited for, and named', async () => {
+  await using own = await startTestRedis({ settings: { 'key-load-delay': 300 } });
+  const before = await connectRedis(own.url);
+  await Promise.all(Array.from({ length: 15_000 }, (_, i) => before.set(`${key}:${i}`, '1')));
+  before.disconnect();
+  await own.kill();
+  const loaded = own.restart();
+  await until('a server that listens', async () => {
+    const socket = createConnection(own.port, '127.0.0.1');
+    const isOpen = await once(socket, 'connect').catch(() => undefined);
+    socket.destroy();
+    return isOpen;
+  });
+  const troubles: string[] = [];
+  const onTrouble = ({ message }: Error) => troubles.push(message);
+  const patient = connectRedis(own.url, { within: 60_000, onTrouble });
+  await expect(connectRedis(own.url, { within: 2_000 })).rejects.toMatchObject({
+    code: 'redis-unreachable',
+    message: expect.stringMatching(/^Redis at \S+ is loading its data, \d+ % so far\.$/),
+    remedy: expect.stringContaining('when it has loaded'),
+  });
+  const redis = await patient;
+  await loaded;
+  expect(await redis.exists(`${key}:14999`)).toBe(1);
+  expect(troubles).toEqual([
+    expect.stringMatching(/^LOADING Redis is loading its data, \d+ % so far$/),
+  ]);
+  redis.disconnect();
 });
 
 it('a command waits for a server that is there and does not answer yet', async () => {

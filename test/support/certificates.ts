@@ -19,36 +19,32 @@ type Wish = {
   until?: string;
   /** Encrypts the key. */
   passphrase?: string;
+  /** The certificate of an authority, which may issue others. */
+  isAuthority?: boolean;
 };
 
-/** A certificate authority in a folder that issues certificates by openssl. */
-export async function openAuthority(folder: string, name = 'ca') {
+type Authority = {
+  caFile: string;
+  issue(file: string, wish: Wish): Promise<Certificate>;
+};
+
+const AUTHORITY = ['-addext', 'basicConstraints=critical,CA:TRUE'];
+
+/** A certificate authority in a folder that issues certificates by openssl; without an `issuer` its own is self-signed. */
+export async function openAuthority(
+  folder: string,
+  name = 'ca',
+  issuer?: Authority,
+): Promise<Authority> {
   const at = (file: string) => path.join(folder, file);
   const openssl = (...args: string[][]) => run('openssl', args.flat(), { cwd: folder });
   const [caKey, caFile] = [at(`${name}.key`), at(`${name}.pem`)];
-  await openssl(
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-    ],
-    [
-      '-subj',
-      `/CN=${name}`,
-      '-addext',
-      'basicConstraints=critical,CA:TRUE',
-      '-keyout',
-      caKey,
-      '-out',
-      caFile,
-    ],
-  );
+  if (issuer) await issuer.issue(name, { names: [name], isAuthority: true });
+  else
+    await openssl(
+      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+      ['-days', '2', '-subj', `/CN=${name}`, ...AUTHORITY, '-keyout', caKey, '-out', caFile],
+    );
   await writeFile(at(`${name}.index`), '');
   await writeFile(
     at(`${name}.cnf`),
@@ -57,7 +53,7 @@ export async function openAuthority(folder: string, name = 'ca') {
 
   return {
     caFile,
-    async issue(file: string, { names, from, until, passphrase }: Wish): Promise<Certificate> {
+    async issue(file, { names, from, until, passphrase, isAuthority }) {
       const [cert, key, request] = [at(`${file}.pem`), at(`${file}.key`), at(`${file}.csr`)];
       const alternative = names
         .map((one) => (/^[\d.]+$/.test(one) ? `IP:${one}` : `DNS:${one}`))
@@ -68,8 +64,7 @@ export async function openAuthority(folder: string, name = 'ca') {
         [
           '-subj',
           `/CN=${names[0]}`,
-          '-addext',
-          `subjectAltName=${alternative}`,
+          ...(isAuthority ? AUTHORITY : ['-addext', `subjectAltName=${alternative}`]),
           '-keyout',
           key,
           '-out',

@@ -27,6 +27,7 @@ import { until } from './until.ts';
 
 export type DeliveryRig = AsyncDisposable & {
   api: OpenSandbox;
+  context: Context;
   store: OpenRedis;
   ledger: Ledger;
   queue: OrderQueue;
@@ -208,6 +209,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const kept = stack.move();
   return {
     api,
+    context,
     store,
     ledger,
     queue,

@@ -65,7 +65,7 @@ export function fileIncomplete(log: Log, facts: File & { reason: string }): void
   log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
 }
 
-/** Another program has the file open, or its permissions do not allow the move. Logged once. */
+/** Another program has the file open. Logged once. */
 export function fileInUse(log: Log, facts: File & { code: string; durationMs: number }): void {
   log.warn({ event: 'file-in-use', ...facts }, 'file cannot be taken yet, will retry');
 }

@@ -119,9 +119,19 @@ export async function resumeDelivery(
   const resumed = await breaker.release(OPERATOR);
   await sharePause(context);
   const hastened = await endRetryWaits(context);
+  await requestTokenAnew(context);
   const lifted = (await breaker.lift()) || hastened > 0;
   const [pauses, heldBatches] = await Promise.all([breaker.reasons(), batches.held()]);
   return { resumed, lifted, pauses, heldBatches };
+}
+
+/** What kept delivery from having a token may be fixed: one is requested, also in place of one that the API does not accept. */
+async function requestTokenAnew({
+  breaker,
+  store: { redis, keys },
+}: Pick<OperatorContext, 'breaker' | 'store'>): Promise<void> {
+  const isRefused = (await breaker.reasons()).some(({ code }) => code === 'token-not-accepted');
+  await redis.del(keys.tokenFailure, ...(isRefused ? [keys.token] : []));
 }
 
 /** What ending a pause led to, in a sentence that is still right when the call that follows has its answer. */

@@ -236,7 +236,7 @@ it.each([
   [
     'token-not-accepted',
     0,
-    'check that authUrl and baseUrl belong to the same environment; then it ends automatically',
+    'check that authUrl and baseUrl belong to the same environment, and that their clocks agree; then it ends automatically',
   ],
   [
     'http-403',
