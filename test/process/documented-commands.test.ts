@@ -18,7 +18,6 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^curl -fOJ\b/, 'test/admin/order-list.test.ts'],
   [/\nnpm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/\nnpm pack\n/, 'test/deploy/installed.test.ts'],
-  [/\nnpm run package:deb\b/, 'test/deploy/debian-package.test.ts'],
   [/^cat > \/etc\/po-sync\/run-once\b/, 'test/process/cron-script.test.ts'],
   [/^sudo install -d /, 'test/process/deploy.test.ts'],
   [
