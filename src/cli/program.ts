@@ -2,7 +2,7 @@ import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
 import { explainRedisError } from '../redis/connection-end.ts';
-import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
+import { completionCommand, SHELLS } from './commands/completion.ts';
 import {
   addCommand,
   addToList,
@@ -149,34 +149,8 @@ function completion(program: Command): CommandDefinition {
       ['1', 'the shell is not supported'],
     ],
     load: async () => (args: { shell: string; json: boolean }, shell) =>
-      completionCommand(args, treeOf(program), shell),
+      completionCommand(args, program, shell),
   };
-}
-
-function treeOf(command: Command): CommandTree {
-  const visible = command.options.filter(({ hidden }) => !hidden);
-  const valued = visible.filter(({ required }) => required);
-  const flagsOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
-  return {
-    name: command.name(),
-    summary: command.description(),
-    options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter(
-      (flag) => flag !== '',
-    ),
-    values: Object.fromEntries(
-      valued.flatMap((option) =>
-        flagsOf(option).map((flag) => [flag, option.argChoices ?? listedIn(option.description)]),
-      ),
-    ),
-    files: valued.filter(({ flags }) => /<(?:file|folder)>/.test(flags)).flatMap(flagsOf),
-    words: command.registeredArguments.flatMap(({ description }) => listedIn(description)),
-    commands: command.commands.map(treeOf),
-  };
-}
-
-/** The help of an option or argument whose values are few is their list: `bash, zsh, fish`. */
-function listedIn(description: string): string[] {
-  return /^\w+(, \w+)+$/.test(description) ? description.split(', ') : [];
 }
 
 /** Subcommands print help in the same way as the program. */
