@@ -68,3 +68,5 @@ try {
 }
 process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();
+// A collector of traces that hangs must not keep a process alive that has done its work.
+setTimeout(() => process.exit(), 1_000).unref();

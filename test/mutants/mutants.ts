@@ -2321,10 +2321,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   // Tracing
   {
-    without: 'a bound of the spans that wait',
-    file: 'src/log/tracing/span-queue.ts',
-    find: 'this.#waiting.length >= size',
-    replace: 'size === 0',
+    without: 'a bound of the time that the last spans have',
+    file: 'src/log/tracing/open-tracing.ts',
+    find: 'clock.sleep(LAST,',
+    replace: 'clock.sleep(600 * LAST,',
     tests: ['test/log/tracing/tracing.test.ts'],
   },
   {
