@@ -175,7 +175,6 @@ describe('the lists', () => {
     expect(((await get(`pace?after=${after}`))['at'] as number[]).slice(0, 2)).toEqual(
       at.slice(-2),
     );
-    expect(await get('queue')).toMatchObject({ counts: { waiting: 0, active: 0 }, items: [] });
     expect((await get('sources')).items).toMatchObject([{ name: 'inbox', state: 'ok' }]);
     expect(await get('config')).toMatchObject({ config: { environment: 'staging' } });
     expect((await get('actions')).items).toEqual([]);

@@ -23,7 +23,7 @@ import { orderPage } from './order-page.ts';
 import { badge, link } from './parts.ts';
 import { planPage } from './plan-pages.ts';
 import { sourcesPage } from './sources-page.ts';
-import { environmentPage, overviewPage, queuePage } from './state-pages.ts';
+import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
@@ -49,7 +49,6 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/upload', uploadPage],
   ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],
-  ['/queue', queuePage],
   ['/environment', environmentPage],
   ['/for-clerks', createHelpPage()],
 ];
