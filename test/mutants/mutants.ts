@@ -777,7 +777,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the count of open dead letters that reads only changed batches',
     file: 'src/admin/api/api-context.ts',
-    find: 'readStatus(operatorOf(undefined), counts)',
+    find: 'readStatus(operatorOf(undefined), countLetters)',
     replace: 'readStatus(operatorOf(undefined))',
     tests: ['test/admin/read-model.test.ts'],
   },

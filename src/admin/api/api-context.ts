@@ -12,7 +12,7 @@ import { createUploads } from '../../operate/uploads/uploads.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
 import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
-import { createCounts } from '../read-model/changes.ts';
+import { createOpenLetterCount } from '../read-model/changes.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
 import { createPlans } from './plans.ts';
@@ -46,9 +46,12 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     return { ...base, operator: { who, did: (what) => ({ at: store.time.now(), who, what }) } };
   }
 
-  const counts = createCounts(store);
+  const countLetters = createOpenLetterCount(store);
   const readSnapshot = remembered(base, async (): Promise<Snapshot> => {
-    return { status: await readStatus(operatorOf(undefined), counts), asOf: store.time.now() };
+    return {
+      status: await readStatus(operatorOf(undefined), countLetters),
+      asOf: store.time.now(),
+    };
   });
 
   /** The last status, while Redis is not reachable too. PoSyncError `redis-away` before the first. */
