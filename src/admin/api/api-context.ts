@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { createItemLists } from '../../operate/batches/item-list.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
@@ -94,22 +93,11 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     snapshot,
     pace,
     tables,
-    ...openFiles(base, model),
+    search: createFileSearch(model.findOrder),
     catchUp: model.catchUp,
     needingRedis,
     withRedis,
     [Symbol.asyncDispose]: () => disposeOf(people.uploads, model),
-  };
-}
-
-/** What is read from the files of batches again. */
-function openFiles(
-  base: Omit<OperatorContext, 'operator'>,
-  model: ReturnType<typeof createReadModel>,
-) {
-  return {
-    search: createFileSearch(model.findOrder),
-    itemLists: createItemLists(base, model.readItems),
   };
 }
 
@@ -194,12 +182,7 @@ function redisAway(): PoSyncError {
 }
 
 /** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
-export type Note = {
-  text: string;
-  isGood: boolean;
-  isOpen?: boolean;
-  link?: { path: string; says: string };
-};
+export type Note = { text: string; isGood: boolean; isOpen?: boolean };
 
 const NOTES = 200;
 

@@ -21,7 +21,7 @@ import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, readQuery } from './query.ts';
+import { given, listOf, type Query, readQuery } from './query.ts';
 
 const STANDINGS = ['reading', 'sending', 'held', 'finished', 'unreadable'] as const;
 
@@ -72,7 +72,7 @@ export function batchRoutes(api: ApiContext): Route[] {
 }
 
 /** The parameters that select batches. */
-export const BATCH_FILTERS: readonly string[] = [
+const BATCH_FILTERS: readonly string[] = [
   'state',
   'open',
   'source',
@@ -86,8 +86,7 @@ export const BATCH_FILTERS: readonly string[] = [
 ];
 
 /** The batches that a request selects. */
-export function batchFilter(url: URL, more: readonly string[] = []): BatchRowFilter {
-  const query = readQuery(url, [...BATCH_FILTERS, ...more]);
+function batchFilter(query: Query): BatchRowFilter {
   return given<BatchRowFilter>({
     state: query.oneOf('state', STANDINGS),
     open: query.flag('open') ? true : undefined,
@@ -101,8 +100,8 @@ export function batchFilter(url: URL, more: readonly string[] = []): BatchRowFil
 
 /** A page of batches, newest first, each as Redis has it now. */
 export async function readBatchPage(api: ApiContext, url: URL) {
-  const filter = batchFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...BATCH_FILTERS, 'after', 'limit']);
+  const filter = batchFilter(query);
   const { batches, letters } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
@@ -270,7 +269,7 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
 }
 
 /** A download with this name; browsers take the second one, which can have any letters (RFC 6266). */
-export function attachment(name: string): string {
+function attachment(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   const exact = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
