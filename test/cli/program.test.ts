@@ -106,40 +106,16 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     'po-sync --help',
   ],
   [
-    'stat',
-    'usage-unknown-command',
-    "Unknown command 'stat'. Did you mean status?",
-    'po-sync --help',
-  ],
-  [
-    'batches cancel B --reason wrong',
-    'usage-unknown-option',
-    "Unknown option '--reason'.",
-    'po-sync batches cancel --help',
-  ],
-  [
     'dead-letters lst',
     'usage-unknown-command',
     "Unknown command 'lst'. Did you mean list?",
     'po-sync dead-letters --help',
   ],
   [
-    'config check',
-    'usage-unknown-command',
-    "Unknown command 'check'. To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.",
-    'po-sync config --help',
-  ],
-  [
     'config shw',
     'usage-unknown-command',
     "Unknown command 'shw'. Did you mean show?",
     'po-sync config --help',
-  ],
-  [
-    'explain -x4711',
-    'usage-unknown-option',
-    "Unknown option '-x4711'. If it is an order number, write it last, after --.",
-    'po-sync explain --help',
   ],
   [
     'batches list --limt 3',
