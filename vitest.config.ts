@@ -34,12 +34,10 @@ const PROPERTIES = [
 /** Files that `npm test` leaves to `npm run test:process`, because they take long. */
 const LONG = [
   'test/admin/control-api.test.ts',
+  'test/admin/corrections-page.test.ts',
   'test/admin/fix.test.ts',
   'test/admin/in-progress.test.ts',
-  'test/admin/item-list.test.ts',
-  'test/admin/letter-lists.test.ts',
   'test/admin/metrics.test.ts',
-  'test/admin/order-list.test.ts',
   'test/admin/unreadable-note.test.ts',
   'test/admin/upload.test.ts',
   'test/admin/waiting-pages.test.ts',

@@ -1,16 +1,15 @@
 // `npm run check:supply`: the packages that are shipped. Checks that the lock file belongs to package.json and has a hash
-// and no address for each package, that licenses are permissive, that no package runs a script when it is installed, and
-// that docs/sbom.json agrees with the lock file (`--write` renews it). Asks the registry for known advisories; without a
-// registry it says so and passes. test/dependencies.test.ts runs it against files that are wrong.
+// and no address for each package, that licenses are permissive, and that no package runs a script when it is installed.
+// Asks the registry for known advisories; without a registry it says so and passes. test/dependencies.test.ts runs it
+// against files that are wrong.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The root of the project; another folder for tests. */
 const ROOT = pathToFileURL(
   `${process.env.PO_SYNC_SUPPLY_ROOT ?? fileURLToPath(new URL('..', import.meta.url))}/`,
 );
-const SBOM = new URL('docs/sbom.json', ROOT);
 const LOCK = new URL('package-lock.json', ROOT);
 const PERMISSIVE = [
   'MIT',
@@ -23,39 +22,6 @@ const PERMISSIVE = [
 ];
 const npm = (...args) =>
   spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-
-/** The parts list of what is shipped, as CycloneDX 1.5. `npm sbom --omit dev` leaves out packages that tools use too. */
-function sbomOf({ packages }) {
-  const { name, version, license } = packages[''];
-  const shipped = Object.entries(packages).filter(([place, one]) => place !== '' && !one.dev);
-  const components = shipped.map(([place, one]) =>
-    componentOf(place.split('node_modules/').at(-1), one),
-  );
-  return {
-    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
-    bomFormat: 'CycloneDX',
-    specVersion: '1.5',
-    version: 1,
-    metadata: {
-      component: { type: 'application', name, version, licenses: [{ license: { id: license } }] },
-    },
-    components: components.sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
-  };
-}
-
-function componentOf(name, { version, license, integrity, optional }) {
-  const content = Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex');
-  return {
-    'bom-ref': `${name}@${version}`,
-    type: 'library',
-    name,
-    version,
-    scope: optional ? 'optional' : 'required',
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-    hashes: [{ alg: 'SHA-512', content }],
-    licenses: [{ license: { id: license } }],
-  };
-}
 
 const json = (name) => JSON.parse(readFileSync(new URL(name, ROOT), 'utf8'));
 
@@ -119,15 +85,7 @@ const problems = problemsOf(lock);
 for (const problem of problems) console.log(problem);
 if (problems.length === 0)
   console.log('lock file, licenses and install scripts: as they should be');
-const sbom = `${JSON.stringify(sbomOf(lock), undefined, 2)}\n`;
-if (process.argv.includes('--write')) writeFileSync(SBOM, sbom);
-const isSame = readFileSync(SBOM, 'utf8') === sbom;
-console.log(
-  isSame
-    ? 'docs/sbom.json agrees with the lock file'
-    : 'docs/sbom.json is old: npm run check:supply -- --write',
-);
-const isSound = problems.length === 0 && isSame;
+const isSound = problems.length === 0;
 const known = isSound ? advisories() : [];
 if (known === undefined) console.log('advisories: not checked, the registry does not answer');
 for (const { name, severity, range } of known ?? [])

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
@@ -76,6 +77,9 @@ try {
 }
 process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();
-// Without a signal the reader may take its time, like a person with a pager.
+// A reader may take its time, like a person with a pager; a collector of traces that hangs must not.
+const isRead = (stream: NodeJS.WriteStream): Promise<unknown> =>
+  stream.writableLength === 0 ? Promise.resolve() : once(stream, 'drain');
 if (stop.aborted) endSoon();
 else stop.addEventListener('abort', endSoon);
+void Promise.all([process.stdout, process.stderr].map(isRead)).then(endSoon, endSoon);

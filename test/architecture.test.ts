@@ -57,7 +57,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   'pino-pretty': { units: ['log'] },
   'prom-client': { units: ['admin'] },
   '@opentelemetry/api': { units: ['log'] },
-  '@opentelemetry/otlp-transformer': { units: ['log'] },
+  '@opentelemetry/exporter-trace-otlp-proto': { units: ['log'] },
   '@opentelemetry/resources': { units: ['log'] },
   '@opentelemetry/sdk-trace': { units: ['log'] },
   undici: { units: ['core'] },

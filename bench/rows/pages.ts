@@ -69,7 +69,6 @@ function pagesOf(batch: string): [title: string, route: (i: number) => string][]
     ['corrections, by text', (i) => `/corrections?q=none-${i}`],
     ['an order', (i) => `/order?number=PO-${i}-3`],
     ['sources', () => '/sources'],
-    ['queue', () => '/queue'],
     ['environment', () => '/environment'],
   ];
 }

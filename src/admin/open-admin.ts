@@ -11,15 +11,10 @@ import { createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
-import { letterListRoutes } from './api/letter-lists.ts';
-import { orderListRoutes } from './api/order-list-route.ts';
 import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
-import { correctionListPageRoutes } from './dashboard/corrections-page.ts';
-import { letterListPageRoutes } from './dashboard/dead-letter-list.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
-import { orderListPageRoutes } from './dashboard/order-list-part.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
 import { planPageRoutes } from './dashboard/plan-pages.ts';
 import { uploadPageRoutes } from './dashboard/upload-pages.ts';
@@ -93,17 +88,12 @@ export async function openAdmin({
       ...signInRoutes({ guard, sessions, environment: config.environment }),
       ...statusRoutes(api),
       ...batchRoutes(api),
-      ...orderListRoutes(api),
       ...deadLetterRoutes(api),
       ...fixRoutes(api),
-      ...letterListRoutes(api),
       ...uploadRoutes(api),
       ...planRoutes(api),
       ...actRoutes(api),
       ...pageRoutes(api),
-      ...orderListPageRoutes(api),
-      ...correctionListPageRoutes(api),
-      ...letterListPageRoutes(api),
       ...fixPageRoutes(api),
       ...uploadPageRoutes(api),
       ...planPageRoutes(api),

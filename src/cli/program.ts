@@ -2,7 +2,7 @@ import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
 import { explainRedisError } from '../redis/connection-end.ts';
-import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
+import { completionCommand, SHELLS } from './commands/completion.ts';
 import {
   addCommand,
   addToList,
@@ -149,34 +149,8 @@ function completion(program: Command): CommandDefinition {
       ['1', 'the shell is not supported'],
     ],
     load: async () => (args: { shell: string; json: boolean }, shell) =>
-      completionCommand(args, treeOf(program), shell),
+      completionCommand(args, program, shell),
   };
-}
-
-function treeOf(command: Command): CommandTree {
-  const visible = command.options.filter(({ hidden }) => !hidden);
-  const valued = visible.filter(({ required }) => required);
-  const flagsOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
-  return {
-    name: command.name(),
-    summary: command.description(),
-    options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter(
-      (flag) => flag !== '',
-    ),
-    values: Object.fromEntries(
-      valued.flatMap((option) =>
-        flagsOf(option).map((flag) => [flag, option.argChoices ?? listedIn(option.description)]),
-      ),
-    ),
-    files: valued.filter(({ flags }) => /<(?:file|folder)>/.test(flags)).flatMap(flagsOf),
-    words: command.registeredArguments.flatMap(({ description }) => listedIn(description)),
-    commands: command.commands.map(treeOf),
-  };
-}
-
-/** The help of an option or argument whose values are few is their list: `bash, zsh, fish`. */
-function listedIn(description: string): string[] {
-  return /^\w+(, \w+)+$/.test(description) ? description.split(', ') : [];
 }
 
 /** Subcommands print help in the same way as the program. */
@@ -191,7 +165,7 @@ function inherit(parent: Command): void {
 function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): void {
   command.exitOverride((error) => {
     const isHelp = error.exitCode === 0 || (error.code === 'commander.help' && !isJson);
-    throw isHelp ? error : usageError(error, path, command);
+    throw isHelp ? error : usageError(error, path);
   });
   for (const child of command.commands) throwUsageErrors(child, isJson, `${path} ${child.name()}`);
 }
@@ -214,11 +188,7 @@ function refuseRepeated(command: Command): void {
 }
 
 /** `error: unknown option '--lmit'` and `(Did you mean --limit?)` become two sentences. */
-function usageError(
-  { code, message }: CommanderError,
-  path: string,
-  { commands }: Command,
-): PoSyncError {
+function usageError({ code, message }: CommanderError, path: string): PoSyncError {
   const facts = { command: path };
   const remedy = `Try \`${path} --help\`.`;
   if (code === 'commander.help') {
@@ -230,45 +200,10 @@ function usageError(
   const kind = code
     .replace(/^commander\./, '')
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const [, problem = message, near = ''] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
-  const typed = /^unknown (?:command|option) '-*(.+)'$/.exec(problem)?.[1] ?? '';
-  const guess =
-    begunWith(
-      typed,
-      commands.map((child) => child.name()),
-    ) ?? guessOf(near, typed);
+  const [, problem = message, near] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
   const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.?$/, '.')}`;
-  // The nearest name of a subcommand does something else.
-  const isCheck = path === 'po-sync config' && CHECKS.test(problem);
-  const isNumber = code === 'commander.unknownOption' && TAKES_ORDER.test(path) && guess === '';
-  const hint = isCheck ? CHECK_CONFIG : isNumber ? AFTER_HYPHENS : guess;
-  return new PoSyncError(`usage-${kind}`, hint === '' ? sentence : `${sentence} ${hint}`, {
+  return new PoSyncError(`usage-${kind}`, near === undefined ? sentence : `${sentence} ${near}`, {
     remedy,
     facts,
   });
 }
-
-/** A command that begins with what was typed, if one alone does: `stat` is nearer to `status` than to `start`. */
-function begunWith(typed: string, names: readonly string[]): string | undefined {
-  const [name, ...others] = names.filter((one) => typed !== '' && one.startsWith(typed));
-  return name === undefined || others.length > 0 ? undefined : `Did you mean ${name}?`;
-}
-
-/** Of the nearest names, those that a slip of the keyboard makes: the same letter first, or that one missing or too much. */
-function guessOf(near: string, typed: string): string {
-  const [, names = ''] = /^Did you mean (?:one of )?(.+)\?$/.exec(near) ?? [];
-  const slips = names.split(', ').filter((name) => {
-    const bare = name.replace(/^-+/, '');
-    return (
-      bare !== '' && (bare[0] === typed[0] || bare.slice(1) === typed || typed.slice(1) === bare)
-    );
-  });
-  if (typed === '' || slips.length === 0) return typed === '' ? near : '';
-  return `Did you mean ${slips.length > 1 ? 'one of ' : ''}${slips.join(', ')}?`;
-}
-
-const TAKES_ORDER = /^po-sync (?:explain|dead-letters resolve)$/;
-const AFTER_HYPHENS = 'If it is an order number, write it last, after --.';
-const CHECKS = /^unknown command '(?:check|validate|verify|test|lint)'$/;
-const CHECK_CONFIG =
-  'To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.';

@@ -155,14 +155,3 @@ export function cutText(text: string, places: number, at: 'start' | 'end'): stri
   if (at === 'start') kept = kept.reverse();
   return at === 'start' ? `…${kept.join('')}` : `${kept.join('')}…`;
 }
-
-/** Writes times for a list that people read. */
-export function listTime(timeZone: string): (at: string) => string {
-  // The format of Sweden is that of ISO 8601 without its T.
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-    timeZone,
-  });
-  return (at) => format.format(new Date(at));
-}

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** The folder of the program. */
-export const ROOT = path.join(import.meta.dirname, '../..');
+const ROOT = path.join(import.meta.dirname, '../..');
 
 /** The program's version, from its package. */
 export function versionOf(): string {

@@ -3,9 +3,8 @@ import { orders } from '../core/format.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
-import { BUCKETS, type Keys } from '../redis/keys.ts';
+import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Store } from '../redis/store.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
 import { createSpellingStore } from './spellings.ts';
 
@@ -137,57 +136,3 @@ export function twiceText(count: number): string {
 
 export const TWICE_REMEDY =
   "Run po-sync reconcile to see them, and ask the API's owner to remove all but one of each.";
-
-/** Buckets that Redis counts in one step: about a millisecond in which nothing else is served. */
-const COUNTED_AT_ONCE = 2_048;
-/** Milliseconds that a count serves. */
-const COUNT_FRESH = 10_000;
-
-/**
- * Counts the accepted orders of the ledger: those that the API has as far as the ledger knows, also those that others created.
- * It takes the same time for any number of orders, and at most once in ten seconds. Callers share a count that is running.
- */
-export function createAcceptedCount({
-  redis,
-  keys,
-  time,
-}: Pick<Store, 'redis' | 'keys' | 'time'>): () => Promise<number> {
-  const script = readScript(new URL('./count-accepted.lua', import.meta.url));
-  return countedSeldom(time, async () => {
-    let result = 0;
-    for (let from = 0; from < BUCKETS; from += COUNTED_AT_ONCE) {
-      result += Number(
-        await runScript(
-          redis,
-          script,
-          [keys.identity],
-          [keys.prefix, from, from + COUNTED_AT_ONCE - 1],
-        ),
-      );
-    }
-    return result;
-  });
-}
-
-/** A count that serves ten seconds. Callers share one that is running. */
-export function countedSeldom(
-  time: Pick<Store['time'], 'now'>,
-  count: () => Promise<number>,
-): () => Promise<number> {
-  let last: { at: number; result: number } | undefined;
-  let running: Promise<number> | undefined;
-
-  async function countNow(): Promise<number> {
-    const result = await count();
-    last = { at: time.now(), result };
-    return result;
-  }
-
-  return async () => {
-    if (last !== undefined && Math.abs(time.now() - last.at) < COUNT_FRESH) return last.result;
-    running ??= countNow().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-}

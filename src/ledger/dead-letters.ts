@@ -5,7 +5,6 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import { countedSeldom } from './adopt.ts';
 import type { Batch, Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './state-machine/decision.ts';
@@ -248,6 +247,9 @@ function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
 /** Dead letters that are looked at in one step of Redis, in which nothing else is served. */
 const LOOKED_AT = 200;
 
+/** Milliseconds that a count serves. */
+const COUNT_FRESH = 10_000;
+
 /** Counts the orders in doubt that wait for a person: a dead letter of theirs is open. At most once in ten seconds. */
 export function createDoubtCount({
   redis,
@@ -271,4 +273,27 @@ export function createDoubtCount({
     }
     return found.size;
   });
+}
+
+/** A count that serves ten seconds. Callers share one that is running. */
+function countedSeldom(
+  time: Pick<Store['time'], 'now'>,
+  count: () => Promise<number>,
+): () => Promise<number> {
+  let last: { at: number; result: number } | undefined;
+  let running: Promise<number> | undefined;
+
+  async function countNow(): Promise<number> {
+    const result = await count();
+    last = { at: time.now(), result };
+    return result;
+  }
+
+  return async () => {
+    if (last !== undefined && Math.abs(time.now() - last.at) < COUNT_FRESH) return last.result;
+    running ??= countNow().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
 }

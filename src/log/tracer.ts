@@ -67,5 +67,5 @@ export type Tracer = {
   counts(): SpanCounts;
 };
 
-/** `failed`: the collector did not take them. `dropped`: too many waited for it. */
-export type SpanCounts = { exported: number; failed: number; dropped: number };
+/** `failed`: the collector did not take them. Of the others, too many waited for it, or they still wait. */
+export type SpanCounts = { recorded: number; exported: number; failed: number };

@@ -44,7 +44,7 @@ export function tooManyRecords() {
 }
 
 /** A name without the line breaks that a header may have: a mapping has none, and finds it nevertheless. */
-export const inOneLine = (name: string): string => name.trim().replace(/[\s\p{Cc}]+/gu, ' ');
+const inOneLine = (name: string): string => name.trim().replace(/[\s\p{Cc}]+/gu, ' ');
 
 /** What to write into a mapping so that it reads these names as well, with what it has there. */
 export function fieldsToPaste(

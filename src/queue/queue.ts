@@ -11,17 +11,6 @@ export type Work = (job: Job) => Promise<readonly string[]>;
 
 export type OrderQueue = ReturnType<typeof openQueue>;
 
-/** A job as the queue has it. Times are milliseconds by the clock of the host that added or took it. */
-export type WaitingJob = {
-  id: string;
-  state: 'active' | 'waiting';
-  batch: string;
-  numbers: readonly string[];
-  addedAt: number;
-  /** When a worker took it last. */
-  startedAt: number | undefined;
-};
-
 type JobData = { batch: string; numbers: string[] };
 
 /** Jobs at a time, and milliseconds that the calls of one may take. */
@@ -87,32 +76,10 @@ export function openQueue({
     has,
     /** How many jobs wait for a worker. */
     waiting: () => queue.getWaitingCount(),
-    /** How many jobs there are by state, and the first of them. Reads only. */
-    look: (most: number) => lookInto(queue, most),
     /** Takes jobs and runs `work` on each; disposing stops. */
     work: (limits: WorkLimits, work: Work) => startWorker(shared, limits, work, onTrouble),
     [Symbol.asyncDispose]: () => queue.close(),
   };
-}
-
-async function lookInto(queue: Queue<JobData>, most: number) {
-  const [counts, active, waiting] = await Promise.all([
-    queue.getJobCounts(),
-    queue.getActive(0, most - 1),
-    queue.getWaiting(0, most - 1),
-  ]);
-  const jobs = [
-    ...active.map((job) => seen(job, 'active')),
-    ...waiting.map((job) => seen(job, 'waiting')),
-  ];
-  return { counts, jobs: jobs.slice(0, most) };
-}
-
-function seen(
-  { id = '', data, timestamp, processedOn }: QueueJob<JobData>,
-  state: WaitingJob['state'],
-): WaitingJob {
-  return { id, state, ...data, addedAt: timestamp, startedAt: processedOn };
 }
 
 function startWorker(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { textHash } from '../order/digest.ts';
 
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
-export const BUCKETS = 65_536;
+const BUCKETS = 65_536;
 
 /** The field of `breaker` that has the pause of a person. */
 export const PERSONS_PAUSE = 'hold:operator';

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { escapeFormula } from '../order/spreadsheet.ts';
 
 export type Dialect = { delimiter: string; newline: string };
 
@@ -104,24 +103,4 @@ function quotedCell(text: string, start: number): [cell: string, end: number] {
   while (end > 0 && text[end] === '"');
   const last = end === 0 ? text.length + 1 : end;
   return [text.slice(start + 1, last - 1).replaceAll('""', '"'), last];
-}
-
-/** A line of a list for people, without formulas. */
-export function listLine(cells: readonly string[]): string {
-  return csvLine(cells.map(escapeFormula), PLAIN_DIALECT);
-}
-
-/** Characters that are passed on together. */
-const PIECE = 64 * 1024;
-
-/** The same text in larger pieces. */
-export async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  let piece = '';
-  for await (const line of lines) {
-    piece += line;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
 }

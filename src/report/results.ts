@@ -16,7 +16,7 @@ import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The columns of `results.csv`. */
-export const RESULT_COLUMNS = [
+const RESULT_COLUMNS = [
   'line',
   'purchaseOrderNumber',
   'outcome',
@@ -35,7 +35,7 @@ export function resultLine(result: OrderResult): string {
 }
 
 /** The texts of one order in the order of the columns. */
-export function resultCells(result: OrderResult): string[] {
+function resultCells(result: OrderResult): string[] {
   return RESULT_COLUMNS.map((name) => String(result[name]));
 }
 

@@ -179,7 +179,7 @@ const DONE_MARK = /^(?:is)?(?:archived|alreadyordered|bereitsbestellt|erledigt|d
 const FINAL = /^(?:rejected|denied|declined|abgelehnt)$/i;
 
 /** Why `called-off` was said: an order that is not wanted yet may be released, one that is done was wanted. */
-export function whyNotWanted(name: string, value: string): WhyNotWanted {
+function whyNotWanted(name: string, value: string): WhyNotWanted {
   const text = trimBlanks(value);
   const why = statusWhy(text);
   const kind = kindOf(name) ?? name.split('.').map(kindOf).find(Boolean);

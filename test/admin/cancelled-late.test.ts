@@ -98,9 +98,6 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   expect(open).toMatch(
     /class="note doubt"[^>]*>1 order of \S+ cancelled; 1 order may have been sent/,
   );
-  expect(open).toContain(
-    'When the file is finished, this page has its accepted orders as a spreadsheet',
-  );
   expect(open).toContain('none of them is sent again');
   expect(open).not.toContain('/cancel"');
   await place.setFaults([]);

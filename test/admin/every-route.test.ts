@@ -48,7 +48,6 @@ const READING = [
   'uploads',
   'uploads/x',
   'plans/x',
-  'queue',
 ];
 const PAGES = [
   '/',
@@ -59,7 +58,6 @@ const PAGES = [
   '/upload/x',
   '/plans/x',
   '/sources',
-  '/queue',
   '/environment',
   '/for-clerks',
 ];

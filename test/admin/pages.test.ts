@@ -118,7 +118,6 @@ describe('every page', () => {
       '/order?number=PO-3',
       '/order?number=PO-1&reports=all',
       '/sources',
-      '/queue',
       '/?minutes=60',
       '/environment',
       '/login',
@@ -254,13 +253,6 @@ describe('a person who operates', () => {
     await place.drop(
       'while-paused.csv',
       `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1', 'PO-9,NEW,A,x'].join('\n')}\n`,
-    );
-    const queued = await until('a job', async () => {
-      const text = await page('/queue');
-      return text.includes('/order?number=PO-7') && text;
-    });
-    expect(queued).toMatch(
-      / data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/,
     );
     const href = await until(
       'the invalid order of the file in progress',
@@ -470,7 +462,6 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
     '/batches/b',
     '/dead-letters',
     '/order?number=PO-1',
-    '/queue',
     '/environment',
   ]) {
     const { status, text, refresh } = await load(path);
@@ -482,7 +473,7 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
   for (const [path, status] of [
     ['/api/v1/status', 200],
     ['/api/v1/pace', 200],
-    ['/api/v1/queue', 503],
+    ['/api/v1/actions', 503],
   ] as const) {
     expect([path, (await load(path)).status]).toEqual([path, status]);
   }

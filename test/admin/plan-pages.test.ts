@@ -3,7 +3,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
-import { rowsIn } from '../support/rows-in.ts';
 import { until } from '../support/until.ts';
 import { finishedReport, sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -102,11 +101,10 @@ it('a totals row is called that wherever its label is, and the report advises to
   expect(report).not.toContain('Enter the order number in every row');
 });
 
-it('corrections name the line of the faulty row on their page as in their spreadsheet', async () => {
+it('corrections name the line of the faulty row', async () => {
   await place.drop('later.csv', sheet('PO-31,NEW,A,5', 'PO-31,NEW,B,2', 'PO-31,NEW,B,2'));
   await finishedReport(place, 'later.csv');
   await place.run(['dead-letters', 'discard', '--order', 'PO-31', '--yes']);
   const page = await pageWith('/corrections?q=PO-31', 'later.csv, line');
   expect(page).toContain('later.csv, line 4');
-  expect((await rowsIn(person, '/api/v1/corrections.xlsx?q=PO-31')).rows[1]?.[4]).toBe('#4');
 });

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
-import { rowsIn } from '../support/rows-in.ts';
 import { until } from '../support/until.ts';
 import { finishedReport, sheet } from '../support/week.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -22,11 +21,10 @@ it('the list of open orders says how many files could not be read, and links exa
   await place.drop('scan.csv', 'not a table of orders\n');
   const one = textOf(await shows(/1 file could not be read/));
   expect(one).toContain(
-    '1 file could not be read. Orders that could not be read are not sent, and are not in this list; its spreadsheet has a line for each such file. Show this file',
+    '1 file could not be read. Orders that could not be read are not sent, and are not in this list. Show this file',
   );
   expect(one).toContain('No order that could be read needs a person.');
   expect(one).not.toContain('No order needs a person.');
-  expect(one).toContain('Download all that match as a spreadsheet');
 
   await place.drop('photo.csv', 'also not a table\n');
   await place.drop('open.csv', sheet('PO-1,NEW,A,none'));
@@ -39,26 +37,8 @@ it('the list of open orders says how many files could not be read, and links exa
   const listed = (await person.page(plain(href))).text;
   for (const name of ['scan.csv', 'photo.csv']) expect(listed).toContain(name);
   expect(listed).not.toContain('open.csv');
-  const inSheet = async (query: string) => {
-    const { rows } = await rowsIn(person, `/api/v1/dead-letters.xlsx${query}`);
-    return rows.slice(1).map(([number, , file, kind]) => [number, file, kind]);
-  };
-  const file = (name: string) => ['', name, 'file could not be read'];
-  const order = ['PO-1', 'open.csv', 'invalid'];
-  // Two files of one second have no certain sequence.
-  const [first, second, third] = await inSheet('');
-  expect([first, second]).toEqual(expect.arrayContaining([file('photo.csv'), file('scan.csv')]));
-  expect(third).toEqual(order);
-  expect(await inSheet('?q=scan')).toEqual([file('scan.csv')]);
-  expect(await inSheet('?since=2100-01-01')).toEqual([]);
-  expect(await inSheet('?kind=invalid')).toEqual([order]);
-  const { rows } = await rowsIn(person, '/api/v1/dead-letters.xlsx');
-  const photo = rows.find((row) => row.includes('photo.csv')) ?? [];
-  expect(photo[6]).toMatch(/photo\.csv.*column|header/i);
-
   await place.drop('photo.csv', sheet('PO-2,NEW,A,1'));
   await shows(/1 file could not be read/);
-  expect((await inSheet('')).map(([, name]) => name)).toEqual(['scan.csv', 'open.csv']);
   const scan = await finishedReport(place, 'scan.csv');
   const { body } = await person.call('GET', `/batches/${scan?.batch}`);
   const states = async () => textOf((await person.page('/batches?q=scan')).text);

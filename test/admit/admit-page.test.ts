@@ -875,7 +875,7 @@ it('a cancellation names what was accepted before, and that the rest of the file
       LISTED_ON_PAGE,
     ),
   ).toBe(
-    '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page has them as a spreadsheet).',
+    '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page lists them).',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(
     'No order of b1 cancelled.',

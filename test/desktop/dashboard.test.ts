@@ -366,7 +366,7 @@ it('on a phone, the menu shows all pages, and takes less than a fifth of the scr
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
   await using browser = await openBrowser();
-  for (const path of ['/', '/queue', '/for-clerks']) {
+  for (const path of ['/', '/sources', '/for-clerks']) {
     const page = await browser.show(`http://127.0.0.1:${port}${path}`, { width: 390, height: 844 });
     const [header, end, wide] = await page.evaluate<[number, number, number]>(`[
       document.querySelector('header').offsetHeight,

@@ -143,12 +143,14 @@ it('the pages on which people act have no serious fault either, in both themes, 
   await look('plan', `/plans/${String(plan.body['id'])}`);
   await look('dead-letters', '/dead-letters');
   await look('sources', '/sources');
-  await look('queue', '/queue');
   await look('help', '/for-clerks');
   await look('not-found', '/batches/none');
   await look('order', '/order?number=PO-3');
   await redis.kill();
-  await until('Redis is not reachable', async () => (await person.page('/queue')).status === 503);
+  await until(
+    'Redis is not reachable',
+    async () => (await person.page('/environment')).status === 503,
+  );
   await look('away', '/dead-letters');
   await look('away-overview', '/');
   await look('away-sources', '/sources');

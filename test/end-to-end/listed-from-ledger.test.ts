@@ -1,7 +1,6 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -39,7 +38,7 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
     delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
   });
   await mkdir(path.join(place.folder, 'answers'));
-  const person = await openOperator(place, place.start(['start']));
+  place.start(['start']);
   await place.drop(
     'known.csv',
     'purchaseOrderNumber,orderState,articleCode,quantity\nPO-K,NEW,A,1\n',
@@ -97,37 +96,4 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
     expect(outcome).toBe(outcomes.get(number));
     expect(line.split(',').at(-1)).toBe(place.stored().has(number) ? 'yes' : 'no');
   }
-
-  const list = (query: string) => person.page(`/api/v1/orders.csv${query}`);
-  await until('the list', async () => (await list('?accepted=true')).status === 200);
-  expect((await list('?accepted=true')).text.trim().split('\n')).toHaveLength(2 + counts.accepted);
-  const refused = await list('');
-  expect(refused.status).toBe(409);
-  expect(JSON.parse(refused.text)).toMatchObject({
-    title: 'order-list-incomplete',
-    detail: expect.stringContaining(`wrong.csv (batch ${batch})`),
-  });
-});
-
-it('no list of orders is made from results that have fewer orders than their report counts; the accepted ones are in the ledger', async () => {
-  await using place = await openWorkplace();
-  const person = await openOperator(place, place.start(['start']));
-  await place.drop('cut.csv', csvOf(3));
-  const { batch } = await finished(place, 'cut.csv');
-  const list = (query = '') => person.page(`/api/v1/orders.csv${query}`);
-  await until('the list', async () => (await list()).text.trim().split('\n').length === 4);
-  const results = path.join(place.reports, batch, 'results.csv');
-  const rows = (await readFile(results, 'utf8')).trim().split('\n');
-  await writeFile(results, `${rows.slice(0, -1).join('\n')}\n`);
-  const { status, text } = await list();
-  expect(status).toBe(409);
-  expect(JSON.parse(text)).toMatchObject({
-    title: 'order-list-incomplete',
-    detail: `The list would lack orders, because results.csv of a report does not have all of them: cut.csv (batch ${batch}).`,
-  });
-  const accepted = (await list('?accepted=true')).text.trim().split('\n').slice(1);
-  expect(accepted).toHaveLength(3);
-  expect(
-    accepted.every((line) => line.includes(',0,PO-') && line.includes('its report is lost')),
-  ).toBe(true);
 });

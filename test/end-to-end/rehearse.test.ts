@@ -122,7 +122,7 @@ it('rehearse of an unreadable file ends with 2, and of a missing one with 1', as
   });
 });
 
-it('check, rehearse, the list and the report name the line of an error in JSON, and the operator advice comes once', async () => {
+it('check, rehearse, the list and the report name the line of an error in JSON', async () => {
   await using place = await openWorkplace();
   const items = [{ articleCode: 'A', quantity: 1 }];
   const orders = ['PO-1', 'PO-2'].map((purchaseOrderNumber) => ({
@@ -141,18 +141,11 @@ it('check, rehearse, the list and the report name the line of an error in JSON, 
   await place.drop('shop.json', text);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const { out: list } = await place.run(['dead-letters', 'list']);
-  const { out: document } = await place.run(['--json', 'dead-letters', 'list']);
-  expect(JSON.parse(document).advice).toEqual(list.match(/^called-off: .*$/gm));
-  const { out: history } = await place.run(['explain', 'PO-2']);
   for (const [i, line] of lines.entries()) {
     expect(checked).toMatch(new RegExp(`^shop\\.json:${line}: .*PO-${i + 1}`, 'm'));
     expect(rehearsed).toMatch(new RegExp(`^ +line ${line}: PO-${i + 1}`, 'm'));
     expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
   }
-  for (const shown of [checked, rehearsed, list, history])
-    expect(
-      shown.match(/^called-off: .*add to the mapping: calledOff: \{ "status": never \}$/gm),
-    ).toHaveLength(1);
   const [batch = ''] = await readdir(place.reports);
   const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
   const page = await read('report.html');

@@ -118,7 +118,7 @@ it('an order has one trace from file to answer, over a retry, a restart and a do
   }
 });
 
-it('tracing imports packages only when it is on, and says which are missing', async () => {
+it('tracing imports packages only when it is on', async () => {
   await using place = await openWorkplace();
   const file = path.join(place.folder, 'packages');
   const env = { NODE_OPTIONS: WATCH, LOADED_PACKAGES: file };
@@ -128,11 +128,4 @@ it('tracing imports packages only when it is on, and says which are missing', as
   await using traced = await openWorkplace({ more: ON });
   expect(await traced.spawn(['start', '--once'], env).ended).toMatchObject({ code: 0 });
   expect(await readFile(file, 'utf8')).toContain('@opentelemetry/sdk-trace\n');
-  const { code, err } = await traced.spawn(['start', '--once'], { ...env, LACKS_PACKAGES: '1' })
-    .ended;
-  expect(code).toBe(1);
-  expect(err).toContain(
-    'Tracing is on, and its packages are not installed: @opentelemetry/otlp-transformer,',
-  );
-  expect(err).toContain('npm ci');
 });

@@ -73,9 +73,10 @@ describe('the queue', () => {
     way.open();
     // The worker fetches the first job itself; for the second one it waits with the connection that was lost.
     for (const number of ['1', '2']) {
-      await queue.add([{ id: queue.nameJob(), name: number, batch: 'b1', numbers: [number] }]);
+      const id = queue.nameJob();
+      await queue.add([{ id, name: number, batch: 'b1', numbers: [number] }]);
       await until(`job ${number}`, () => seen.includes(number), 20_000);
-      await until('an idle worker', async () => (await queue.look(1)).jobs.length === 0);
+      await until('an idle worker', async () => !(await queue.has([id]))[0]);
     }
     expect(seen).toEqual(['1', '2']);
   });

@@ -44,7 +44,6 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
       add: (jobs) => ask(() => addAll(jobs)),
       has: (ids) => ask(() => ids.map((id) => store.jobs().has(id))),
       waiting: async () => 0,
-      look: async () => ({ counts: {}, jobs: [] }),
       work: () => ({ [Symbol.asyncDispose]: async () => undefined }),
       [Symbol.asyncDispose]: async () => undefined,
     };

@@ -34,14 +34,10 @@ export async function openCollector(answer?: (response: ServerResponse) => unkno
     for await (const piece of request) pieces.push(piece as Buffer);
     const sent = Buffer.concat(pieces);
     const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
-    const isJson = request.headers['content-type'] === 'application/json';
-    const spans = isJson ? spansOfJson(body.toString()) : spansOfProtobuf(body);
+    const spans = spansOfProtobuf(body);
     requests.push({ path: request.url ?? '', headers: request.headers, body, spans });
     if (collector.answer) collector.answer(response);
-    else
-      response
-        .writeHead(200, { 'content-type': request.headers['content-type'] ?? '' })
-        .end(isJson ? '{}' : '');
+    else response.writeHead(200, { 'content-type': request.headers['content-type'] ?? '' }).end();
   });
   const collector = {
     answer,
@@ -51,36 +47,6 @@ export async function openCollector(answer?: (response: ServerResponse) => unkno
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return collector;
-}
-
-type JsonSpan = Record<string, never> & {
-  attributes?: { key: string; value: Record<string, string | number | boolean> }[];
-};
-
-function spansOfJson(text: string): ReceivedSpan[] {
-  const { resourceSpans = [] } = JSON.parse(text);
-  return resourceSpans.flatMap(
-    (group: { resource: JsonSpan; scopeSpans: { spans: JsonSpan[] }[] }) =>
-      group.scopeSpans
-        .flatMap(({ spans }) => spans)
-        .map((span) => ({
-          ...(span as Record<string, unknown>),
-          parentSpanId: span['parentSpanId'] ?? '',
-          start: Number(span['startTimeUnixNano']) / 1e6,
-          end: Number(span['endTimeUnixNano']) / 1e6,
-          attributes: pairsOf(span.attributes),
-          resource: pairsOf(group.resource.attributes),
-        })),
-  );
-}
-
-function pairsOf(attributes: JsonSpan['attributes'] = []) {
-  return Object.fromEntries(
-    attributes.map(({ key, value }) => {
-      const [[type, text] = []] = Object.entries(value);
-      return [key, type === 'intValue' || type === 'doubleValue' ? Number(text) : (text ?? '')];
-    }),
-  );
 }
 
 /** A field of a message: a number, or bytes. */

@@ -1,17 +1,15 @@
 // Loaded with `node --import`: writes the packages of OpenTelemetry that a process imports to the file of
-// LOADED_PACKAGES; with LACKS_PACKAGES they are not found. prom-client always imports one of them.
+// LOADED_PACKAGES. prom-client always imports one of them.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-const { LOADED_PACKAGES: file, LACKS_PACKAGES: isLacking } = process.env;
+const { LOADED_PACKAGES: file } = process.env;
 
 registerHooks({
   resolve(specifier, context, next) {
     const isOther =
       !specifier.startsWith('@opentelemetry/') || context.parentURL?.includes('/prom-client/');
     if (isOther) return next(specifier, context);
-    if (isLacking)
-      throw Object.assign(new Error(`Cannot find ${specifier}`), { code: 'ERR_MODULE_NOT_FOUND' });
     if (file) appendFileSync(file, `${specifier}\n`);
     return next(specifier, context);
   },

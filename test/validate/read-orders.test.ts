@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { createAdvice } from '../../src/cli/commands/advice.ts';
 import { notANumberSentence } from '../../src/order/quantity.ts';
 import { problemOf } from '../../src/validate/problem.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
@@ -958,13 +956,6 @@ describe('the message about', () => {
   const messageOf = (code: 'wrong-state' | 'called-off', value: string, name = 'Status') =>
     problemOf(code, { line: 2 }, name, value).message;
 
-  const adviceFor = (value: string, name = 'Status', rows = 1) => {
-    const advice = createAdvice();
-    for (let line = 2; line < rows + 2; line += 1)
-      advice.add([problemOf('called-off', { line }, name, value)]);
-    return advice.lines();
-  };
-
   test('an order state in words of the ERP says how the mapping leaves them out', () => {
     expect(messageOf('wrong-state', 'neu')).toBe(
       'orders cannot be created in state "neu"; use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping',
@@ -985,40 +976,16 @@ describe('the message about', () => {
     ['status', 'on hold'],
     ['approved', 'false'],
     ['isDraft', 'true'],
-  ])(
-    '%s %s is not wanted yet, and the operator gets skipWhere, which works in every format',
-    (name, value) => {
-      const [advice] = adviceFor(value, name);
-      expect(messageOf('called-off', value, name)).toMatch(
-        /not wanted yet; .* a later file shows it as released/,
-      );
-      expect(advice).toBe(
-        `called-off: to leave such rows and orders out without a report, add to the mapping: skipWhere: { "${name}": ["${value}"] }`,
-      );
-    },
-  );
-
-  test('the advice has names and values that a mapping can have: no line breaks, and no name that is cut off', () => {
-    const long = `Status ${'of the order '.repeat(10)}`.trim();
-    expect(adviceFor('DRAFT', 'Order\r\nstatus')[0]).toContain(
-      'skipWhere: { "Order status": ["DRAFT"] }',
+  ])('%s %s is not wanted yet', (name, value) => {
+    expect(messageOf('called-off', value, name)).toMatch(
+      /not wanted yet; .* a later file shows it as released/,
     );
-    expect(adviceFor('DRAFT', long)[0]).toContain(`skipWhere: { "${long}": ["DRAFT"] }`);
-    expect(adviceFor('storniert\nam 1.12.').join()).not.toContain('skipWhere');
-    const advice = adviceFor('DRAFT', 'Order\nstatus').map((text) =>
-      text.slice(text.indexOf('mapping: ') + 9),
-    );
-    expect(advice.map((text) => mappingOf(parse(`{ ${text} }`)))).toHaveLength(2);
   });
 
-  test('a canceled row names what to do with its order, and the operator gets skipWhere before what sends it', () => {
+  test('a canceled row names what to do with its order', () => {
     expect(messageOf('called-off', 'storniert')).toBe(
       '"storniert" says that this is no longer wanted; discard the order. If only this row or item is not wanted, remove it and, in each other row of the order, write confirmed into _error_check. To order it nevertheless, write confirmed into _error_check of the fix file',
     );
-    expect(adviceFor('storniert')).toEqual([
-      'called-off: to leave such rows and orders out without a report, also those that cancel an order that was sent, add to the mapping: skipWhere: { "Status": ["storniert"] }',
-      'called-off: to send them, because the column means something else, add to the mapping: calledOff: { "Status": never }',
-    ]);
   });
 
   test('a quantity of 0 may mean that the order is not wanted: its message says that it can be discarded', () => {
@@ -1026,24 +993,6 @@ describe('the message about', () => {
     expect(message).toContain(
       'enter a number above zero. If the order is not wanted, discard it in the dashboard',
     );
-  });
-
-  test('the advice names the sources where their mappings differ', () => {
-    const own = mappingOf({ skipWhere: { Status: 'DRAFT' } });
-    const advice = createAdvice((source) => (source === 'erp' ? own : undefined));
-    for (const source of ['erp', 'shop'])
-      advice.add([problemOf('called-off', { line: 2 }, 'Status', 'HOLD')], source);
-    const lines = advice.lines();
-    expect(lines).toHaveLength(4);
-    expect(lines[0]).toContain(
-      ', in the mapping of erp, replace skipWhere by: skipWhere: { "Status": ["DRAFT", "HOLD"] }',
-    );
-    expect(lines[2]).toContain(', add to the mapping of shop: skipWhere: { "Status": ["HOLD"] }');
-  });
-
-  test('the advice for the operator comes once for each column, however many rows have it', () => {
-    expect(adviceFor('storniert', 'Status', 3)).toHaveLength(2);
-    expect(adviceFor('9', 'KZ')[1]).toContain('calledOff: { "KZ": never }');
   });
 });
 

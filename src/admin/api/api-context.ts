@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { createItemLists } from '../../operate/batches/item-list.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
@@ -12,7 +11,7 @@ import { createUploads } from '../../operate/uploads/uploads.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
 import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
-import { createCounts } from '../read-model/changes.ts';
+import { createOpenLetterCount } from '../read-model/changes.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
 import { createPlans } from './plans.ts';
@@ -46,9 +45,12 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     return { ...base, operator: { who, did: (what) => ({ at: store.time.now(), who, what }) } };
   }
 
-  const counts = createCounts(store);
+  const countLetters = createOpenLetterCount(store);
   const readSnapshot = remembered(base, async (): Promise<Snapshot> => {
-    return { status: await readStatus(operatorOf(undefined), counts), asOf: store.time.now() };
+    return {
+      status: await readStatus(operatorOf(undefined), countLetters),
+      asOf: store.time.now(),
+    };
   });
 
   /** The last status, while Redis is not reachable too. PoSyncError `redis-away` before the first. */
@@ -91,22 +93,11 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     snapshot,
     pace,
     tables,
-    ...openFiles(base, model),
+    search: createFileSearch(model.findOrder),
     catchUp: model.catchUp,
     needingRedis,
     withRedis,
     [Symbol.asyncDispose]: () => disposeOf(people.uploads, model),
-  };
-}
-
-/** What is read from the files of batches again. */
-function openFiles(
-  base: Omit<OperatorContext, 'operator'>,
-  model: ReturnType<typeof createReadModel>,
-) {
-  return {
-    search: createFileSearch(model.findOrder),
-    itemLists: createItemLists(base, model.readItems),
   };
 }
 
@@ -191,12 +182,7 @@ function redisAway(): PoSyncError {
 }
 
 /** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
-export type Note = {
-  text: string;
-  isGood: boolean;
-  isOpen?: boolean;
-  link?: { path: string; says: string };
-};
+export type Note = { text: string; isGood: boolean; isOpen?: boolean };
 
 const NOTES = 200;
 

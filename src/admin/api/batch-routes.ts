@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
-import { totalOrders } from '../../ledger/batches/batches.ts';
 import { placesOf } from '../../notify/notice.ts';
 import {
   type BatchView,
@@ -11,17 +10,17 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
-import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
+import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { fixNameFor } from '../../report/fix-copies.ts';
 import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { pageAlone } from '../../report/page/html.ts';
 import { besideName } from '../../report/place-file.ts';
 import type { Find } from '../../report/read-corrections.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
-import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
+import type { BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, readQuery } from './query.ts';
+import { given, listOf, type Query, readQuery } from './query.ts';
 
 const STANDINGS = ['reading', 'sending', 'held', 'finished', 'unreadable'] as const;
 
@@ -42,8 +41,8 @@ export function batchRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/batches',
       async handle({ url }) {
-        const { items, next, sum } = await readBatchPage(api, url);
-        return jsonReply(200, { ...listOf(items.map(batchJson), next, store.time.now()), sum });
+        const { items, next } = await readBatchPage(api, url);
+        return jsonReply(200, listOf(items.map(batchJson), next, store.time.now()));
       },
     },
     {
@@ -72,7 +71,7 @@ export function batchRoutes(api: ApiContext): Route[] {
 }
 
 /** The parameters that select batches. */
-export const BATCH_FILTERS: readonly string[] = [
+const BATCH_FILTERS: readonly string[] = [
   'state',
   'open',
   'source',
@@ -86,8 +85,7 @@ export const BATCH_FILTERS: readonly string[] = [
 ];
 
 /** The batches that a request selects. */
-export function batchFilter(url: URL, more: readonly string[] = []): BatchRowFilter {
-  const query = readQuery(url, [...BATCH_FILTERS, ...more]);
+function batchFilter(query: Query): BatchRowFilter {
   return given<BatchRowFilter>({
     state: query.oneOf('state', STANDINGS),
     open: query.flag('open') ? true : undefined,
@@ -101,62 +99,15 @@ export function batchFilter(url: URL, more: readonly string[] = []): BatchRowFil
 
 /** A page of batches, newest first, each as Redis has it now. */
 export async function readBatchPage(api: ApiContext, url: URL) {
-  const filter = batchFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...BATCH_FILTERS, 'after', 'limit']);
-  const { batches, letters } = await api.tables();
+  const filter = batchFilter(query);
+  const { batches } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(
     found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
   );
-  const rows = await Promise.all([...batches.matching(filter)].map((row) => withTotal(row, api)));
-  const nameless = await letters.namelessIn(rows.map(({ batch }) => batch));
-  return { items, next, sum: sumOf(rows, nameless) };
-}
-
-/** How many orders a file has is known before all of them are read. */
-async function withTotal(row: BatchRow, { base }: ApiContext): Promise<BatchRow> {
-  if (row.total !== undefined || row.state === 'done') return row;
-  const batch = await base.batches.find(row.batch);
-  return batch === undefined ? row : { ...row, total: totalOrders(batch) };
-}
-
-/**
- * Counts of several batches. `nameless`: how many of `orders` are rows without an order number; `needPerson`: orders that needed a person when they got their outcome; `open`: that still do.
- */
-export type BatchSum = Record<
-  'files' | 'orders' | 'nameless' | 'accepted' | 'duplicate' | 'cancelled' | 'needPerson' | 'open',
-  number
->;
-
-/** Fix files apart: their orders are in the sum of the files that they correct. */
-function sumOf(
-  rows: readonly BatchRow[],
-  nameless: readonly number[],
-): Record<'files' | 'fixFiles', BatchSum> {
-  const none = {
-    files: 0,
-    orders: 0,
-    nameless: 0,
-    accepted: 0,
-    duplicate: 0,
-    cancelled: 0,
-    needPerson: 0,
-    open: 0,
-  };
-  const sum = { files: { ...none }, fixFiles: { ...none } };
-  for (const [i, { isFixFile, counts, total, open }] of rows.entries()) {
-    const one = isFixFile ? sum.fixFiles : sum.files;
-    one.files += 1;
-    const all = total ?? countSettled(counts);
-    one.orders += all;
-    one.nameless += Math.min(nameless[i] ?? 0, all);
-    for (const outcome of ['accepted', 'duplicate', 'cancelled'] as const)
-      one[outcome] += counts[outcome];
-    one.needPerson += countNeedingPerson(counts);
-    one.open += open;
-  }
-  return sum;
+  return { items, next };
 }
 
 /** How many of the orders of each batch are rows without an order number; none while the lists are being read. */
@@ -270,7 +221,7 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
 }
 
 /** A download with this name; browsers take the second one, which can have any letters (RFC 6266). */
-export function attachment(name: string): string {
+function attachment(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   const exact = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

@@ -18,7 +18,7 @@ import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, readQuery } from './query.ts';
+import { given, listOf, type Query, readQuery } from './query.ts';
 import { inProgressToo, markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
@@ -79,30 +79,14 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
 export async function readSettledPage(api: ApiContext, url: URL) {
   const query = readQuery(url, [...SETTLED_FILTERS, 'after', 'limit']);
   const { letters, unread } = await api.tables();
-  const page = await letters.settledPage(
-    settledFilter(url, ['after', 'limit']),
-    query.limit(),
-    query.text('after'),
-  );
+  const page = await letters.settledPage(settledFilter(query), query.limit(), query.text('after'));
   return { ...page, unread };
 }
 
 /** The parameters that select closed dead letters. */
-export const SETTLED_FILTERS = [
-  'day',
-  'from',
-  'to',
-  'zone',
-  'since',
-  'until',
-  'who',
-  'q',
-  'end',
-  'kind',
-];
+const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end', 'kind'];
 
-export function settledFilter(url: URL, more: readonly string[] = []): SettledFilter {
-  const query = readQuery(url, [...SETTLED_FILTERS, ...more]);
+function settledFilter(query: Query): SettledFilter {
   const { since, until } = query.days() ?? {
     since: query.time('since'),
     until: query.time('until'),

@@ -8,6 +8,8 @@ const MOST = 500;
 /** Longest value of a parameter. */
 const LONGEST = 1_000;
 
+export type Query = ReturnType<typeof readQuery>;
+
 /**
  * Reads the parameters of a request and refuses those that its route does not know. One with an empty value counts as
  * absent, as forms send it. PoSyncError `parameter-wrong`.

@@ -1,11 +1,14 @@
 import { otherSpellingMessage } from '../../admit/order-guard.ts';
 import { spelledElsewhere } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
-import { findInProgress, inProgressText, isElsewhere } from '../../operate/orders/in-progress.ts';
-import { closingWord } from '../../order/closing-text.ts';
+import {
+  findInProgress,
+  inProgressText,
+  isElsewhere,
+  saysInProgress,
+} from '../../operate/orders/in-progress.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { NUMBER_KNOWN, OTHER_SPELLING, SEND_AS_IT_IS } from '../../order/fixing.ts';
-import { NOTHING_NEW } from '../../put-away/refused-before.ts';
 import { withoutRemedy } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
@@ -104,48 +107,33 @@ export async function markedSince(api: ApiContext, filter: RowFilter) {
   return { known: items.filter(isKnown), marked, isAll: next === undefined };
 }
 
-/** One page of rows, and what the next one is after. */
-export type Page<Row> = (after?: string) => Promise<{ items: Row[]; next: string | undefined }>;
+/** Orders below one in the list that are looked at: each costs a few calls of Redis. */
+const BELOW = 50;
 
-/** The rows of all pages. */
-export async function* rowsOf<Row>(page: Page<Row>): AsyncGenerator<Row> {
-  let after: string | undefined;
-  do {
-    const { items, next } = await page(after);
-    yield* items;
-    after = next;
-  } while (after !== undefined);
-}
-
-/**
- * The files that had other items for an order, by its number, in words: `in conflict in wednesday.csv`. Without those that
- * only bring again what was refused.
- */
-export async function conflictsOf(api: ApiContext): Promise<Map<string, string>> {
+/** The first open dead letter below one in the list that no other file has in progress. `areBusy`: all that were looked at are. */
+export async function nextBelow(
+  api: ApiContext,
+  id: string,
+): Promise<{ next?: DeadLetterRow; areBusy: boolean }> {
   const { letters } = await api.tables();
-  const found = new Map<string, string>();
-  const add = (
-    { purchaseOrderNumber: number, kind, message }: DeadLetterRow | SettledRow,
-    text: string,
-  ) => {
-    if (kind !== 'conflict' || message.includes(NOTHING_NEW)) return;
-    found.set(
-      number,
-      [...(found.get(number)?.split('; ') ?? []), text].slice(0, MOST_NAMED).join('; '),
-    );
-  };
-  const open: Page<DeadLetterRow> = (after) => letters.page({ kind: 'conflict' }, LOOKED, after);
-  for await (const row of rowsOf(open)) add(row, `in conflict in ${row.file}`);
-  const settled: Page<SettledRow> = (after) => letters.settledPage({}, LOOKED, after);
-  for await (const row of rowsOf(settled)) {
-    const { by, number } = row.closed;
-    add(
-      row,
-      `conflict in ${row.file}, ${closingWord(by)}${number ? ` under another number, ${number}` : ''}`,
-    );
-  }
-  return found;
+  const below = (await letters.page({}, BELOW, id)).items;
+  const rows = await withOrdersInProgress(api, below);
+  const next = rows.find(({ already = '' }) => !saysInProgress(already));
+  return { ...(next && { next }), areBusy: next === undefined && below.length > 0 };
 }
 
-/** Files that are named of one order. */
-const MOST_NAMED = 3;
+/** When each order was last discarded in another file, as the lists know it. */
+export async function discardedBefore(
+  api: ApiContext,
+  letters: readonly Pick<DeadLetterRow, 'purchaseOrderNumber' | 'batch'>[],
+): Promise<(SettledRow | undefined)[]> {
+  const { letters: lists } = await api.tables();
+  return await Promise.all(
+    letters.map(async ({ purchaseOrderNumber: number, batch }) => {
+      const rows = number === '' ? [] : await lists.settledOf(number);
+      const isThat = (row: SettledRow) =>
+        row.purchaseOrderNumber === number && row.batch !== batch && row.closed.by === 'discarded';
+      return rows.filter(isThat).sort((a, b) => (a.closed.at < b.closed.at ? 1 : -1))[0];
+    }),
+  );
+}

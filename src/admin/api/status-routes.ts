@@ -17,7 +17,7 @@ const DOCUMENTS = {
 
 /** State of the environment, its configuration, and what operators did. */
 export function statusRoutes(api: ApiContext): Route[] {
-  const { config, store, queue } = api.base;
+  const { config, store } = api.base;
   return [
     {
       method: 'GET',
@@ -51,19 +51,6 @@ export function statusRoutes(api: ApiContext): Route[] {
         return jsonReply(200, { file: config.file, config: configDocument(config) });
       },
     },
-    api.needingRedis({
-      method: 'GET',
-      path: '/api/v1/queue',
-      async handle({ url }) {
-        const { counts, jobs } = await queue.look(readQuery(url, ['limit']).limit());
-        const items = jobs.map(({ addedAt, startedAt, ...job }) => ({
-          ...job,
-          addedAt: iso(addedAt),
-          ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
-        }));
-        return jsonReply(200, { counts, ...listOf(items, undefined, store.time.now()) });
-      },
-    }),
     api.needingRedis({
       method: 'GET',
       path: '/api/v1/actions',

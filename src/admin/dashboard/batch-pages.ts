@@ -22,12 +22,12 @@ import { type Html, html, localTimes, timeText } from '../../report/page/html.ts
 import { openText, TOTAL } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
+import { orderedSince, sentPart } from './batch-parts.ts';
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { heldArticles, inForm } from './letter-message.ts';
-import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
 import {
   agoText,
   batchActs,
@@ -51,7 +51,7 @@ import {
 
 /** Every batch, newest first, by state, source and name. */
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
-  const { items, next, sum } = await readBatchPage(api, url);
+  const { items, next } = await readBatchPage(api, url);
   const now = api.base.store.time.now();
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/batches', [
@@ -72,7 +72,7 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const nameless = await namelessIn(api, items);
   const { status } = await api.snapshot();
   const inInbox = inboxText(status);
-  const list = html`${sumTable(sum)}${orderListLinks(url)}${batchTable('Batches', items, { now, nameless, status })}`;
+  const list = batchTable('Batches', items, { now, nameless, status });
   const none = html`<p>${isFiltered(url) ? 'No batches match.' : 'No file was taken yet. Each file is listed here as soon as po-sync takes it.'}</p>`;
   const note = inInbox && html`<p role="status">${inInbox}.</p>`;
   return {

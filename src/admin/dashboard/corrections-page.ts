@@ -5,18 +5,9 @@ import { placeText } from '../../order/fixing.ts';
 import type { Place } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { KINDS, readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
-import {
-  correctionBook,
-  correctionListReply,
-  faultyPlace,
-  isUnrecorded,
-  NOT_RECORDED,
-} from '../api/letter-lists.ts';
-import type { Route } from '../http/route.ts';
+import { KINDS, readSettledPage } from '../api/dead-letter-routes.ts';
 import { ENDINGS, type SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
   dayFields,
@@ -54,7 +45,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
 ${form}
 ${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
-${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first. Download all that match: ${link(listPath(url, '/corrections.xlsx', SETTLED_FILTERS), 'as a spreadsheet')} · ${link(listPath(url, '/corrections.csv', SETTLED_FILTERS), 'as CSV')}</p>`}
+${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first.</p>`}
 ${rows.length === 0 ? html`<p>No corrections match${unread === 0 ? '' : ' so far'}.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
 ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
@@ -65,15 +56,19 @@ function rangeText(before: number, shown: number, total: number): string {
   return `Corrections ${count(before + 1)} to ${count(before + shown)} of ${count(total)}`;
 }
 
-/** The download of the page; where it is refused, the page says why. */
-export function correctionListPageRoutes(api: ApiContext): Route[] {
-  const lists = { '/corrections.csv': correctionListReply, '/corrections.xlsx': correctionBook };
-  return Object.entries(lists).map(([path, reply]) => ({
-    method: 'GET',
-    path,
-    handle: ({ url }) => leadBackOnError(api, '/corrections', url, () => reply(api, url)),
-  }));
+/** Where the first faulty row of an order is. */
+function faultyPlace({ location, line = location.line }: SettledRow) {
+  return { ...location, line };
 }
+
+/** Whether a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
+function isUnrecorded({ batch, closed }: SettledRow): boolean {
+  const { by, batch: later, changes, number } = closed;
+  const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
+  return isByFile && changes === undefined && number === undefined;
+}
+
+const NOT_RECORDED = 'What was changed is not recorded: the later file did not name these rows.';
 
 /** Of a conflict, what is ordered and what was wanted; and that the changes are not known. */
 function changesNote(row: SettledRow, isSoon: boolean): Html {

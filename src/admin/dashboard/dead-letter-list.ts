@@ -7,14 +7,11 @@ import { SEND_AS_IT_IS } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
-import type { ApiContext } from '../api/api-context.ts';
-import { KINDS, LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
-import { discardedBefore, letterBook } from '../api/letter-lists.ts';
-import type { Route } from '../http/route.ts';
+import { KINDS, readLetterPage } from '../api/dead-letter-routes.ts';
+import { discardedBefore } from '../api/rows-elsewhere.ts';
 import { discardedText } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm, messageOf, unreadableNote, unsentNote } from './letter-message.ts';
-import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
   cell,
@@ -84,7 +81,6 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     timeText(row.lastAt),
   ]);
   const unread = await unreadableNote(api);
-  const isEmpty = page.total === 0 && (unread === undefined || isFiltered(url));
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
   const nobody =
     unread === undefined
@@ -100,7 +96,6 @@ ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.tot
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
 ${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total, page.kinds) : undefined}
-<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), `Download ${isEmpty ? 'this empty list' : 'all that match'} as a spreadsheet`)}</p>
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
@@ -131,12 +126,4 @@ function alreadyNote(
   query.delete('after');
   const alone = link(`/dead-letters?${query.toString()}`, 'Show only these');
   return html`<p>${said} ${alone}${onlyWaits ? '.' : ', to compare them and discard them together.'}</p>`;
-}
-
-/** The download of the page; where it is refused, the page says why. */
-export function letterListPageRoutes(api: ApiContext): Route[] {
-  const path = '/dead-letters.xlsx';
-  const handle: Route['handle'] = ({ url }) =>
-    leadBackOnError(api, '/dead-letters', url, () => letterBook(api, url));
-  return [{ method: 'GET', path, handle }];
 }

@@ -53,7 +53,6 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/order', 'Order'],
   ['/upload', 'Upload'],
   ['/sources', 'Sources'],
-  ['/queue', 'Queue'],
   ['/environment', 'Environment'],
   ['/for-clerks', 'Help'],
 ];

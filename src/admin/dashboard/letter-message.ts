@@ -12,7 +12,7 @@ import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { addError, byWeight, type ErrorGroups, isNameless, TOTAL } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { nextBelow } from '../api/letter-lists.ts';
+import { nextBelow } from '../api/rows-elsewhere.ts';
 import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
 import { batchPath, letterPath, link, orderPath } from './parts.ts';
 
@@ -146,7 +146,7 @@ export async function unreadableNote({
   const files = batches.matching({ open: true, state: 'unreadable' }).toArray().length;
   if (files === 0) return undefined;
   const shown = files === 1 ? 'Show this file' : `Show these ${count(files)} files`;
-  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list; its spreadsheet has a line for each such file. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
+  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
 }
 
 /** The first refused orders of a held batch, of which its page names the articles: a person decides by them. */

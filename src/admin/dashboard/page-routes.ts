@@ -20,10 +20,10 @@ import { pausedState } from './delivery-part.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { createHelpPage, PICTURES } from './help-page.ts';
 import { orderPage } from './order-page.ts';
-import { badge, link } from './parts.ts';
+import { badge } from './parts.ts';
 import { planPage } from './plan-pages.ts';
 import { sourcesPage } from './sources-page.ts';
-import { environmentPage, overviewPage, queuePage } from './state-pages.ts';
+import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
@@ -49,7 +49,6 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/upload', uploadPage],
   ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],
-  ['/queue', queuePage],
   ['/environment', environmentPage],
   ['/for-clerks', createHelpPage()],
 ];
@@ -98,7 +97,7 @@ export async function showPage(
     const tone = note?.isGood ? (note.isOpen ? 'doubt' : 'good') : 'bad';
     const shown =
       note &&
-      html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)} <span class="quiet">${timeText(note.at)}</span></p>`;
+      html`<p class="note ${tone}" role="status">${note.text} <span class="quiet">${timeText(note.at)}</span></p>`;
     const { live } = page;
     const body = html`${shown}<div data-source="${live?.address}" data-shape="${live && shapeOf(live.document)}">${page.body}</div>`;
     const reply = framePage(

@@ -9,7 +9,6 @@ import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
-import type { WaitingJob } from '../../queue/queue.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
 import { snapshotJson } from '../api/status-routes.ts';
@@ -20,18 +19,7 @@ import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { unsentNote } from './letter-message.ts';
 import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
-import {
-  actForm,
-  agoText,
-  badge,
-  batchPath,
-  cell,
-  facts,
-  link,
-  nextLink,
-  orderPath,
-  table,
-} from './parts.ts';
+import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
 import { silenceBadge, stateText } from './sources-page.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
@@ -249,49 +237,4 @@ ${nextLink(url, actions.next)}
 <p><code>${config.file}</code>, secrets redacted</p>
 <pre tabindex="0">${lines}</pre>`;
   return { title: 'Environment', body };
-}
-
-/** Jobs that the page shows, and orders of each. */
-const JOBS = 50;
-const ORDERS = 3;
-
-/** States that are shown without jobs too. */
-const USED = ['active', 'waiting'];
-
-/** The jobs as the queue has them: which a worker has, and which wait for one. Nothing here changes the queue. */
-export async function queuePage({ api }: PageRequest): Promise<Content> {
-  const { queue, store } = api.base;
-  const { counts, jobs } = await queue.look(JOBS);
-  // The other states of BullMQ are not used here.
-  const used = Object.entries(counts).filter(
-    ([state, number]) => number > 0 || USED.includes(state),
-  );
-  const states = used.map(([state, number]) => [html`${state}`, cell(number)]);
-  const rows = jobs.map((job) => jobRow(job, store.time.now()));
-  const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
-  const body = html`<h1>Queue</h1>
-<p>The queue only gives jobs to workers. The ledger knows which orders are due and what their outcomes are: see
-<a href="/">what orders wait for</a>. A lost job is added again from the ledger.</p>
-${table('Jobs by state', ['state', 'jobs'], states)}
-<h2>Jobs</h2>
-${rows.length === 0 ? html`<p>The queue is empty.</p>` : table('Jobs', ['job', 'state', 'batch', 'orders', 'added', 'with a worker'], rows)}
-${all > jobs.length ? html`<p>The first ${count(jobs.length)} of ${count(all)} jobs.</p>` : undefined}`;
-  return { title: 'Queue', body };
-}
-
-function jobRow(
-  { id, state, batch, numbers, addedAt, startedAt }: WaitingJob,
-  now: number,
-): Html[] {
-  const shown = numbers.slice(0, ORDERS).map((number) => html`${link(orderPath(number), number)} `);
-  const more =
-    numbers.length > ORDERS ? html`and ${count(numbers.length - ORDERS)} more` : undefined;
-  return [
-    html`<code>${id}</code>`,
-    badge(state === 'active' ? 'good' : 'quiet', state),
-    link(batchPath(batch), batch),
-    html`${shown}${more}`,
-    agoText(addedAt, now),
-    startedAt === undefined ? html`–` : agoText(startedAt, now),
-  ];
 }

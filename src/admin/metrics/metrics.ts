@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../core/clock.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
+import { createDoubtCount } from '../../ledger/dead-letters.ts';
 import { type Log, withWatchers } from '../../log/log.ts';
 import { unreadableBatches } from '../../operate/batches/list-batches.ts';
 import type { DaemonInput } from '../../operate/daemon.ts';
@@ -10,7 +11,7 @@ import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
 import { createPace, type Pace } from '../pace/pace.ts';
-import { createCounts } from '../read-model/changes.ts';
+import { createOpenLetterCount } from '../read-model/changes.ts';
 import { collectProcessMetrics, countSpans, createOwnMetrics } from './own-metrics.ts';
 import { createGuaranteeGauges, createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
@@ -44,7 +45,8 @@ export function createMetrics(
   if (admin) collectProcessMetrics(own);
   const show = createSharedMetrics(shared, config);
   const showGuarantee = createGuaranteeGauges(shared);
-  const counts = createCounts(store);
+  const countLetters = createOpenLetterCount(store);
+  const countInDoubt = createDoubtCount(store);
 
   async function read(queue: OrderQueue) {
     const { settle } = config.delivery;
@@ -53,9 +55,8 @@ export function createMetrics(
   }
 
   async function readCounts() {
-    const all = [counts.letters(), counts.accepted(), counts.inDoubt()] as const;
-    const [{ oldest }, accepted, inDoubtForPerson] = await Promise.all(all);
-    return { accepted, inDoubtForPerson, oldestDeadLetter: oldest?.since };
+    const [{ oldest }, inDoubtForPerson] = await Promise.all([countLetters(), countInDoubt()]);
+    return { inDoubtForPerson, oldestDeadLetter: oldest?.since };
   }
 
   async function timePing(): Promise<void> {

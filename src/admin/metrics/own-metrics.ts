@@ -132,7 +132,6 @@ export function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undef
 
 /** What is counted in many keys. `oldestDeadLetter`: when the file of the oldest dead letter was claimed. */
 export type Counted = {
-  accepted: number;
   inDoubtForPerson: number;
   oldestDeadLetter: number | undefined;
 };
@@ -140,7 +139,6 @@ export type Counted = {
 /** The gauges of what is counted; absent while it could not be counted in time. */
 export function createCountedGauges(registry: Registry): (counted: Counted | undefined) => void {
   const of = (name: string, help: string) => gauge(registry, name, help, []);
-  const accepted = of('orders_accepted', 'Orders that the API has as far as the ledger knows.');
   const inDoubt = of(
     'dead_letter_orders_in_doubt',
     'Orders in doubt with open dead letters: a person must settle them.',
@@ -152,11 +150,8 @@ export function createCountedGauges(registry: Registry): (counted: Counted | und
 
   return (counted) => {
     setOrRemove(oldest, counted?.oldestDeadLetter);
-    if (counted === undefined) for (const metric of [accepted, inDoubt]) metric.remove();
-    else {
-      accepted.set(counted.accepted);
-      inDoubt.set(counted.inDoubtForPerson);
-    }
+    if (counted === undefined) inDoubt.remove();
+    else inDoubt.set(counted.inDoubtForPerson);
   };
 }
 

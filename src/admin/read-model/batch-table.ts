@@ -17,7 +17,6 @@ export type BatchRow = StandingFacts & {
   unsettled?: true;
   /** Its unreadable file was removed. */
   isDismissed?: true;
-  isFixFile?: true;
   counts: OutcomeCounts;
 };
 
@@ -31,13 +30,6 @@ export type BatchRowFilter = {
   /** When it was taken, milliseconds since 1970; `until` is excluded. */
   since?: number;
   until?: number;
-};
-
-/** Batches by standing, and what needs a person. */
-export type BatchTotals = {
-  batches: Record<BatchStanding, number>;
-  open: number;
-  deadLetters: number;
 };
 
 export type BatchTable = ReturnType<typeof createBatchTable>;
@@ -88,17 +80,6 @@ export function createBatchTable() {
       : { names, next: undefined };
   }
 
-  function totals(): BatchTotals {
-    const found: BatchTotals = { batches: { ...NONE }, open: 0, deadLetters: 0 };
-    const needsPerson = openTest();
-    for (const row of newestFirst()) {
-      found.batches[standingOf(row)] += 1;
-      found.deadLetters += row.open;
-      if (needsPerson(row)) found.open += 1;
-    }
-    return found;
-  }
-
   /** The newest unreadable files, at most so many. */
   function unreadable(most: number): string[] {
     const found = newestFirst().filter((row) => standingOf(row) === 'unreadable');
@@ -106,16 +87,8 @@ export function createBatchTable() {
   }
 
   const find = (batch: string) => rows.get(batch);
-  return { put, remove, matching, page, totals, unreadable, find, names: () => rows.keys() };
+  return { put, remove, matching, page, unreadable, find, names: () => rows.keys() };
 }
-
-const NONE: Record<BatchStanding, number> = {
-  reading: 0,
-  sending: 0,
-  held: 0,
-  finished: 0,
-  unreadable: 0,
-};
 
 /** Whether a batch needs a person, asked for the newest first: an unreadable file that was replaced or removed does not. */
 function openTest(): (row: BatchRow) => boolean {

@@ -1,5 +1,3 @@
-import { createAcceptedCount } from '../../ledger/adopt.ts';
-import { createDoubtCount } from '../../ledger/dead-letters.ts';
 import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
@@ -95,14 +93,5 @@ export function createOpenLetterCount({ redis, keys }: ChangeStore): () => Promi
       orders,
       ...(oldest && since ? { oldest: { batch: oldest, since } } : {}),
     };
-  };
-}
-
-/** Counts for the state of the environment, which remember what they counted before. */
-export function createCounts(store: Store) {
-  return {
-    letters: createOpenLetterCount(store),
-    accepted: createAcceptedCount(store),
-    inDoubt: createDoubtCount(store),
   };
 }

@@ -1,8 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
-import { findOrder } from '../../operate/orders/find-in-file.ts';
-import { correctedBatch, createItemReads } from '../../operate/orders/items-in-file.ts';
+import { correctedBatch, findOrder } from '../../operate/orders/find-in-file.ts';
 import {
   type Closed,
   type Closing,
@@ -107,7 +106,6 @@ function createReads() {
     orders: createOrders(settledIn),
     correctedBatch,
     findOrder,
-    ...createItemReads(),
   };
 }
 

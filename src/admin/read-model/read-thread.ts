@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads';
 import { toError } from '../../core/errors.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { FoundInFile, WantedOrder } from '../../operate/orders/find-in-file.ts';
-import type { ItemReading, WantedItems } from '../../operate/orders/items-in-file.ts';
 import type { ReadAnswer, ReadCall, Reads } from './read-program.ts';
 
 /** The functions of the thread; each answers when its turn comes. */
@@ -66,9 +65,6 @@ export function openReadThread(): ReadThread {
     orders: remote('orders'),
     correctedBatch: remote('correctedBatch'),
     findOrder: remote('findOrder'),
-    beginItems: remote('beginItems'),
-    nextItems: remote('nextItems'),
-    endItems: remote('endItems'),
     get isDead() {
       return dead !== undefined;
     },
@@ -88,35 +84,14 @@ export function createFileReads(
   context: Pick<OperatorContext, 'batches' | 'config'>,
   thread: () => Promise<ReadThread>,
 ) {
-  /** What the thread needs to read a file that may correct a batch. */
-  async function threadFor(wanted: Pick<WantedOrder, 'kind' | 'path'>) {
-    const letters = await thread();
-    const { environment, mappings, reports, sources } = context.config;
-    const named = await letters.correctedBatch(wanted);
-    const corrected = named === undefined ? undefined : await context.batches.find(named);
-    return { letters, config: { environment, mappings, reports, sources }, corrected };
-  }
-
   /** Searches an order in its file. */
   async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
-    const { letters, config, corrected } = await threadFor(wanted);
-    return await letters.findOrder(wanted, config, corrected);
+    const { environment, mappings, reports, sources } = context.config;
+    const letters = await thread();
+    const named = await letters.correctedBatch(wanted);
+    const corrected = named === undefined ? undefined : await context.batches.find(named);
+    return await letters.findOrder(wanted, { environment, mappings, reports, sources }, corrected);
   }
 
-  /** Reads the items of orders from their file within `takes` milliseconds. Only one file at a time. */
-  async function* readItems(wanted: WantedItems, takes: number): ItemReading {
-    const { letters, config, corrected } = await threadFor(wanted);
-    await letters.beginItems(wanted, config, corrected, takes);
-    try {
-      for (;;) {
-        const { done, value } = await letters.nextItems();
-        if (done) return value;
-        yield value;
-      }
-    } finally {
-      await letters.endItems();
-    }
-  }
-
-  return { findOrder, readItems };
+  return { findOrder };
 }

@@ -157,7 +157,6 @@ function createReading(
       held,
       unsettled,
       unreadable,
-      fix,
       ...counted
     ] = found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
@@ -174,7 +173,6 @@ function createReading(
       ...(held === undefined ? {} : { held: true }),
       ...(unsettled === undefined || state === 'done' ? {} : { unsettled: true }),
       ...(unreadable === undefined ? {} : { unreadable: true }),
-      ...(fix === undefined ? {} : { isFixFile: true }),
       counts,
     };
     const unread = standingOf(row) === 'unreadable' ? await batches.find(batch) : undefined;
@@ -217,7 +215,6 @@ const FIELDS = [
   'held',
   'unsettled',
   'unreadable',
-  'isFixFile',
 ].concat(OUTCOMES.map((outcome) => `n:${outcome}`));
 
 function inGroups<T>(all: readonly T[]): T[][] {

@@ -12,13 +12,12 @@ import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice, type MappingOf } from './advice.ts';
 import { notSentText, statusText } from './column-texts.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
   begin(): void;
-  file(file: string, mappingOf?: MappingOf): FilePrinter;
+  file(file: string): FilePrinter;
   end(): void;
 };
 
@@ -54,26 +53,24 @@ export type CheckedFile = {
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, statuses, advice?, preview?} or {file, error}]}`;
+ * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, statuses, preview?} or {file, error}]}`;
  * with `--orders`, `toSend: [{line, …}]` comes after the problems.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
   let files = 0;
 
-  function filePrinter(file: string, mappingOf?: MappingOf): FilePrinter {
+  function filePrinter(file: string): FilePrinter {
     const separator = files++ === 0 ? '' : ',';
     let isOpen = false;
     let problems = 0;
-    const advice = createAdvice(mappingOf);
     const opening = `${separator}\n{"file":${JSON.stringify(file)}`;
     return {
       onFormat(format, records, { warnings, unused }) {
         isOpen = true;
         out(`${opening},${members({ format, records, unused, warnings })},"problems":[`);
       },
-      onProblem(problem, order, isNameless) {
-        advice.add([problem], '', { isNameless });
+      onProblem(problem, order) {
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
       },
       async onOrders(orders) {
@@ -83,12 +80,7 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
           out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
       done({ orders, invalid, first, statuses, preview }) {
-        const lines = advice.lines();
-        const more = {
-          statuses,
-          ...(lines.length > 0 && { advice: lines }),
-          ...(preview && { preview }),
-        };
+        const more = { statuses, ...(preview && { preview }) };
         out(`],${members({ orders, invalid, first: first ?? null, ...more })}}`);
       },
       failed(error) {
@@ -113,14 +105,12 @@ function members(object: object): string {
 export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrinter {
   return {
     begin: () => undefined,
-    file(file, mappingOf) {
+    file(file) {
       const repeats = createRepeats();
-      const advice = createAdvice(mappingOf);
       let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
         onProblem(problem, order, isNameless) {
-          advice.add([problem], '', { isNameless });
           if (!repeats.holds(problem, isNameless ? '' : order))
             shell.out(problemText(file, problem, isNameless ? '' : order));
         },
@@ -135,7 +125,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
           const facts = [...repeatTexts(repeats), ...checked.statuses.map(statusText)].map(
             (line) => `${file}: ${line}`,
           );
-          for (const line of [...facts, ...advice.lines()]) shell.out(`${printable(line)}\n`);
+          for (const line of facts) shell.out(`${printable(line)}\n`);
           shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
         },
         failed: (error) => shell.err(failureText(file, error)),

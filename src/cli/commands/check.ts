@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
+import { type Config, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
@@ -77,12 +77,7 @@ export async function checkFiles(
     const place = path.resolve(shell.cwd, file);
     const isChosen = args.source === undefined && readings.config.sources.length > 1;
     const source = sourceOf(place);
-    const mapping = mappingFor(readings.config, source ?? '');
-    const found = await checkOne(
-      place,
-      { ...readings, source, isChosen },
-      printer.file(file, () => mapping),
-    );
+    const found = await checkOne(place, { ...readings, source, isChosen }, printer.file(file));
     code = code === 1 ? 1 : found === 1 ? 1 : Math.max(code, found);
   }
   printer.end();

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { mappingFor } from '../../config/config.ts';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import {
   type LettersWithoutReport,
@@ -37,7 +36,6 @@ import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { createAdvice } from './advice.ts';
 import { JUDGED, retryTexts, SENT_KEPT, type SentOrder } from './dead-letters-retry.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
@@ -72,12 +70,10 @@ async function printDocument(
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
-  const advice = createAdvice((source) => mappingFor(config, source));
   let total = 0;
   shell.out(`{"environment":${JSON.stringify(config.environment)},"deadLetters":[`);
   for await (const deadLetter of found) {
     addError(groups, deadLetter);
-    if (deadLetter.closed === undefined) advice.add(deadLetter.problems, deadLetter.source);
     total += 1;
     if (total <= limit)
       shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
@@ -99,11 +95,7 @@ async function printDocument(
       return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
     },
   );
-  const lines = advice.lines();
-  const more = {
-    ...(lines.length > 0 && { advice: lines }),
-    ...(without.length > 0 && { withoutReport: without }),
-  };
+  const more = without.length > 0 ? { withoutReport: without } : {};
   const end = JSON.stringify({ total, groups: kinds, ...more }).slice(1);
   shell.out(`${total === 0 ? '' : '\n'}],${escapeHiddenInJson(end)}\n`);
 }
@@ -117,7 +109,6 @@ async function gather(
   const groups: ErrorGroups = new Map();
   const [shown, mayRetry]: [FoundDeadLetter[], FoundDeadLetter[]] = [[], []];
   const [batches, open] = [new Set<string>(), new Set<string>()];
-  const advice = createAdvice((source) => mappingFor(config, source));
   const kinds = new Set<DeadLetterKind>();
   const isOlder = olderVersions(filter, config);
   const sent: SentOrder[] = [];
@@ -139,10 +130,9 @@ async function gather(
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
       kinds.add(deadLetter.kind);
       isRepeated ||= deadLetter.newerIn !== undefined && !isOlder(deadLetter);
-      advice.add(deadLetter.problems, deadLetter.source);
     }
   }
-  return { groups, shown, mayRetry, batches, advice, kinds, sent, total, open, older, isRepeated };
+  return { groups, shown, mayRetry, batches, kinds, sent, total, open, older, isRepeated };
 }
 
 async function printTables(
@@ -172,7 +162,6 @@ async function printTables(
   if (all.older > 0) shell.out(`${hanging(olderText(all.older), 0, format)}\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(all.groups), GROUP_COLUMNS, format));
-  for (const line of all.advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
   const none = sent.length > 0 ? [] : ['All of them are closed.'];
   const retry = await retryTexts(all.mayRetry, all.open.size, context);

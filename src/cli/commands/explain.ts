@@ -1,4 +1,3 @@
-import { type Config, mappingFor } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { attemptsOf } from '../../ledger/operator-actions.ts';
@@ -39,7 +38,6 @@ import {
   printJson,
   type Tone,
 } from '../terminal/print.ts';
-import { createAdvice } from './advice.ts';
 import { type AtApi, atApiLines, itemTexts, readListed } from './listed-items.ts';
 import { nextStep, placeOf, twiceOf } from './next-step.ts';
 
@@ -58,22 +56,16 @@ export async function explainCommand(
   if (args.json) printJson(shell, { ...historyJson(history), ...(atApi && { atApi }) });
   else {
     const { config } = context;
-    shell.out(
-      orderHistoryText(history, { config, now, atApi, ...placeOf(config), ...formatOf(shell) }),
-    );
+    shell.out(orderHistoryText(history, { now, atApi, ...placeOf(config), ...formatOf(shell) }));
   }
   return 0;
 }
 
-type TextSetting = Format &
-  Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined; config?: Config };
+type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(
-  history: OrderHistory,
-  { config, atApi, ...place }: TextSetting,
-): string {
+export function orderHistoryText(history: OrderHistory, { atApi, ...place }: TextSetting): string {
   const format: Format = place;
   const { paint } = format;
   const [tone, state] = stateOf(history);
@@ -90,14 +82,9 @@ export function orderHistoryText(
     '',
     ...lines,
   ];
-  const advice = createAdvice((source) => config && mappingFor(config, source));
-  for (const { deadLetter, source } of history.appearances)
-    if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems, source);
-  const blocks = [
-    advice.lines(),
-    [leftOutNote(history) ?? []].flat(),
-    nextStep(history, place),
-  ].filter((block) => block.length > 0);
+  const blocks = [[leftOutNote(history) ?? []].flat(), nextStep(history, place)].filter(
+    (block) => block.length > 0,
+  );
   const ends = blocks.flatMap((block) => [
     '',
     ...block.map((line) => toFit(printable(line), format)),

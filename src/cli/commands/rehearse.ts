@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Config, Mapping, Source } from '../../config/config.ts';
+import type { Config, Source } from '../../config/config.ts';
 import { configSchema } from '../../config/schema.ts';
 import { Secret } from '../../config/secret.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -29,7 +29,6 @@ import { mappingForSource, sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
-import { createAdvice } from './advice.ts';
 import { correctionSteps } from './next-step.ts';
 
 type RehearseArgs = CommonArgs & {
@@ -46,9 +45,6 @@ type Rehearsed = {
   faults: Record<string, number>;
   createdTwice: number;
 };
-
-/** The source that the file is of, if known. */
-type Of = { kind: Source['type'] | undefined; mapping: Mapping | undefined };
 
 /** The name of environment, source, mapping and client of a rehearsal. */
 const REHEARSAL = 'rehearsal';
@@ -89,7 +85,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   if (report === undefined || report.state === 'running') throw unfinished(file);
   place.keepReport();
   const kind = config && sourceNamed(args.source, config)?.type;
-  await print({ report, folder, ...sandbox.seen() }, { kind, mapping }, args, shell);
+  await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
   return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
 }
 
@@ -214,7 +210,7 @@ function unfinished(file: string): PoSyncError {
 
 async function print(
   rehearsed: Rehearsed,
-  of: Of,
+  kind: Source['type'] | undefined,
   { json }: RehearseArgs,
   shell: Shell,
 ): Promise<void> {
@@ -222,13 +218,13 @@ async function print(
   if (json) printJson(shell, { ...rehearsed, page });
   else
     shell.out(
-      `${[...(await rehearsedLines(rehearsed, of, formatOf(shell))), `Report: ${page}`].join('\n')}\n`,
+      `${[...(await rehearsedLines(rehearsed, kind, formatOf(shell))), `Report: ${page}`].join('\n')}\n`,
     );
 }
 
 async function rehearsedLines(
   { report, folder, faults, createdTwice }: Rehearsed,
-  of: Of,
+  kind: Source['type'] | undefined,
   { paint }: Format,
 ) {
   const { counts, nameless = 0, state, error, held, warnings } = report;
@@ -236,7 +232,7 @@ async function rehearsedLines(
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
-  const { lines, calledOff } = await problemLines(folder, of);
+  const { lines, calledOff } = await problemLines(folder);
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
@@ -247,7 +243,7 @@ async function rehearsedLines(
     ...lines,
     '',
     ...correctionSteps(
-      of.kind,
+      kind,
       countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1),
       calledOff,
     ),
@@ -257,10 +253,9 @@ async function rehearsedLines(
 }
 
 /** Orders that need a person, one a line, and how many of them are held only as `called-off`. */
-async function problemLines(folder: string, { mapping }: Of) {
+async function problemLines(folder: string) {
   const lines: string[] = [];
   let calledOff = 0;
-  const advice = createAdvice(() => mapping);
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
   for await (const text of splitLines(
@@ -275,7 +270,6 @@ async function problemLines(folder: string, { mapping }: Of) {
       more += 1;
       continue;
     }
-    advice.add(problems);
     const what = problemText({ field: problems?.[0]?.field ?? '', message });
     lines.push(
       `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
@@ -287,7 +281,6 @@ async function problemLines(folder: string, { mapping }: Of) {
     'Orders that need a person:',
     ...lines,
     ...(more === 0 ? [] : [`  … and ${count(more)} more`]),
-    ...advice.lines().map(printable),
   ];
   return { lines: shown, calledOff };
 }

@@ -81,15 +81,8 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     configuration: configurationOf(config),
     ...(role && { role }),
   };
-  const tracingDeps = {
-    config,
-    env: shell.env,
-    clock: systemClock,
-    log,
-    self,
-    hide: redaction.hideSecret,
-  };
-  await using tracing = await openTracing(tracingDeps);
+  const { env } = shell;
+  await using tracing = await openTracing({ config, env, clock: systemClock, log, self });
   const input = {
     config,
     secrets,
@@ -100,7 +93,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     signal: shell.signal,
     hide: redaction.hideToken,
     notices: {
-      env: shell.env,
+      env,
       redactLine: (line: string) => redaction.redactLine(line),
       ...(hints && { hints }),
     },

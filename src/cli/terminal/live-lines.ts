@@ -23,11 +23,11 @@ import { hanging, type Paint, printable, type Tone, wrapped } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 
-/** The current work. Times are milliseconds since 1970; `pace` is orders a second, undefined while unknown. */
+/** The current work. Times are milliseconds since 1970. */
 export type LiveState = {
   now: number;
   pause: ShownPause | undefined;
-  batches: readonly { batch: Batch; pace: number | undefined }[];
+  batches: readonly Batch[];
 };
 
 type Format = { paint: Paint; columns: number };
@@ -36,25 +36,16 @@ type Part = { tone: Tone; text: string };
 /** Further batches are only counted. */
 const MOST_SHOWN = 8;
 const MOST_NAME = 32;
-const BAR = { least: 8, most: 24 };
-/** A narrower terminal shows the time left, but not the pace. */
-const WIDE_ENOUGH = 90;
 
 /** One line for a pause and one for each batch in progress, none wider than the terminal. */
 export function liveLines({ now, pause, batches }: LiveState, format: Format): string[] {
   const shown = batches.slice(0, MOST_SHOWN);
-  const widest = Math.max(0, ...shown.map(({ batch }) => textWidth(printable(batch.name))));
+  const widest = Math.max(0, ...shown.map(({ name }) => textWidth(printable(name))));
   const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 4));
-  const lines = inColumns(
-    shown.map((one) =>
-      lineOf(one, { name, isPaused: pause !== undefined, hasPace: format.columns >= WIDE_ENOUGH }),
-    ),
-    format.columns,
-  );
   const more = batches.length - shown.length;
   return [
     ...(pause === undefined ? [] : pauseParts(pause, now, format.columns)),
-    ...lines,
+    ...shown.map((batch) => lineOf(batch, name)),
     ...(more === 0
       ? []
       : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
@@ -80,22 +71,17 @@ function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
   ];
 }
 
-type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };
-
-type Room = { name: number; isPaused: boolean; hasPace: boolean };
-
-function lineOf(
-  { batch, pace }: LiveState['batches'][number],
-  { name, isPaused, hasPace }: Room,
-): Line {
-  const title = cutText(printable(batch.name), name, 'end');
+/** `width`: of the column of names. */
+function lineOf(batch: Batch, width: number): Part[] {
+  const title = cutText(printable(batch.name), width, 'end');
   const needed = neededPerson(batch);
-  const facts: Part[] = [
+  return [
+    { tone: 'strong', text: title + ' '.repeat(width - textWidth(title)) },
+    { tone: 'plain', text: progress(batch) },
     ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
     ...(batch.held
       ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }]
       : []),
-    ...(batch.held || isPaused ? [] : speed(batch, pace, hasPace)),
     ...(needed === 0
       ? []
       : [
@@ -105,28 +91,6 @@ function lineOf(
           },
         ]),
   ];
-  const head: Part = { tone: 'strong', text: title + ' '.repeat(name - textWidth(title)) };
-  return { batch, head, progress: { tone: 'plain', text: progress(batch) }, facts };
-}
-
-/** Aligns the lines: all bars have the same length, as long as the longest line allows. */
-function inColumns(lines: readonly Line[], columns: number): Part[][] {
-  const counted = lines.filter(({ batch }) => totalOrders(batch) !== undefined);
-  const widest = Math.max(0, ...counted.map(({ progress: { text } }) => text.length));
-  const free = counted.map(({ head, facts }) => {
-    return (
-      columns -
-      1 -
-      [head, ...facts].reduce((sum, { text }) => sum + textWidth(text) + 2, widest + 2)
-    );
-  });
-  const bar = Math.min(BAR.most, ...free);
-  return lines.map(({ batch, head, progress: { tone, text }, facts }) => {
-    const total = totalOrders(batch);
-    if (total === undefined) return [head, { tone, text }, ...facts];
-    const bars = bar < BAR.least ? [] : [barOf(batch, total, bar)];
-    return [head, ...bars, { tone, text: text.padEnd(widest) }, ...facts];
-  });
 }
 
 function progress(batch: Batch): string {
@@ -137,41 +101,8 @@ function progress(batch: Batch): string {
       batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
     return settled === 0 ? 'reading' : `reading, ${count(settled)}${most} done`;
   }
-  const percent = `${Math.floor(share(settled, total) * 100)}%`.padStart(4);
-  return `${percent}  ${count(settled)}/${count(total)}`;
-}
-
-/** The pace and the time left; nothing when every order has its outcome and only the report is missing. */
-function speed(batch: Batch, pace: number | undefined, hasPace: boolean): Part[] {
-  const total = totalOrders(batch);
-  const left = (total ?? Number.POSITIVE_INFINITY) - settledIn(batch);
-  if (pace === undefined || pace === 0 || left <= 0) return [];
-  const rate: Part = {
-    tone: 'quiet',
-    text: pace >= 1 ? `${count(Math.round(pace))}/s` : `${count(Math.round(pace * 60))}/min`,
-  };
-  if (total === undefined) return [rate];
-  const time: Part = { tone: 'quiet', text: `${roughly((left * 1000) / pace)} left` };
-  return hasPace ? [rate, time] : [time];
-}
-
-/** A duration in its largest unit, so that the line keeps its length. */
-function roughly(ms: number): string {
-  const second = 1_000;
-  const unit = [86_400 * second, 3_600 * second, 60 * second].find((one) => ms >= one) ?? second;
-  return duration(Math.max(Math.round(ms / unit), 1) * unit);
-}
-
-function barOf(batch: Batch, total: number, width: number): Part {
-  const filled = Math.floor(share(settledIn(batch), total) * width);
-  return {
-    tone: batch.held ? 'bad' : 'good',
-    text: '█'.repeat(filled) + '░'.repeat(width - filled),
-  };
-}
-
-function share(settled: number, total: number): number {
-  return total === 0 ? 1 : Math.min(1, settled / total);
+  const share = total === 0 ? 1 : Math.min(1, settled / total);
+  return `${`${Math.floor(share * 100)}%`.padStart(4)}  ${count(settled)}/${count(total)}`;
 }
 
 /** The last column stays free: some terminals start a new line after a full one. */

@@ -5,7 +5,6 @@ import type { Clock } from '../../core/clock.ts';
 import { counted, textWidth } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LogTarget } from '../../log/log.ts';
-import { settledIn } from '../../operate/batches/list-batches.ts';
 import type { Daemon } from '../../operate/daemon.ts';
 import { readReport } from '../../report/report.ts';
 import type { Shell } from '../shell.ts';
@@ -47,9 +46,8 @@ export function createLiveView({
   const paint = createPaint(shell);
   const columns = () => (shell.columns > 0 ? shell.columns : 80);
   const screen = createLiveScreen(shell.streams.out, columns);
-  const pace = measureLivePace();
   const finished = new Set<string>();
-  let under: { batch: Batch; pace: number | undefined }[] = [];
+  let under: Batch[] = [];
 
   function settled(batch: Batch, _needPerson = 0, nameless = 0): void {
     if (finished.has(batch.batch)) return;
@@ -62,19 +60,17 @@ export function createLiveView({
   async function look(daemon: Watched): Promise<void> {
     const now = await daemon.underWay();
     const names = new Set(now.map(({ batch }) => batch));
-    const gone = under.filter(({ batch }) => !names.has(batch.batch) && !finished.has(batch.batch));
-    const at = clock.monotonic();
-    under = now.map((batch) => ({ batch, pace: pace.see(batch.batch, settledIn(batch), at) }));
-    pace.keep(names);
+    const gone = under.filter(({ batch }) => !names.has(batch) && !finished.has(batch));
+    under = now;
     // Settled by another daemon.
     for (const { batch } of gone) {
-      const found = await daemon.find(batch.batch);
-      if (found?.state === 'done') settled(found, 0, await namelessIn(join(reports, batch.batch)));
+      const found = await daemon.find(batch);
+      if (found?.state === 'done') settled(found, 0, await namelessIn(join(reports, batch)));
     }
   }
 
   function show(daemon: Watched): void {
-    const batches = under.filter(({ batch }) => !finished.has(batch.batch));
+    const batches = under.filter(({ batch }) => !finished.has(batch));
     screen.show(
       liveLines(
         { now: clock.now(), pause: daemon.pause(), batches },
@@ -111,38 +107,6 @@ export function createLiveView({
 /** How many orders of a batch are rows without an order number, by its report. */
 async function namelessIn(report: string): Promise<number | undefined> {
   return (await readReport(report).catch(() => undefined))?.nameless;
-}
-
-/** The recent pace of each batch. */
-export type LivePace = {
-  /** Records how many orders of a batch are done at `at` (monotonic milliseconds); returns orders a second, once known. */
-  see(batch: string, done: number, at: number): number | undefined;
-  /** Forgets all other batches. */
-  keep(batches: ReadonlySet<string>): void;
-};
-
-/** Length of the measured window, in milliseconds. */
-const WINDOW = 15_000;
-/** A shorter time is too short to measure. */
-const LEAST = 1_000;
-
-type Sighting = { at: number; done: number };
-
-/** Measures over a sliding window. */
-export function measureLivePace(): LivePace {
-  const sightings = new Map<string, Sighting[]>();
-  return {
-    see(batch, done, at) {
-      const seen = (sightings.get(batch) ?? []).filter((one) => at - one.at <= WINDOW);
-      sightings.set(batch, [...seen, { at, done }]);
-      const [first] = seen;
-      if (first === undefined || at - first.at < LEAST) return undefined;
-      return ((done - first.done) * 1000) / (at - first.at);
-    },
-    keep(batches) {
-      for (const batch of sightings.keys()) if (!batches.has(batch)) sightings.delete(batch);
-    },
-  };
 }
 
 /** The last lines of a terminal, repainted in place, with other text above them. */

@@ -130,8 +130,8 @@ export function operatorActed(
   log.info({ event: 'operator-acted', ...facts }, 'operator action');
 }
 
-/** Tracing is on. Never logs the headers for the collector. */
-export function tracingStarted(log: Log, facts: { host: string; share: number }): void {
+/** Tracing is on. */
+export function tracingStarted(log: Log, facts: { share: number }): void {
   log.info({ event: 'tracing-started', ...facts }, 'spans are sent to the collector');
 }
 
@@ -141,7 +141,7 @@ export function tracingTrouble(log: Log, facts: { reason: string }): void {
 }
 
 /** At the end of the process: spans that never reached the collector. */
-export function spansLost(log: Log, facts: { failed: number; dropped: number }): void {
+export function spansLost(log: Log, facts: { lost: number }): void {
   log.warn(
     { event: 'spans-lost', ...facts },
     'some spans of this process did not reach the collector',

@@ -1,67 +1,61 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { type Config, environmentOf } from '../../config/config.ts';
 import type { Variables } from '../../config/variables.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
+import { codeOf, toError } from '../../core/errors.ts';
 import { PURCHASE_ORDER } from '../../order/record-kind.ts';
 import { configWarning, spansLost, tracingStarted, tracingTrouble } from '../events/daemon.ts';
 import type { Log } from '../log.ts';
-import type { Tracer } from '../tracer.ts';
+import type { SpanCounts, Tracer } from '../tracer.ts';
 import { createOrderSpans } from './order-spans.ts';
 import { type TracingSettings, tracingSettings } from './settings.ts';
 import type { EndedSpan, Recorder, SpanIds } from './span.ts';
-import { SpanQueue } from './span-queue.ts';
 
 type TracingDeps = {
   config: Config;
+  /** Those of the process: the exporter reads its own there. */
   env: Variables;
   clock: Clock;
   log: Log;
   /** The program itself. */
   self: { pid: number; version: string };
-  /** Keeps a value out of the log. */
-  hide: (secret: string) => void;
 };
 
-/** Tracing that is on; disposing sends the spans that wait. */
+/** Tracing that is on; disposing sends the spans that wait, for a short time. */
 export type Tracing = AsyncDisposable & { tracer: Tracer };
+
+/** Milliseconds that the last spans have when the process stops. */
+const LAST = 2_000;
 
 /**
  * Opens tracing if the configuration asks for it. Only then the packages of OpenTelemetry are loaded. Throws PoSyncError
- * `tracing-packages-missing`, and those of `tracingSettings`.
+ * `tracing-unsupported`.
  */
 export async function openTracing(deps: TracingDeps): Promise<Tracing | undefined> {
-  const { config, env, log, clock, self } = deps;
+  const { config, env, log, clock } = deps;
   const settings = tracingSettings(config, env);
   if (settings === undefined) return undefined;
-  for (const header of Object.values(settings.headers)) deps.hide(header);
-  const packages = await loadPackages();
-  const { transformer } = packages;
-  const queue = new SpanQueue({
-    settings,
-    serializer:
-      settings.format === 'json'
-        ? transformer.JsonTraceSerializer
-        : transformer.ProtobufTraceSerializer,
-    clock,
-    userAgent: `po-sync/${self.version}`,
-    onTrouble: (reason) => tracingTrouble(log, { reason }),
-  });
   for (const warning of settings.warnings) configWarning(log, warning);
-  tracingStarted(log, { host: settings.url.host, share: settings.share });
+  const onTrouble = (reason: string) => tracingTrouble(log, { reason });
+  const { recorder, provider } = createRecorder(await loadPackages(), settings, onTrouble, deps);
+  tracingStarted(log, { share: settings.share });
   const url = new URL(`${environmentOf(config).baseUrl}${PURCHASE_ORDER.path}`);
-  const recorder = createRecorder(packages, queue, settings, deps);
   const { environment, tracing } = config;
   return {
     tracer: guarded(
       createOrderSpans({ recorder, clock, environment, url, traceparent: tracing.traceparent }),
-      (error) => tracingTrouble(log, { reason: toError(error).message }),
+      (error) => onTrouble(toError(error).message),
     ),
     async [Symbol.asyncDispose]() {
-      await queue.shutdown();
-      const { failed, dropped } = queue.counts();
-      if (failed + dropped > 0) spansLost(log, { failed, dropped });
+      const done = new AbortController();
+      // It rejects when the last spans fail, which is counted.
+      const shutdown = provider.shutdown().catch(() => undefined);
+      void shutdown.finally(() => done.abort());
+      await clock.sleep(LAST, done.signal);
+      const { recorded, exported } = recorder.counts();
+      if (recorded > exported) spansLost(log, { lost: recorded - exported });
     },
   };
 }
@@ -86,52 +80,66 @@ function guarded<Part extends object>(part: Part, onError: (error: unknown) => v
   return Object.fromEntries(safe) as Part;
 }
 
-/** Without `api`, which prom-client brings in any case. */
-const PACKAGES = ['otlp-transformer', 'resources', 'sdk-trace'];
-
 async function loadPackages() {
-  try {
-    const [api, transformer, resources, sdk] = await Promise.all([
-      import('@opentelemetry/api'),
-      import('@opentelemetry/otlp-transformer'),
-      import('@opentelemetry/resources'),
-      import('@opentelemetry/sdk-trace'),
-    ]);
-    return { api, transformer, resources, sdk };
-  } catch (error) {
-    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const names = PACKAGES.map((name) => `@opentelemetry/${name}`).join(', ');
-    throw new PoSyncError(
-      'tracing-packages-missing',
-      `Tracing is on, and its packages are not installed: ${names}.`,
-      {
-        remedy:
-          'Install all packages of po-sync (npm ci in a checkout), or set tracing.enabled to false.',
-        cause: error,
-      },
-    );
-  }
+  const [api, exporter, resources, sdk] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+  ]);
+  return { api, exporter, resources, sdk };
 }
 
 type Packages = Awaited<ReturnType<typeof loadPackages>>;
+
+/** The same exporter, which counts what becomes of spans and reports why the collector did not take them. */
+function counted(
+  exporter: SpanExporter,
+  counts: SpanCounts,
+  onTrouble: (reason: string) => void,
+): SpanExporter {
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        counts[result.error === undefined ? 'exported' : 'failed'] += spans.length;
+        if (result.error) onTrouble(reasonOf(result.error));
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Without the answer of the collector, which may repeat what was sent. */
+function reasonOf(error: Error): string {
+  const code = codeOf(error);
+  return `the collector did not take spans: ${code === undefined ? error.message : code}`;
+}
 
 /** The longest text of an attribute. */
 const LONGEST_VALUE = 512;
 
 /** Records spans with the SDK; its own provider, so that no other library of the process is traced by accident. */
 function createRecorder(
-  { api, resources, sdk }: Packages,
-  queue: SpanQueue,
-  settings: TracingSettings,
+  { api, exporter, resources, sdk }: Packages,
+  { url, share, queue }: TracingSettings,
+  onTrouble: (reason: string) => void,
   { config, self }: TracingDeps,
-): Recorder {
+) {
+  const counts: SpanCounts = { recorded: 0, exported: 0, failed: 0 };
   const random = new sdk.RandomIdGenerator();
   /** The identifiers of the next span, when they are given. */
   let next: Partial<SpanIds> = {};
-  const sampler = new sdk.TraceIdRatioBasedSampler(settings.share);
+  const sampler = new sdk.TraceIdRatioBasedSampler(share);
+  const otlp = new exporter.OTLPTraceExporter(url === undefined ? {} : { url });
   const provider = new sdk.TracerProvider({
-    resource: resources.resourceFromAttributes(resourceOf(config, self, settings)),
-    spanProcessors: [queue],
+    // What the operator sets takes precedence.
+    resource: resources
+      .resourceFromAttributes(resourceOf(config, self))
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    spanProcessors: [
+      new sdk.BatchSpanProcessor({ exporter: counted(otlp, counts, onTrouble), ...queue }),
+    ],
     spanLimits: { attributeValueLengthLimit: LONGEST_VALUE },
     idGenerator: {
       generateTraceId: () => next.traceId ?? random.generateTraceId(),
@@ -168,25 +176,22 @@ function createRecorder(
     next = {};
     if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: error });
     span.end(new Date(to));
+    counts.recorded += 1;
     const { traceId, spanId } = span.spanContext();
     return { traceId, spanId };
   }
 
-  return {
+  const recorder: Recorder = {
     isSampled: (traceId) =>
       sampler.shouldSample(api.ROOT_CONTEXT, traceId).decision !== sdk.SamplingDecision.NOT_RECORD,
     record,
     newSpanId: () => random.generateSpanId(),
-    counts: () => queue.counts(),
+    counts: () => ({ ...counts }),
   };
+  return { recorder, provider };
 }
 
-/** What the operator sets takes precedence. */
-function resourceOf(
-  { environment }: Config,
-  { pid, version }: TracingDeps['self'],
-  { resource }: TracingSettings,
-) {
+function resourceOf({ environment }: Config, { pid, version }: TracingDeps['self']) {
   return {
     'service.name': 'po-sync',
     'service.version': version,
@@ -194,6 +199,5 @@ function resourceOf(
     'deployment.environment.name': environment,
     'host.name': hostname(),
     'process.pid': pid,
-    ...resource,
   };
 }

@@ -103,7 +103,7 @@ export function isInVain({
 
 /** Where a person finds the accepted orders of a cancelled file: with a shell, or on its page. */
 const LISTED = 'results.csv of its report lists them';
-export const LISTED_ON_PAGE = 'when the file is finished, its page has them as a spreadsheet';
+export const LISTED_ON_PAGE = 'when the file is finished, its page lists them';
 
 /** What a cancellation did, in words. */
 export function cancelledText(

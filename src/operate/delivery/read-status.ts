@@ -2,7 +2,6 @@ import { duration, iso, orders, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import type { NotTaken } from '../../intake/offers.ts';
-import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
 import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
@@ -53,8 +52,6 @@ export type Status = {
   deadLetters: number;
   /** Of these, orders that were sent again and have no outcome yet: in `waits` they wait for that only. Absent without any. */
   sentAgain?: number;
-  /** Orders that the API has as far as the ledger knows, also those that others created. */
-  accepted: number;
   /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
   createdTwice: number;
   /** How the assumptions of the guarantee held in the last 30 days. */
@@ -94,16 +91,13 @@ export type AnswerTimes = {
 /** How many batches are searched for the last one of a source and for unreadable files. */
 const LOOK_BACK = 200;
 
-/** Ways to count that remember what they counted before: open dead letters, and the orders that the API has. */
-type Counts = { letters: () => Promise<WaitGroup>; accepted: () => Promise<number> };
-
-/** Reads the state of the environment; changes nothing. Without `counts`, every batch is read. */
+/**
+ * Reads the state of the environment; changes nothing. `countLetters` counts the open dead letters, and may remember what it
+ * counted before; without it, every batch is read.
+ */
 export async function readStatus(
   context: OperatorContext,
-  counts: Counts = {
-    letters: () => openDeadLetters(context),
-    accepted: createAcceptedCount(context.store),
-  },
+  countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context),
 ): Promise<Status> {
   const { config, store, batches, breaker } = context;
   const [newest, daemons, open] = await Promise.all([
@@ -117,7 +111,6 @@ export async function readStatus(
     shownQueue,
     reading,
     letters,
-    accepted,
     lists,
     { failure },
     unreadable,
@@ -128,8 +121,7 @@ export async function readStatus(
   ] = await Promise.all([
     queueOf(context, open),
     readWaits(context, open),
-    counts.letters(),
-    counts.accepted(),
+    countLetters(),
     readLists(context),
     listState(store),
     unreadableFiles(newest, context),
@@ -162,7 +154,6 @@ export async function readStatus(
     waits: dead.orders <= again ? waits : [...waits, { ...dead, orders: dead.orders - again }],
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
-    accepted,
     ...lists,
     ...(failure &&
       (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && {
@@ -262,18 +253,11 @@ export function statusJson({
   waits,
   endedPauses: ended,
   listFailure,
-  accepted,
   ...rest
 }: Status) {
-  const oldest = waits.find((wait) => wait.for === 'person')?.oldest;
   return {
     ...rest,
     now: iso(now),
-    orders: {
-      accepted,
-      needPerson: rest.deadLetters,
-      ...(oldest && { needPersonSince: iso(oldest.since) }),
-    },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
     daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,

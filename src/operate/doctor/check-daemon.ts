@@ -1,9 +1,8 @@
-import { readFile, realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
 import { counted, iso, moment, orders } from '../../core/format.ts';
-import { buildOf, ROOT } from '../../core/version.ts';
+import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
@@ -92,13 +91,10 @@ function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
   if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
-  const started = await Promise.all(living.map(startedBy));
   if (living.length > 0 && living.every(isBeating))
     return [
-      runningWell(started, config),
-      ...started.flatMap((one) => checkLost(one, started)),
-      ...started.flatMap((one) => checkStray(one, started)),
-      ...started.flatMap(checkVersion),
+      runningWell(living, config),
+      ...living.flatMap(checkVersion),
       ...living.flatMap((one) => checkConfiguration(one, config)),
     ];
   const wait = living.some(isBeating) ? '' : filesWait((await filesToTake(config)).length);
@@ -152,14 +148,14 @@ async function checkRoles({ redis, keys }: Place, config: Config): Promise<Findi
 }
 
 /** With where the log is: a daemon does not know where its standard output goes. */
-function runningWell(living: readonly StartedDaemon[], config: Config): Finding {
+function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
   const log =
     startCommandOf(config) === 'npm start'
       ? 'data/daemon.log'
       : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
-  const each = living.slice(0, NAMED).map(({ host, pid, since, by }) => {
+  const each = living.slice(0, NAMED).map(({ host, pid, since }) => {
     const place = host === hostname() ? '' : ` on ${host}`;
-    return `process ${pid}${place} since ${moment(iso(since))}${by === undefined ? '' : `, started by ${by}`}`;
+    return `process ${pid}${place} since ${moment(iso(since))}`;
   });
   const more = living.length > NAMED ? ['others'] : [];
   return {
@@ -172,106 +168,14 @@ function runningWell(living: readonly StartedDaemon[], config: Config): Finding 
 /** Daemons that are named. */
 const NAMED = 8;
 
-/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. `root`: the folder of its program. `manager`: the service manager that has it; `isByHand`: none has. */
-type StartedDaemon = LivingDaemon & { by?: string; pm2?: string; root?: string } & {
-  manager?: string;
-  isByHand?: true;
-};
-
-/** Who started a daemon, as far as this user may see it on this machine. */
-async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
-  if (daemon.host !== hostname()) return daemon;
-  const read = (pid: string | number, file: string) =>
-    readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
-  const above = async (pid: string | number) =>
-    /^.*\) \S+ (\d+)/s.exec(await read(pid, 'stat'))?.[1] ?? '0';
-  const parent = await above(daemon.pid);
-  let by = (await read(parent, 'comm')).trim();
-  // The thread of a Node.js program: its script says more.
-  const script = /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await read(parent, 'cmdline'))?.[0];
-  if (by === 'MainThread') by = script === undefined ? 'node' : `node ${script}`;
-  // The launcher may be between both.
-  for (let pid = parent; pid !== '0'; pid = await above(pid))
-    if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
-  const variables = (await read(daemon.pid, 'environ')).split('\0');
-  const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) =>
-    variables.find((one) => one.startsWith(name)),
-  );
-  const isUnit = variables.some((one) => one.startsWith('INVOCATION_ID='));
-  const isByHand =
-    variables.length > 1 && id === undefined && !isUnit && by !== '' && !SUPERVISORS.test(by);
-  const manager = by === (id === undefined && isUnit ? 'systemd' : 'pm2') ? by : undefined;
-  // pm2 starts its own program, which has the path of ours in a variable.
-  const words = [...variables, ...(await read(daemon.pid, 'cmdline')).split('\0')];
-  const [root] = words.flatMap(
-    (one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? [],
-  );
-  const at = root && (await realpath(root).catch(() => root));
-  const own = {
-    ...(at && { root: at }),
-    ...(manager && { manager }),
-    ...(isByHand && { isByHand }),
-  };
-  return {
-    ...daemon,
-    ...(by && { by }),
-    ...(id !== undefined && { pm2: `${home} ${id}` }),
-    ...own,
-  };
-}
-
-/** Programs that start others again, and the first ones of containers. */
-const SUPERVISORS = /^(?:pm2|supervisor|runsv|s6-|monit|containerd|docker|conmon|tini|dumb-init)/;
-
-/** Nobody stops or updates a daemon that was started by hand, or forgotten, together with those of a service manager. */
-function checkStray(
-  { pid, by, role, isByHand, adminPort }: StartedDaemon,
-  all: readonly StartedDaemon[],
-): Finding[] {
-  // With start --once, a daemon has no admin port.
-  if (!isByHand || adminPort === undefined) return [];
-  const doesTheSame = (one: StartedDaemon) => (one.role ?? role) === (role ?? one.role);
-  const other = all.find((one) => one.manager !== undefined && doesTheSame(one));
-  if (other === undefined) return [];
-  const message = `process ${pid}, started by ${by}, runs beside process ${other.pid}, which ${other.manager} has, and no service manager has it`;
-  const remedy = `Nobody stops or updates it together with the others. Unless you want it to run, run kill ${pid}.`;
-  return [{ check: 'daemon', state: 'warn', message, remedy }];
-}
-
-/** pm2 can lose a daemon that it started, such as one that it restarted while it was deleted: nobody stops that one. */
-function checkLost(daemon: StartedDaemon, all: readonly StartedDaemon[]): Finding[] {
-  const { pid, pm2, by } = daemon;
-  const newer = all.findLast((other) => other.pm2 === pm2);
-  if (pm2 === undefined || by === undefined || (by === 'pm2' && newer?.pid === pid)) return [];
-  const why =
-    by === 'pm2' ? `process ${newer?.pid} has its number in pm2 now` : 'its pm2 has ended';
-  const message = `process ${pid} was started by pm2, which may not know it any more: ${why}`;
-  return [
-    {
-      check: 'daemon',
-      state: 'warn',
-      message,
-      remedy: `Unless pm2 list shows it, or pm2 is reloading it, run kill ${pid}.`,
-    },
-  ];
-}
-
 const BETWEEN_RUNS = 'With start --once, none runs between two runs.';
 
-/** A daemon of this machine uses the code that it started with, also after an update, and pm2 starts it again from its folder. */
-function checkVersion({ host, pid, version, root = ROOT, pm2 }: StartedDaemon): Finding[] {
+/** A daemon of this machine uses the code that it started with, also after an update. */
+function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
   const here = buildOf();
-  if (host !== hostname() || (version === here && root === ROOT)) return [];
-  const [its, own] = root === ROOT ? ['', ''] : [` in ${root}`, ` in ${ROOT}`];
-  const message = `process ${pid} runs ${version}${its}, and this is ${here}${own}`;
-  const started =
-    pm2 === undefined
-      ? 'start the daemon from this one: correct the path in your service manager, because a restart keeps the old one.'
-      : 'a restart keeps the old one: run pm2 delete with its name, wait until po-sync status shows none running, then run pm2 start ecosystem.config.cjs in this folder, and pm2 save.';
-  const remedy =
-    root === ROOT
-      ? 'If po-sync was updated, restart the daemon.'
-      : `If po-sync was updated into another folder, ${started}`;
+  if (host !== hostname() || version === here) return [];
+  const message = `process ${pid} runs ${version}, and this is ${here}`;
+  const remedy = 'If po-sync was updated, restart the daemon.';
   return [{ check: 'daemon', state: 'warn', message, remedy }];
 }
 

@@ -8,6 +8,7 @@ import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
 import type { LeftOut } from '../../parse/format.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
+import { batchNamedIn } from '../../parse/read-fix-file.ts';
 import { findKept } from '../../report/results.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { findLeftOut, readOrders } from '../../validate/read-orders.ts';
@@ -102,7 +103,7 @@ async function searchKept(wanted: WantedOrder, signal: AbortSignal): Promise<Fou
 }
 
 /** The first pass over a file as admission reads it; `refusal`: why it must not be read. */
-export async function inspectWanted(
+async function inspectWanted(
   { path, source }: Pick<WantedOrder, 'path' | 'source'>,
   deps: HowToReadDeps,
   signal: AbortSignal,
@@ -119,7 +120,7 @@ function isWanted(order: CheckedOrder, { number, digest, line }: WantedOrder): o
   return digestOf(order.order) === digest;
 }
 
-export function faultOf(error: unknown): FoundInFile {
+function faultOf(error: unknown): FoundInFile {
   const code = codeOf(error) ?? 'unknown';
   switch (code) {
     case 'file-missing':
@@ -149,12 +150,22 @@ export const findOrder = (
 ) => findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
 
 /** How a thread, which has no Redis, reads a file that corrects a batch. */
-export function knowing(
-  config: HowToReadDeps['config'],
-  corrected: Batch | undefined,
-): HowToReadDeps {
+function knowing(config: HowToReadDeps['config'], corrected: Batch | undefined): HowToReadDeps {
   return {
     config,
     batches: { find: async (name) => (corrected?.batch === name ? corrected : undefined) },
   };
+}
+
+/** The batch that the file of a fix file corrects; undefined for any other file, and for one that cannot be read. */
+export async function correctedBatch(
+  wanted: Pick<WantedOrder, 'kind' | 'path' | 'isKept'>,
+): Promise<string | undefined> {
+  if (wanted.isKept) return undefined;
+  try {
+    await using opened = await openClaim(wanted);
+    return await batchNamedIn(opened.path);
+  } catch {
+    return undefined;
+  }
 }

@@ -55,43 +55,6 @@ function zipOf(title: string, xml: AsyncGenerator<string>): { zip: ZipFile; shee
   return { zip, sheet };
 }
 
-/** A workbook with one sheet, piece by piece. A number is a cell to calculate with, any other value is text. */
-export async function* workbookOf(
-  title: string,
-  header: readonly string[],
-  rows: AsyncIterable<readonly (string | number)[]>,
-): AsyncGenerator<Buffer> {
-  const { zip, sheet } = zipOf(title, listXml(header, rows));
-  const out = zip.outputStream as Readable;
-  sheet.once('error', (error) => out.destroy(error));
-  try {
-    for await (const chunk of out) yield chunk as Buffer;
-  } finally {
-    // A reader that leaves early closes what the rows are read from.
-    sheet.destroy();
-  }
-}
-
-async function* listXml(
-  header: readonly string[],
-  rows: AsyncIterable<readonly (string | number)[]>,
-) {
-  let row = 1;
-  let xml = sheetStart(header, 0);
-  for await (const cells of rows) {
-    row += 1;
-    if (row > MOST_ROWS) throw new Error('too many rows for a workbook');
-    xml += rowXml(cells, row);
-    if (xml.length < PIECE) continue;
-    yield xml;
-    xml = '';
-  }
-  yield xml + SHEET_END;
-}
-
-/** Characters that are passed on together. */
-const PIECE = 64 * 1024;
-
 /** Rejects when the rows cannot be read; yazl does not end its output then. */
 function failureOf(zip: ZipFile, sheet: Readable): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();

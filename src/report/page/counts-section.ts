@@ -51,14 +51,13 @@ function numbersOf({ outcome, number: all }: Share, { numbers, hasLater, report 
   if (numbers.length === 0) return html``;
   const rest = all - numbers.length;
   const more = rest > 0 ? moreIn(rest, report) : undefined;
-  const sheet = html`<p class="more">Their articles and quantities are in a spreadsheet on the ${pageOfFile(report)}.</p>\n`;
   const names = numbers.map((one) => html`<bdi>${visible(one, LONGEST_NUMBER)}</bdi>`);
   const list =
     names.length > IN_COLUMNS
       ? html`<p class="numbers">${names.map((one, i) => html`${i === 0 ? '' : ', '}${one}`)}</p>`
       : html`<ul class="orders">${names.map((one) => html`<li>${one}</li>\n`)}</ul>`;
   return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-${outcome === 'accepted' ? sheet : undefined}${list}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
+${list}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
 }
 
 /** Where the numbers are that are too many for the page. */

@@ -60,7 +60,6 @@ const STATUS: Status = {
     { for: 'person', reason: '', orders: 3, oldest: { batch: BATCH.batch, since: NOW - 300_000 } },
   ],
   deadLetters: 3,
-  accepted: 5_000,
   createdTwice: 0,
   guarantee: [],
   batches: [{ batch: BATCH, standing: 'sending', report: '/reports/b' }],

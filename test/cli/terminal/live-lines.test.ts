@@ -33,67 +33,44 @@ function linesOf(state: Partial<LiveState>, columns = 100, paint = plain): strin
 }
 
 describe('a batch in progress', () => {
-  it('shows progress, pace, time left, and what needs a person', () => {
-    expect(linesOf({ batches: [{ batch: batchOf(), pace: 55 }] })).toEqual([
-      'orders.csv  ██████████░░░░░░░░░░░░░░   45%  2,250/5,000  55/s  50 s left  3 need a person',
-    ]);
-  });
-
-  it('is aligned with others, and shows no pace while it waits', () => {
+  it('shows progress and what needs a person, aligned with others', () => {
     const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes() });
-    const batches = [
-      { batch: waiting, pace: 0 },
-      { batch: batchOf(), pace: 55 },
-    ];
-    expect(linesOf({ batches }, 80)).toEqual([
-      'b.csv       ░░░░░░░░░░░░░░░░░░░░    0%  0/60',
-      'orders.csv  █████████░░░░░░░░░░░   45%  2,250/5,000  50 s left  3 need a person',
+    expect(linesOf({ batches: [waiting, batchOf()] }, 80)).toEqual([
+      'b.csv         0%  0/60',
+      'orders.csv   45%  2,250/5,000  3 need a person',
     ]);
+    const full = batchOf({ counts: { ...noOutcomes(), accepted: 5000 } });
+    expect(linesOf({ batches: [full] })).toEqual(['orders.csv  100%  5,000/5,000']);
   });
 
-  it('shows no time left while it is read or delivery is paused', () => {
+  it('shows how far a file is read, and the total as soon as the first pass has counted it', () => {
     const { total: _, ...reading } = batchOf();
-    expect(linesOf({ batches: [{ batch: reading, pace: 7 }] })).toEqual([
-      'orders.csv  reading, 2,250 done  7/s  3 need a person',
+    expect(linesOf({ batches: [reading] })).toEqual([
+      'orders.csv  reading, 2,250 done  3 need a person',
     ]);
-    const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
-    const [first, second] = linesOf({ pause, batches: [{ batch: batchOf(), pace: 0 }] });
-    expect(first).toBe('paused  for 2 min (ends automatically): the API answers 503');
-    expect(second).not.toMatch(/left|\/s/);
-    const inspection = {
-      sha256: '',
-      bytes: 9,
-      records: 6000,
-      shape: { format: { type: 'csv' as const } },
-      warnings: [],
-    };
-    expect(linesOf({ batches: [{ batch: { ...reading, inspection }, pace: undefined }] })).toEqual([
+    const shape = { format: { type: 'csv' as const } };
+    const inspection = { sha256: '', bytes: 9, records: 6000, shape, warnings: [] };
+    expect(linesOf({ batches: [{ ...reading, inspection }] })).toEqual([
       'orders.csv  reading, 2,250 of at most 6,000 done  3 need a person',
     ]);
-  });
-
-  it('shows the total that the first pass counted, while the file is still being admitted', () => {
-    const { total: _, ...reading } = batchOf();
-    const shape = { format: { type: 'csv' as const } };
-    const inspection = { sha256: '', bytes: 9, records: 6000, orders: 5000, shape, warnings: [] };
-    expect(linesOf({ batches: [{ batch: { ...reading, inspection }, pace: 55 }] }, 80)).toEqual([
-      'orders.csv  █████████░░░░░░░░░░░   45%  2,250/5,000  50 s left  3 need a person',
+    const counted = { ...reading, inspection: { ...inspection, orders: 5000 } };
+    expect(linesOf({ batches: [counted] })).toEqual([
+      'orders.csv   45%  2,250/5,000  3 need a person',
     ]);
   });
 
-  it('with all outcomes known shows no time left; a long time is rough, so that the line keeps its length', () => {
-    const full = batchOf({ counts: { ...noOutcomes(), accepted: 5000 } });
-    expect(linesOf({ batches: [{ batch: full, pace: 40 }] })[0]).toMatch(/ 100% {2}5,000\/5,000$/);
-    const slow = linesOf({ batches: [{ batch: batchOf(), pace: 20 }] })[0];
-    expect(slow).toContain('20/s  2 min left');
-    expect(linesOf({ batches: [{ batch: batchOf(), pace: 9_000 }] })[0]).toContain(' 1 s left');
+  it('is below the pause', () => {
+    const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
+    expect(linesOf({ pause, batches: [batchOf()] })[0]).toBe(
+      'paused  for 2 min (ends automatically): the API answers 503',
+    );
   });
 
   it('says that it is held and why', () => {
     const held = batchOf({
       held: { reason: '40 of the last 40 answers are the same refusal', since: 0 },
     });
-    expect(linesOf({ batches: [{ batch: held, pace: undefined }] }, 140)[0]).toContain(
+    expect(linesOf({ batches: [held] }, 140)[0]).toContain(
       'held: 40 of the last 40 answers are the same refusal',
     );
   });
@@ -120,10 +97,7 @@ describe('a batch in progress', () => {
   });
 
   it('is only counted if there are too many', () => {
-    const batches = Array.from({ length: 12 }, (_, i) => ({
-      batch: batchOf({ batch: `b${i}` }),
-      pace: undefined,
-    }));
+    const batches = Array.from({ length: 12 }, (_, i) => batchOf({ batch: `b${i}` }));
     expect(linesOf({ batches })).toHaveLength(9);
     expect(linesOf({ batches }).at(-1)).toBe('and 4 more; po-sync batches list');
   });
@@ -135,20 +109,20 @@ describe('a batch in progress', () => {
       'a very long name of a file that goes on and on.csv',
       '注文書の一覧と明細データ.csv',
     ];
-    const batches = names.map((name) => ({ batch: batchOf({ name }), pace: 0.4 }));
+    const batches = names.map((name) => batchOf({ name }));
     for (const line of linesOf({ pause, batches }, columns))
       expect(textWidth(line)).toBeLessThan(columns);
   });
 
   it('shows hidden characters of a file name', () => {
     const [line] = linesOf({
-      batches: [{ batch: batchOf({ name: '\u001B[2Jx\u202E.csv' }), pace: undefined }],
+      batches: [batchOf({ name: '\u001B[2Jx\u202E.csv' })],
     });
     expect(line).toContain('\\u001b[2Jx\\u202e.csv');
   });
 
   it('has the same words with color and without', () => {
-    const state = { batches: [{ batch: batchOf(), pace: 55 }] };
+    const state = { batches: [batchOf()] };
     const [painted = ''] = linesOf(state, 100, color);
     expect(painted).toContain('\u001B[');
     expect([stripVTControlCharacters(painted)]).toEqual(linesOf(state));

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -123,13 +122,8 @@ describe('what daemons share', () => {
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const log =
       'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
-    const name = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
-    const [script = ''] =
-      /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await readFile(`/proc/${process.ppid}/cmdline`, 'utf8')) ??
-      [];
-    const parent = name === 'MainThread' ? `node ${script}`.trim() : name;
     const since = `process ${process.pid} since 1970-01-01 00:00:00 UTC`;
-    const fine = ['daemon', 'ok', `1 running (${since}, started by ${parent}); ${log}`];
+    const fine = ['daemon', 'ok', `1 running (${since}); ${log}`];
     expect(await found()).toEqual([fine]);
     await store.redis.set(
       store.keys.daemon('d'),
@@ -143,128 +137,6 @@ describe('what daemons share', () => {
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(elsewhere), 'PX', 60_000);
     const onOther = `1 running (process ${process.pid} on host-b since 1970-01-01 00:00:00 UTC); ${log}`;
     expect(await found()).toEqual([['daemon', 'ok', onOther]]);
-  });
-
-  it('warns of daemons that pm2 started and may have lost: its pm2 has ended, or another has its number', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
-    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
-    const env = { ...process.env, PM2_HOME: '/home/op/.pm2' };
-    const [run, none] = [['-e', 'setInterval(() => {}, 1000)'], 'ignore'] as const;
-    const alone = spawn(process.execPath, run, { env: { ...env, pm_id: '7' }, stdio: none });
-    // A parent that is called like pm2 has the two others.
-    const two = `const { spawn } = require('node:child_process');
-      const start = () => spawn(process.execPath, ${JSON.stringify(run)}, { stdio: 'ignore' }).pid;
-      process.on('SIGTERM', () => process.exit());
-      console.log([start(), start()].join(' '));`;
-    const pm2 = spawn(process.execPath, ['-e', two, 'PM2'], { env: { ...env, pm_id: '0' } });
-    const [text] = (await once(pm2.stdout, 'data')) as [Buffer];
-    const [first = 0, second = 0] = String(text).trim().split(' ').map(Number);
-    try {
-      for (const [at, pid] of [alone.pid, first, second].entries()) {
-        const daemon = { pid, version: buildOf(), host: hostname(), since: at + 1 };
-        await store.redis.set(store.keys.daemon(`d${at}`), JSON.stringify(daemon), 'PX', 60_000);
-        await store.redis.zadd(store.keys.daemons, 1, `d${at}`);
-      }
-      const lost = 'was started by pm2, which may not know it any more:';
-      expect((await found()).slice(1)).toEqual([
-        ['daemon', 'warn', `process ${alone.pid} ${lost} its pm2 has ended`],
-        ['daemon', 'warn', `process ${first} ${lost} process ${second} has its number in pm2 now`],
-      ]);
-      expect((await found())[0]?.[2]).toContain(
-        `process ${second} since 1970-01-01 00:00:00 UTC, started by pm2`,
-      );
-    } finally {
-      for (const pid of [first, second]) process.kill(pid);
-      for (const child of [alone, pm2]) child.kill();
-    }
-  });
-
-  it('warns of a daemon that was started by hand beside one of pm2, unless its role is another one or it runs once', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
-    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
-    const PATH = process.env['PATH'] ?? '';
-    const [run, none] = [['-e', 'setInterval(() => {}, 1000)'], 'ignore'] as const;
-    const stray = spawn(process.execPath, run, { env: { PATH }, stdio: none });
-    const start = `const { spawn } = require('node:child_process');
-      process.on('SIGTERM', () => process.exit());
-      console.log(spawn(process.execPath, ${JSON.stringify(run)}, { stdio: 'ignore' }).pid);`;
-    const env = { PATH, PM2_HOME: '/home/op/.pm2', pm_id: '0' };
-    const pm2 = spawn(process.execPath, ['-e', `${start} setInterval(() => {}, 1000);`, 'PM2'], {
-      env,
-    });
-    const [text] = (await once(pm2.stdout, 'data')) as [Buffer];
-    const kept = Number(String(text).trim());
-    const warned = async (ofPm2: object, ofStray: object) => {
-      for (const [pid, facts] of [[kept, ofPm2] as const, [stray.pid, ofStray] as const]) {
-        const daemon = { pid, version: buildOf(), host: hostname(), since: 1, ...facts };
-        await store.redis.set(store.keys.daemon(`d${pid}`), JSON.stringify(daemon), 'PX', 60_000);
-        await store.redis.zadd(store.keys.daemons, 1, `d${pid}`);
-      }
-      return (await found()).slice(1);
-    };
-    const adminPort = 9464;
-    try {
-      const { pid } = stray;
-      const message = new RegExp(
-        `^process ${pid}, started by .+, runs beside process ${kept}, which pm2 has`,
-      );
-      const warning = [['daemon', 'warn', expect.stringMatching(message)]];
-      expect(await warned({ adminPort }, { adminPort })).toEqual(warning);
-      expect(await warned({ adminPort, role: 'delivery' }, { adminPort })).toEqual(warning);
-      expect(await warned({ adminPort, role: 'delivery' }, { adminPort, role: 'intake' })).toEqual(
-        [],
-      );
-      expect(await warned({ adminPort }, {})).toEqual([]);
-    } finally {
-      process.kill(kept);
-      for (const child of [stray, pm2]) child.kill();
-    }
-  });
-
-  it('warns of a daemon that runs from the folder of another installation, with how to start it from this one', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
-    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
-    const old = path.join(temp.path, 'po-sync 1');
-    const program = path.join(old, 'src', 'main.ts');
-    await mkdir(path.dirname(program), { recursive: true });
-    await writeFile(program, 'setInterval(() => {}, 1000);\n');
-    const here = path.resolve(import.meta.dirname, '../../..');
-    const alone = spawn(process.execPath, [program], { stdio: 'ignore' });
-    // As pm2 starts it: below its own program.
-    const env = { ...process.env, PM2_HOME: '/home/op/.pm2', pm_id: '7', pm_exec_path: program };
-    const ofPm2 = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'pm2'], {
-      env,
-      stdio: 'ignore',
-    });
-    const same = spawn(process.execPath, [
-      '-e',
-      'setInterval(() => {}, 1000)',
-      path.join(here, 'src/main.ts'),
-    ]);
-    try {
-      for (const [at, { pid }] of [alone, ofPm2, same].entries()) {
-        const daemon = { pid, version: buildOf(), host: hostname(), since: at + 1 };
-        await store.redis.set(store.keys.daemon(`d${at}`), JSON.stringify(daemon), 'PX', 60_000);
-        await store.redis.zadd(store.keys.daemons, 1, `d${at}`);
-      }
-      const versions = (await checkDaemon(store, configWith(noPort))).filter(({ message }) =>
-        message.includes(' runs '),
-      );
-      const text = (pid = 0) =>
-        `process ${pid} runs ${buildOf()} in ${old}, and this is ${buildOf()} in ${here}`;
-      expect(versions.map(({ state, message }) => [state, message])).toEqual([
-        ['warn', text(alone.pid)],
-        ['warn', text(ofPm2.pid)],
-      ]);
-      expect(versions[0]).toMatchObject({
-        remedy: expect.stringContaining('correct the path in your service manager'),
-      });
-      expect(versions[1]).toMatchObject({
-        remedy: expect.stringMatching(/run pm2 delete .* none running, then run pm2 start/),
-      });
-    } finally {
-      for (const child of [alone, ofPm2, same]) child.kill();
-    }
   });
 
   it('shows the format of the ledger, and warns of one that a start would convert', async () => {
