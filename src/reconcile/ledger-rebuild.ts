@@ -49,8 +49,6 @@ export type LedgerRebuild = ReturnType<typeof createLedgerRebuild>;
 
 const LOCK = 15_000;
 const PAGE = 500;
-/** After so many failures, a question that the API cannot answer is left out. */
-const PATIENCE = 6;
 /** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
 const LOOK_AGAIN = 100;
@@ -89,10 +87,10 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     }
   }
 
-  async function run({ why, epoch, failed }: PendingRebuild): Promise<RebuildResult> {
+  async function run({ why, epoch }: PendingRebuild): Promise<RebuildResult> {
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (mode === 'none' && why === 'new') return (await finish(epoch)) ? 'done' : 'pending';
-    const { end, listed, shown } = await proof.readFirst(failed >= PATIENCE);
+    const { end, listed, shown } = await proof.readFirst();
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
     const added = await takeIn(listed, { isIntact: why === 'new', epoch });

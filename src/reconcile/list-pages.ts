@@ -17,18 +17,16 @@ const SPARE_PAGES = 10;
 /**
  * Asks whether the list is one page of more: `limit=1` and `offset=N` must show nothing less than
  * the `first` read, with its N orders, did. Where they do, a second plain read keeps an effect apart
- * from orders that were removed meanwhile. A failed end: the question has no answer this time; `isLast`
- * takes any other answer for `unknown`, too.
+ * from orders that were removed meanwhile. A failed end: the question has no answer this time.
  */
 export async function askPaging(
   list: ReadList,
   first: ShownNumbers,
-  isLast = false,
 ): Promise<Paging | Exclude<ListEnd, { kind: 'complete' }>> {
   if (first.size < 2) return 'unknown';
   for (const query of [{ limit: 1 }, { offset: first.size }]) {
     const { end, shown } = await readShown(list, query);
-    if (end.kind !== 'complete') return isLast || isRefused(end) ? 'unknown' : end;
+    if (end.kind !== 'complete') return isRefused(end) ? 'unknown' : end;
     if (countShared(first, shown) === first.size) continue;
 
     const again = await readShown(list, {});

@@ -61,6 +61,8 @@ type ListProofEvents = {
 const ASK_AGAIN = 86_400_000;
 /** Where the answer says nothing. */
 const ASK_SOON = 3_600_000;
+/** Failures in a row after which a list counts as one of which that is not known. */
+const MOST_UNANSWERED = 6;
 const LOCK = 15_000;
 /** The first pause between two reads for the order of the turn: a share of a settle, and the least in milliseconds. */
 const FIRST_PAUSE = 1 / 64;
@@ -112,31 +114,36 @@ export function createListProof(deps: ListProofDeps) {
     return read.end;
   }
 
-  /**
-   * Reads the list for a ledger that knows too little, and asks whether it has pages. `isLast`: an API
-   * that always fails when it is asked is not asked forever.
-   */
-  async function readFirst(isLast: boolean): Promise<FirstRead> {
+  /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
+  async function readFirst(): Promise<FirstRead> {
     hasLooked = true;
     const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
     if (plain.end.kind === 'unavailable') on.kind('notOffered');
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
 
-    const hasPages = await knowPaging(plain.shown, isLast);
+    const hasPages = await knowPaging(plain.shown);
     if (typeof hasPages !== 'boolean') return { ...plain, end: hasPages };
     return hasPages ? readExisting((take) => readPages(list, take)) : plain;
   }
 
-  /** Asks whether the list has pages, and remembers the answer for a day. */
-  async function knowPaging(shown: ShownNumbers, isLast = false) {
-    const paging = await askPaging(list, shown, isLast);
-    if (typeof paging !== 'string') return paging;
-    if (paging === 'yes') on.kind('paged');
+  /**
+   * Asks whether the list has pages, and remembers the answer for a day. An API that fails each time it
+   * is asked is not asked forever.
+   */
+  async function knowPaging(shown: ShownNumbers) {
+    const paging = await askPaging(list, shown);
+    const isOpen = typeof paging !== 'string';
+    if (isOpen && (await redis.hincrby(keys.listProof, 'unanswered', 1)) < MOST_UNANSWERED)
+      return paging;
+
+    const { hasPages: hadPages } = await storedProof(store);
+    const isUnknown = isOpen || paging === 'unknown';
+    const hasPages = isUnknown ? hadPages : paging === 'yes';
+    if (hasPages) on.kind('paged');
     const isAsked = shown.size >= 2;
-    const hasPages =
-      paging === 'yes' || (paging === 'unknown' && (await storedProof(store)).hasPages);
     await redis.hset(keys.listProof, {
-      paging: hasPages ? 'yes' : paging,
+      paging: hasPages ? 'yes' : isUnknown ? 'unknown' : 'no',
+      unanswered: 0,
       ...(isAsked ? { askedAt: time.now() } : {}),
     });
     return hasPages;

@@ -7,15 +7,13 @@ import type { RedisTime } from '../redis/time.ts';
 export type RebuildRequest = ReturnType<typeof createRebuildRequest>;
 
 /**
- * Why the API's list is to be read into the ledger, for which epoch of it, from when, how long that was ahead, and how
- * often it could not be read.
+ * Why the API's list is to be read into the ledger, for which epoch of it, from when, and how long that was ahead.
  */
 export type PendingRebuild = {
   why: string;
   epoch: string;
   notBefore: number;
   wait: number;
-  failed: number;
 };
 
 /** After this many tries in quick succession the pauses grow from a tenth of a settle to ten settles. */
@@ -36,10 +34,10 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   /** Undefined when nothing is to be read. */
   async function pending(): Promise<PendingRebuild | undefined> {
     const stored = await redis.hgetall(keys.rebuild);
-    const { why, epoch = '', notBefore = '0', wait = '0', failed = '0' } = stored;
+    const { why, epoch = '', notBefore = '0', wait = '0' } = stored;
     return why === undefined
       ? undefined
-      : { why, epoch, notBefore: Number(notBefore), wait: Number(wait), failed: Number(failed) };
+      : { why, epoch, notBefore: Number(notBefore), wait: Number(wait) };
   }
 
   /**
