@@ -32,8 +32,6 @@ type MeterDeps = {
 /** Reads the API's list once. */
 type ReadList = (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>;
 
-type GuaranteeMeter = ReturnType<typeof createGuaranteeMeter>;
-
 /** Of the created orders that no list has shown, the oldest are watched, then the newest ones. */
 const FIRST = 10;
 const MOST = 60;
