@@ -64,7 +64,7 @@ export function openPartner(
   { config, store, owner, clock, log }: Context,
   { secrets, hide, network = DIRECT }: PartnerAccess,
 ): Partner & AsyncDisposable {
-  const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
+  const { baseUrl, authUrl, token } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
   const connections = openHttp({
@@ -82,7 +82,7 @@ export function openPartner(
     http,
     clock,
     owner,
-    target: { environment, baseUrl, authUrl, tokenPath, scope },
+    target: { environment, baseUrl, authUrl, token },
     credentials,
     on: {
       token: hide,

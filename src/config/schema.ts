@@ -26,8 +26,29 @@ const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_O
 
 /** The authentication host, without the token path. */
 const authUrl = address.refine((text) => !/\/oauth2?\/token$/i.test(text), {
-  error: 'must be the address without the token path: set the path with tokenPath',
+  error: 'must be the address without the token path: set the path with token.path',
 });
+
+/** How a token is requested. A text in its place may be a secret, so that no message repeats it. */
+const token = z.strictObject(
+  {
+    path: z
+      .enum(['/oauth2/token', '/oauth/token', 'auto'])
+      .prefault('auto')
+      .describe('auto tries both and remembers the one that issues a token.'),
+    scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
+    clientAuth: z
+      .enum(['form', 'basic'])
+      .prefault('form')
+      .describe('How the credentials are sent: as form fields, or as HTTP Basic authentication.'),
+    audience: line.exactOptional().describe('The form field audience.'),
+    resource: line.exactOptional().describe('The form field resource.'),
+  },
+  {
+    error: ({ code }) =>
+      code === 'invalid_type' ? 'expected keys and values, such as path: auto' : undefined,
+  },
+);
 
 /** One environment of the API (API part 5). */
 export const environmentSchema = z.strictObject({
@@ -45,11 +66,7 @@ export const environmentSchema = z.strictObject({
     .describe(
       'Allows http to another host, such as the sandbox in another container. Never for a real environment.',
     ),
-  tokenPath: z
-    .enum(['/oauth2/token', '/oauth/token', 'auto'])
-    .prefault('auto')
-    .describe('auto tries both and remembers the one that issues a token.'),
-  scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
+  token: token.prefault({}),
   rateLimit: z
     .strictObject({
       max: whole(1, 1_000_000).describe('Maximum number of calls in the period.'),

@@ -25,7 +25,7 @@ describe('the minimal configuration', () => {
         staging: {
           baseUrl: 'https://api.example.com/api/v1',
           authUrl: 'https://auth.example.com',
-          tokenPath: 'auto',
+          token: { path: 'auto', clientAuth: 'form' },
           protected: false,
         },
       },
@@ -327,7 +327,7 @@ describe('an environment is refused', () => {
       'must be the address without the token path',
     ],
     [
-      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', tokenPath: /oauth2/tokn }\n",
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', token: { path: /oauth2/tokn } }\n",
       'did you mean /oauth2/token?',
     ],
     [
@@ -349,7 +349,7 @@ describe('an environment is refused', () => {
 
   it('is refused without showing a possible secret', () => {
     const yaml =
-      "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
+      "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', token: hunter2, clientSecret: hunter2 }\n";
     const text = `${environments(yaml)}redis: redis://:hunter2@h/0\nadmin: 'https://hunter2@x'\n`;
     expect(
       problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n'),

@@ -123,7 +123,9 @@ function formsOf(secret: string): string[] {
 
 /** The key that seals tokens at rest, as `tokenSeal` makes it. */
 function sealingKey(): string[] {
-  const belongsTo = `staging ${api.url}/api/v1 ${api.url} ${env().PO_SYNC_STAGING_CLIENT_ID}`;
+  const settings = { path: 'auto', clientAuth: 'form' };
+  const id = env().PO_SYNC_STAGING_CLIENT_ID;
+  const belongsTo = JSON.stringify(['staging', `${api.url}/api/v1`, api.url, id, settings]);
   const key = Buffer.from(hkdfSync('sha256', SECRETS.clientSecret, 'po-sync token', belongsTo, 32));
   return [key.toString('hex'), key.toString('base64').slice(0, -1), key.toString('base64url')];
 }

@@ -94,7 +94,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const environment: Environment = {
     baseUrl: options.partner?.baseUrl ?? api.baseUrl,
     authUrl: options.partner?.authUrl ?? api.authUrl,
-    tokenPath: 'auto',
+    token: { path: 'auto', clientAuth: 'form' },
     protected: false,
     ...options.environment,
   };

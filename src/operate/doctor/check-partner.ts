@@ -1,11 +1,6 @@
 import type { Endpoint } from '../../api/create.ts';
 import { type ListEnd, listOrders, listRemedy } from '../../api/list.ts';
-import {
-  type Credentials,
-  type Grant,
-  requestToken,
-  TOKEN_PATHS,
-} from '../../api/request-token.ts';
+import { type Credentials, type Grant, requestToken } from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
@@ -32,16 +27,10 @@ const MOST_COMPARED = 1_000_000;
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, credentials } = deps;
-  const paths = environment.tokenPath === 'auto' ? TOKEN_PATHS : [environment.tokenPath];
+  const { authUrl, token } = environment;
   try {
-    const grant = await requestToken({
-      http,
-      authUrl: environment.authUrl,
-      paths,
-      credentials,
-      scope: environment.scope,
-    });
-    const message = `${environment.authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
+    const grant = await requestToken({ http, authUrl, token, credentials });
+    const message = `${authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
     return [
@@ -59,7 +48,7 @@ function tokenRemedy(error: unknown): string {
   if (typeof status === 'number' && status >= 500)
     return "It is in trouble. The daemon tries again; if this lasts, ask the API's owner.";
   return typeof status === 'number'
-    ? 'Check authUrl and tokenPath.'
+    ? 'Check authUrl and token.path.'
     : 'Check authUrl, the network and the certificate. During an outage of the endpoint the daemon waits.';
 }
 

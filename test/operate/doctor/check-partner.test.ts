@@ -59,7 +59,7 @@ it.each([403, 405, 501])(
 it.each([
   [429, /^It limits requests\. The daemon tries again/],
   [503, /^It is in trouble\. The daemon tries again/],
-  [302, /^Check authUrl and tokenPath\.$/],
+  [302, /^Check authUrl and token\.path\.$/],
 ])('a token endpoint that answers %i has the remedy of that status', async (status, remedy) => {
   const found = await findingOf(200, '/api/v1', status);
   expect(found).toMatchObject({ state: 'fail', remedy: expect.stringMatching(remedy) });
