@@ -5,7 +5,7 @@ import { plainWords, readEnvelope, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
-import { hideSecrets, withoutSecrets } from './token-secrecy.ts';
+import { hiderOf, withoutSecrets } from './token-secrecy.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
 export type ListedOrder = ShownRecord;
@@ -47,10 +47,14 @@ export async function listOrders(
     idleTimeout: limits.idle,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(hideSecrets(end, secrets), () => reader.finish());
+  return judge(end, hiderOf(secrets), () => reader.finish());
 }
 
-function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
+function judge(
+  end: HttpEnd,
+  hide: (text: string) => string,
+  finish: () => number | undefined,
+): ListEnd {
   if (end.kind !== 'answered')
     return { kind: 'failed', said: { code: 'no-answer', message: reasonOf(end.error) } };
   const { status, body } = end.answer;
@@ -61,7 +65,7 @@ function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
   const envelope = readEnvelope(body);
   const message =
     envelope.kind === 'error'
-      ? plainWords(envelope.message, 1000)
+      ? plainWords(hide(envelope.message), 1000)
       : `the list answers HTTP ${status}`;
   const said = { httpStatus: status, code: `http-${status}`, message };
   if (status === 401) return { kind: 'unauthorized', said };

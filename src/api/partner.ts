@@ -23,10 +23,15 @@ export type Partner = {
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
-type PartnerDeps = { http: Http; tokens: TokenSource; endpoint: Endpoint };
+type PartnerDeps = {
+  http: Http;
+  tokens: TokenSource;
+  endpoint: Endpoint;
+  clock: Pick<Clock, 'now'>;
+};
 
 /** Builds the two calls over any HTTP client and token source. */
-export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner {
+export function createPartner({ http, tokens, endpoint, clock }: PartnerDeps): Partner {
   async function listWith(
     token: BearerToken,
     onOrder: (order: ListedOrder) => void,
@@ -39,7 +44,7 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
   return {
     tokens,
     timeout: endpoint.timeout,
-    create: createOrders(http, endpoint),
+    create: createOrders(http, endpoint, clock),
     async list(onOrder) {
       try {
         const end = await listWith(await tokens.get(), onOrder);
@@ -64,7 +69,7 @@ export function openPartner(
   { config, store, owner, clock, log }: Context,
   { secrets, hide, network = DIRECT }: PartnerAccess,
 ): Partner & AsyncDisposable {
-  const { baseUrl, authUrl, token } = environmentOf(config);
+  const { baseUrl, authUrl, token, statuses } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
   const connections = openHttp({
@@ -93,11 +98,13 @@ export function openPartner(
   const partner = createPartner({
     http,
     tokens,
+    clock,
     endpoint: {
       environment,
       baseUrl,
       timeout: delivery.timeout,
       secrets: [credentials.clientSecret],
+      ...(statuses && { statuses }),
     },
   });
   return {

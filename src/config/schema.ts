@@ -50,6 +50,31 @@ const token = z.strictObject(
   },
 );
 
+/** What never concerns one order: the token, a proxy, an answer that is missing, and what makes every order wait. */
+const NOT_OF_ORDER = [401, 407, 408, 429, 502, 503, 504];
+
+function statusList(never: readonly number[], meaning: string) {
+  const wanted = whole(400, 599).refine((status) => !never.includes(status), {
+    error: ({ input }) => `${input} cannot be listed: its meaning is fixed`,
+  });
+  return z.array(wanted).prefault([]).describe(meaning);
+}
+
+const statuses = z
+  .strictObject({
+    refuse: statusList(NOT_OF_ORDER, 'A final no about the order.'),
+    retry: statusList(
+      [400, ...NOT_OF_ORDER],
+      'The order was not created; it is tried again later, as an attempt that counts.',
+    ),
+  })
+  .superRefine(({ refuse, retry }, context) => {
+    const both = retry.filter((status) => refuse.includes(status));
+    if (both.length === 0) return;
+    const message = `${both.join(', ')} cannot be in refuse and in retry`;
+    context.addIssue({ code: 'custom', message, path: ['retry'] });
+  });
+
 /** One environment of the API (API part 5). */
 export const environmentSchema = z.strictObject({
   protected: z
@@ -67,6 +92,9 @@ export const environmentSchema = z.strictObject({
       'Allows http to another host, such as the sandbox in another container. Never for a real environment.',
     ),
   token: token.prefault({}),
+  statuses: statuses
+    .exactOptional()
+    .describe('What statuses of answers with a complete error envelope mean at this API.'),
   rateLimit: z
     .strictObject({
       max: whole(1, 1_000_000).describe('Maximum number of calls in the period.'),

@@ -1,5 +1,4 @@
-import { classify, isEmptySuccess, type Seen } from '../api/classify.ts';
-import type { HttpEnd } from '../core/http.ts';
+import { type Busy, isEmptySuccess, type Seen } from '../api/classify.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
 import { next } from '../ledger/state-machine/next.ts';
@@ -101,7 +100,9 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     return attempt.preparing;
   };
   attempt.trace = log.tracer?.attempt(attempt.entry, store.time.now());
-  const end = await line.partner.create(attempt.token, attempt.entry.order, prepare, attempt.trace);
+  const { headers = {}, request } = attempt.trace ?? {};
+  const more = { headers, ...(request && { onEnd: request }) };
+  const seen = await line.partner.create(attempt.token, attempt.entry.order, prepare, more);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
   const { intended, obstacle, refused, entry } = attempt;
@@ -112,7 +113,9 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   }
   if (intended === undefined) return needless(line, attempt.pass);
   if (obstacle !== undefined) return withdraw(line, attempt, intended, obstacle);
-  return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
+  const ended = { ...attempt, intended, seen };
+  noteEnd(line, ended, clock.monotonic() - began);
+  return ended;
 }
 
 /**
@@ -131,15 +134,9 @@ async function withdraw(
   return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
 }
 
-/** Classifies how the call ended. */
-function see(
-  { context }: Line,
-  attempt: Attempt & { intended: Entry },
-  end: HttpEnd,
-  took: number,
-): Ended {
-  const { batch, attempt: attemptNo, order } = attempt.intended;
-  const seen = classify(end, order.purchaseOrderNumber, new Date(context.clock.now()));
+function noteEnd({ context }: Line, ended: Ended, took: number): void {
+  const { intended, seen } = ended;
+  const { batch, attempt: attemptNo, order } = intended;
   const facts = {
     batch,
     order: order.purchaseOrderNumber,
@@ -148,8 +145,7 @@ function see(
     outcome: seen.kind,
     ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
   };
-  attemptEnded(context.log, facts, attempt);
-  return { ...attempt, seen };
+  attemptEnded(context.log, facts, ended);
 }
 
 /** Holds the batch whose orders are refused alike. */
@@ -217,9 +213,12 @@ async function judge(
   { intended, seen, pass }: Ended,
   at: number,
 ): Promise<Verdict> {
-  const verdict = verdictOf(seen, at, book.policy);
+  const verdict = verdictOf(seen, intended, at, book.policy);
   if (verdict.kind === 'unknown' && pass === 'probe') {
     return { ...verdict, free: !(await breaker.acceptedSince(intended.firstAt ?? at)) };
+  }
+  if (verdict.kind === 'postponed' && verdict.counts && pass === 'probe') {
+    return { ...verdict, counts: await breaker.acceptedSince(intended.firstAt ?? at) };
   }
   if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && wasUnauthorized(intended))) {
     const before = intended.history?.at(-1)?.at ?? intended.lastAt ?? at;
@@ -254,7 +253,7 @@ function report({ on, context }: Line, step: Step, { batch, order }: Entry): voi
 }
 
 /** What an attempt says about its order, for the ledger. `now` is ledger time in milliseconds. */
-function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
+function verdictOf(seen: Seen, { used }: Entry, now: number, policy: Policy): Verdict {
   switch (seen.kind) {
     case 'accepted':
       return { kind: 'accepted' };
@@ -266,8 +265,10 @@ function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
       return { kind: 'unknown', answer: seen.said };
     case 'unsent':
       return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
-    case 'busy':
-      return { kind: 'postponed', answer: seen.said, until: now + waitOf(seen, policy) };
+    case 'busy': {
+      const until = now + waitOf(seen, used, policy);
+      return { kind: 'postponed', answer: seen.said, until, counts: seen.counts === true };
+    }
     case 'unauthorized':
     case 'closed':
       return { kind: 'postponed', answer: seen.said, until: now };
@@ -278,6 +279,7 @@ function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
 const LONGEST = 60_000;
 
 /** When every order has to wait, the circuit breaker waits and the order itself only briefly. */
-function waitOf({ everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, policy: Policy): number {
-  return everyone || retryAfter === undefined ? policy.backoff(1) : Math.min(retryAfter, LONGEST);
+function waitOf({ everyone, retryAfter, counts }: Busy, used: number, policy: Policy): number {
+  if (!everyone && retryAfter !== undefined) return Math.min(retryAfter, LONGEST);
+  return policy.backoff(counts ? used + 1 : 1);
 }

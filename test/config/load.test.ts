@@ -335,6 +335,18 @@ describe('an environment is refused', () => {
       'never put credentials in this file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
     ],
     [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { refuse: [409, 504], retry: [409] } }\n",
+      'statuses.refuse[1]: 504 cannot be listed: its meaning is fixed',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { refuse: [409, 423], retry: [409] } }\n",
+      'statuses.retry: 409 cannot be in refuse and in retry',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { retry: [400, 200] } }\n",
+      'statuses.retry[1]: expected a whole number from 400 to 599, found 200',
+    ],
+    [
       "  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n",
       '"-x" must be a name',
     ],

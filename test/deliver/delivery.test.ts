@@ -87,6 +87,28 @@ describe('delivery', () => {
     expect(result?.message).toBe('PO-2: articleCode is invalid');
   });
 
+  it('follows the declared statuses: one is final, another is tried again without doubt until the attempts are used up', async () => {
+    const faults = [
+      { kind: 'answer', status: 500, orders: ['PO-1'] },
+      { kind: 'answer', status: 423, orders: ['PO-2'], attempts: '1-2' },
+      { kind: 'answer', status: 423, orders: ['PO-3'] },
+    ];
+    await using rig = await openDeliveryRig({
+      faults: { faults },
+      delivery: { attempts: 4 },
+      environment: { statuses: { refuse: [500], retry: [423] } },
+    });
+    await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3', ...numbersOf(5)]);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({
+      counts: { accepted: 6, refused: 1, failed: 1 },
+    });
+    const [refused, failed] = await rig.batches.results('b1', [0, 2]);
+    expect(refused).toMatchObject({ outcome: 'refused', attempts: 1, httpStatus: 500 });
+    expect(failed).toMatchObject({ outcome: 'failed', attempts: 4, httpStatus: 423 });
+    expect(rig.events.filter((one) => one.type === 'answered' && one.on === 'list')).toEqual([]);
+  });
+
   it('renews a token that was revoked, once, and loses no order', async () => {
     await using rig = await openDeliveryRig({
       faults: { faults: [{ kind: 'revoke', calls: '20' }] },

@@ -1119,8 +1119,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the doubt of a refusal after a lost attempt',
     file: 'src/ledger/state-machine/after-attempt.ts',
-    find: 'return entry.maybeSentAt === undefined\n',
-    replace: 'return entry.maybeSentAt !== null\n',
+    find: 'if (entry.maybeSentAt === undefined) return deadStep(',
+    replace: 'if (entry.maybeSentAt !== null) return deadStep(',
     tests: NEXT,
   },
   {
@@ -1185,6 +1185,13 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/api/classify.ts',
     find: 'isSuccess && namedIn(envelope, kind) === number',
     replace: 'isSuccess && namedIn(envelope, kind) !== undefined',
+    tests: ['test/api/classify.test.ts'],
+  },
+  {
+    without: 'the answer as it is: secrets are hidden in its words only',
+    file: 'src/api/classify.ts',
+    find: 'const envelope = readEnvelope(answer.body);',
+    replace: 'const envelope = readEnvelope(Buffer.from(hide(answer.body.toString())));',
     tests: ['test/api/classify.test.ts'],
   },
   {

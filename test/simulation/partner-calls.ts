@@ -33,6 +33,7 @@ export function partnerOf(
   return createPartner({
     http: breach === 'naive retry' ? naiveHttp(http) : http,
     tokens,
+    clock,
     endpoint: { ...PARTNER, timeout: weather.timeout },
   });
 }

@@ -53,7 +53,7 @@ export function answered(entry: Entry, { verdict, at, attempt }: Answered, polic
     case 'postponed':
       return postponed(ended, at, verdict, policy);
     case 'refused':
-      return refused(ended, at, verdict.answer, policy);
+      return ends(ended, 'refused', { at, answer: verdict.answer }, policy);
     case 'misnamed':
       return misnamed(ended, at, verdict.answer);
     case 'unknown':
@@ -89,11 +89,15 @@ type Postponed = Extract<Answered['verdict'], { kind: 'postponed' }>;
 function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy): Step {
   const { answer, until } = verdict;
   const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
-  if (turnedAway >= TURNED_AWAY) return refused(entry, at, answer, policy);
+  if (turnedAway >= TURNED_AWAY) return ends(entry, 'refused', { at, answer }, policy);
+  const used = entry.used + (verdict.counts ? 1 : 0);
+  if (verdict.counts && used >= policy.attempts)
+    return ends({ ...entry, used }, 'failed', { at, answer }, policy);
   const { deadline: _, ...rest } = entry;
   const waiting: Entry = {
     ...rest,
     state: 'retry',
+    used,
     answer,
     ...(turnedAway > 0 ? { turnedAway } : {}),
   };
@@ -101,11 +105,14 @@ function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy)
 }
 
 /** Final, unless an earlier attempt may have been sent: then the list decides first. */
-function refused(entry: Entry, at: number, answer: Answer, policy: Policy): Step {
-  return entry.maybeSentAt === undefined
-    ? deadStep(entry, 'refused', at, answer)
-    : unknown({ ...entry, refusal: answer }, { sentAt: entry.maybeSentAt, at }, answer, policy);
+function ends(entry: Entry, as: 'refused' | 'failed', ended: Ended, policy: Policy): Step {
+  const { at, answer } = ended;
+  if (entry.maybeSentAt === undefined) return deadStep(entry, as, at, answer);
+  const before = as === 'refused' ? { ...entry, refusal: answer } : entry;
+  return unknown(before, { sentAt: entry.maybeSentAt, at }, answer, policy);
 }
+
+type Ended = { at: number; answer: Answer };
 
 function misnamed(entry: Entry, at: number, answer: Answer): Step {
   return deadStep({ ...entry, maybeSentAt: at, misnamed: true }, 'inDoubt', at, answer);

@@ -10,10 +10,10 @@ export type Verdict =
   /** A complete success answer that names another number: the API created something, and the list does not show what. */
   | { kind: 'misnamed'; answer: Answer }
   /**
-   * Says nothing about the order: it is sent again at `until`, and its budget stays. `turnedAway`: a status that says
-   * nothing about orders, while the API accepted others since this order's last attempt.
+   * Says nothing final about the order: it is sent again at `until`. `counts`: it uses up its budget. `turnedAway`: a status
+   * that says nothing about orders, while the API accepted others since this order's last attempt.
    */
-  | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
+  | { kind: 'postponed'; answer: Answer; until: number; counts?: boolean; turnedAway?: boolean };
 
 /** Everything that can happen to an order in the ledger. `at` is ledger time in milliseconds. */
 export type LedgerEvent =

@@ -36,9 +36,12 @@ const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(() => ({ kind: 'refused', answer: ANSWER }) as const) },
   {
     weight: 2,
-    arbitrary: fc.constant(
-      (at: number) => ({ kind: 'postponed', answer: ANSWER, until: at + 1 }) as const,
-    ),
+    arbitrary: fc
+      .boolean()
+      .map(
+        (counts) => (at: number) =>
+          ({ kind: 'postponed', answer: ANSWER, until: at + 1, counts }) as const,
+      ),
   },
   { weight: 1, arbitrary: fc.constant(() => ({ kind: 'accepted' }) as const) },
 );
@@ -172,7 +175,7 @@ function doubtAfter(
   const isUnknown = step.kind === 'move' && step.entry.state === 'unknown';
   switch (what.kind) {
     case 'answered': {
-      const since = what.verdict.kind === 'refused' ? before.maybeSentAt : what.at;
+      const since = what.verdict.kind === 'unknown' ? what.at : before.maybeSentAt;
       return isUnknown && since !== undefined ? { sentBy: since, lists: [] } : doubt;
     }
     case 'lapsed':
