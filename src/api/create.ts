@@ -1,3 +1,4 @@
+import type { ApiHeaders } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Http, HttpCall } from '../core/http.ts';
 import type { Order } from '../order/order.ts';
@@ -13,6 +14,7 @@ export type Endpoint = {
   timeout: number;
   /** What the partner knows and nobody else may: answers are searched for it, and for the token. */
   secrets?: readonly string[];
+  headers?: ApiHeaders;
 } & Omit<Reading, 'hide'>;
 
 /** POST of one order; see `createOrders`. `more`: headers of this attempt, and a callback for the end of its request. */
@@ -40,7 +42,7 @@ export function createOrders(
   /** Built once for each token. */
   function partsFor(token: BearerToken): NonNullable<typeof last> {
     if (last === undefined || !isSame(last.token, token)) {
-      const reading = { ...endpoint, hide: hiderOf(secretsOf(endpoint, token)) };
+      const reading = { ...endpoint, hide: hiderFor(endpoint, token) };
       last = { token, headers: apiHeaders(endpoint, token), reading };
     }
     return last;
@@ -55,9 +57,15 @@ export function createOrders(
   };
 }
 
-/** What no answer to a call may show. */
+/** What no answer to a call may show, besides the values of `headers`. */
 export function secretsOf({ secrets = [] }: Endpoint, token: BearerToken): readonly string[] {
   return [token.value, ...secrets];
+}
+
+/** Removes all that from a text. */
+export function hiderFor(endpoint: Endpoint, token: BearerToken): (text: string) => string {
+  const values = endpoint.headers?.hidden.map((secret) => secret.reveal()) ?? [];
+  return hiderOf([...secretsOf(endpoint, token), ...values]);
 }
 
 function isSame(one: BearerToken, other: BearerToken): boolean {
@@ -68,14 +76,16 @@ function isSame(one: BearerToken, other: BearerToken): boolean {
   );
 }
 
-/** The headers that every request carries (API part 5, rule 4). */
+/** The headers that every request carries (API part 5, rule 4), and those of the configuration. */
 export function apiHeaders(endpoint: Endpoint, token: BearerToken): Record<string, string> {
   if (token.environment !== endpoint.environment || token.baseUrl !== endpoint.baseUrl) {
     throw new Error(
       `a token of ${token.environment} was about to be sent to ${endpoint.environment}`,
     );
   }
+  const more = [...(endpoint.headers?.sent ?? [])].map(([name, value]) => [name, value.reveal()]);
   return {
+    ...Object.fromEntries(more),
     authorization: `Bearer ${token.value}`,
     'content-type': 'application/json',
     accept: 'application/json',

@@ -2,10 +2,10 @@ import { reasonOf } from '../core/errors.ts';
 import type { Http, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
 import { plainWords, readEnvelope, type Said } from './classify.ts';
-import { apiHeaders, type Endpoint, secretsOf } from './create.ts';
+import { apiHeaders, type Endpoint, hiderFor, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
-import { hiderOf, withoutSecrets } from './token-secrecy.ts';
+import { withoutSecrets } from './token-secrecy.ts';
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
 export type ListedOrder = ShownRecord;
@@ -37,8 +37,8 @@ export async function listOrders(
   limits: { idle: number } = { idle: IDLE },
 ): Promise<ListEnd> {
   const { kind = PURCHASE_ORDER } = endpoint;
-  const secrets = secretsOf(endpoint, token);
-  const reader = new ListReader(kind, withoutSecrets(onOrder, secrets));
+  // An order whose number contains the value of a header, such as the number of a company, must not be missing.
+  const reader = new ListReader(kind, withoutSecrets(onOrder, secretsOf(endpoint, token)));
   const end = await http.call({
     method: 'GET',
     url: new URL(`${endpoint.baseUrl}${kind.path}`),
@@ -47,7 +47,7 @@ export async function listOrders(
     idleTimeout: limits.idle,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(end, hiderOf(secrets), () => reader.finish());
+  return judge(end, hiderFor(endpoint, token), () => reader.finish());
 }
 
 function judge(

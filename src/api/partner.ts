@@ -59,7 +59,7 @@ export function createPartner({ http, tokens, endpoint, clock }: PartnerDeps): P
 }
 
 type PartnerAccess = {
-  secrets: Pick<Secrets, 'clientId' | 'clientSecret'>;
+  secrets: Pick<Secrets, 'clientId' | 'clientSecret' | 'headers'>;
   hide?: ((secret: string) => void) | undefined;
   network?: Network | undefined;
 };
@@ -104,6 +104,7 @@ export function openPartner(
       baseUrl,
       timeout: delivery.timeout,
       secrets: [credentials.clientSecret],
+      headers: secrets.headers,
       ...(statuses && { statuses }),
     },
   });

@@ -4,6 +4,8 @@ import {
   address,
   addressFault,
   filePath,
+  headerName,
+  headerValue,
   line,
   name,
   normalAddress,
@@ -50,6 +52,14 @@ const token = z.strictObject(
   },
 );
 
+/** YAML reads 0042 as the number 42: what a number was meant to be is not known. */
+const headers = z.record(
+  headerName,
+  z.union([headerValue, z.strictObject({ file: filePath })], {
+    error: 'must be text in quotes, such as "0042", or a file, such as { file: /etc/po-sync/key }',
+  }),
+);
+
 /** What never concerns one order: the token, a proxy, an answer that is missing, and what makes every order wait. */
 const NOT_OF_ORDER = [401, 407, 408, 429, 502, 503, 504];
 
@@ -92,6 +102,9 @@ export const environmentSchema = z.strictObject({
       'Allows http to another host, such as the sandbox in another container. Never for a real environment.',
     ),
   token: token.prefault({}),
+  headers: headers
+    .exactOptional()
+    .describe('Further headers of the calls to the API. Their values are secrets.'),
   statuses: statuses
     .exactOptional()
     .describe('What statuses of answers with a complete error envelope mean at this API.'),

@@ -2,6 +2,7 @@ import pino from 'pino';
 import { openPartner, type Partner } from '../../src/api/partner.ts';
 import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { type ApiHeaders, NO_HEADERS } from '../../src/config/secrets.ts';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import {
@@ -54,6 +55,7 @@ type RigOptions = {
   delivery?: Partial<Delivery>;
   environment?: Partial<Environment>;
   secret?: string;
+  headers?: ApiHeaders;
   /** An API other than the sandbox. */
   partner?: { baseUrl: string; authUrl: string };
   /** The ledger is new: nothing is sent before the API's list was read. */
@@ -134,6 +136,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const secrets = {
     clientId: CLIENT_ID,
     clientSecret: new Secret(options.secret ?? CLIENT_SECRET),
+    headers: options.headers ?? NO_HEADERS,
   };
   const book = createEnvironmentLedger(context);
   const { ledger, batches } = book;

@@ -188,7 +188,7 @@ async function redisFindings(
 
 async function partnerFindings(
   config: Config,
-  { clientId, clientSecret }: Secrets,
+  { clientId, clientSecret, headers }: Secrets,
   network: Network,
   place: InRedis['place'],
 ): Promise<Finding[]> {
@@ -199,6 +199,7 @@ async function partnerFindings(
     name: config.environment,
     environment: environmentOf(config),
     credentials: { clientId, clientSecret: clientSecret.reveal() },
+    headers,
     timeout: config.delivery.timeout,
     compare: async (listed) =>
       place === undefined ? [] : await checkListed(place, config, listed).catch(lost),

@@ -17,6 +17,7 @@ export const environmentRule: Rule = (parts, { env }) => {
     problems: [
       ...problems,
       ...parts.environments.flatMap(([name, environment]) => plainAddresses(name, environment)),
+      ...parts.environments.flatMap(([name, environment]) => repeatedHeaders(name, environment)),
       ...doubts.flatMap((ruling) => ruling.problems),
     ],
     warnings: doubts.flatMap((ruling) => ruling.warnings),
@@ -61,6 +62,17 @@ function plainAddresses(name: string, environment: EnvironmentParts): Finding[] 
   }
   if (environment.plainHttp) return [];
   return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint }));
+}
+
+/** The case of a name means nothing: both would be sent. */
+function repeatedHeaders(name: string, { headers = {} }: EnvironmentParts): Finding[] {
+  return repeated(Object.keys(headers), (header) => header.toLowerCase()).map(
+    ([header, first]) => ({
+      path: ['environments', name, 'headers', header],
+      at: 'key',
+      message: `is the header ${first} again`,
+    }),
+  );
 }
 
 function doubtsOf(

@@ -4,6 +4,7 @@ import { type Credentials, type Grant, requestToken } from '../../api/request-to
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
+import type { ApiHeaders } from '../../config/secrets.ts';
 import type { Clock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { orders, withoutStop } from '../../core/format.ts';
@@ -16,6 +17,7 @@ type Deps = {
   name: string;
   environment: Environment;
   credentials: Credentials;
+  headers: ApiHeaders;
   timeout: number;
   /** Compares the numbers of a complete list with the ledger. */
   compare?: (listed: readonly string[]) => Promise<Finding[]>;
@@ -53,9 +55,9 @@ function tokenRemedy(error: unknown): string {
 }
 
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
-  const { http, clock, name, environment, timeout, compare = async () => [] } = deps;
+  const { http, clock, name, environment, headers, timeout, compare = async () => [] } = deps;
   const { baseUrl } = environment;
-  const endpoint: Endpoint = { environment: name, baseUrl, timeout };
+  const endpoint: Endpoint = { environment: name, baseUrl, timeout, headers };
   let date: { theirs: number; ours: number } | undefined;
   const watched: Http = {
     ...http,
