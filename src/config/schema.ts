@@ -105,6 +105,13 @@ export const environmentSchema = z.strictObject({
   headers: headers
     .exactOptional()
     .describe('Further headers of the calls to the API. Their values are secrets.'),
+  idempotencyKey: z
+    .strictObject({
+      header: headerName.describe('The header, such as Idempotency-Key.'),
+      valid: span().describe('How long the API remembers a key after it first received it.'),
+    })
+    .exactOptional()
+    .describe('For an API that creates nothing twice under the same key.'),
   statuses: statuses
     .exactOptional()
     .describe('What statuses of answers with a complete error envelope mean at this API.'),

@@ -1,5 +1,6 @@
 import { type Busy, isEmptySuccess, type Seen } from '../api/classify.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { idempotencyKeyOf } from '../ledger/idempotency-key.ts';
 import { withJob } from '../ledger/job.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/state-machine/step.ts';
@@ -101,7 +102,10 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   };
   attempt.trace = log.tracer?.attempt(attempt.entry, store.time.now());
   const { headers = {}, request } = attempt.trace ?? {};
-  const more = { headers, ...(request && { onEnd: request }) };
+  const more = {
+    headers: { ...headers, ...keyHeader(line, attempt.entry) },
+    ...(request && { onEnd: request }),
+  };
   const seen = await line.partner.create(attempt.token, attempt.entry.order, prepare, more);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
@@ -132,6 +136,12 @@ async function withdraw(
   if (attempt.pass === 'probe') await line.breaker.passOn();
   if (entry === undefined || obstacle === 'held') return DONE;
   return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
+}
+
+/** Lets the API recognize attempts that repeat each other, if it can. */
+function keyHeader({ book: { policy }, context }: Line, entry: Entry): Record<string, string> {
+  if (policy.key === undefined) return {};
+  return { [policy.key.header]: idempotencyKeyOf(entry, context.config.environment) };
 }
 
 function noteEnd({ context }: Line, ended: Ended, took: number): void {
@@ -262,9 +272,14 @@ function verdictOf(seen: Seen, { used }: Entry, now: number, policy: Policy): Ve
     case 'misnamed':
       return { kind: 'misnamed', answer: seen.said };
     case 'unknown':
-      return { kind: 'unknown', answer: seen.said };
+      return { kind: 'unknown', answer: seen.said, isSuccess: isEmptySuccess(seen) };
     case 'unsent':
-      return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
+      return {
+        kind: 'postponed',
+        answer: seen.said,
+        until: now + policy.backoff(1),
+        isUnsent: true,
+      };
     case 'busy': {
       const until = now + waitOf(seen, used, policy);
       return { kind: 'postponed', answer: seen.said, until, counts: seen.counts === true };

@@ -348,6 +348,22 @@ describe('an environment is refused', () => {
       'headers.X Key: "X Key" is not the name of an HTTP header',
     ],
     [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: Accept, valid: 24h } }\n",
+      'idempotencyKey.header: Accept is set by po-sync or by the connection',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key, valid: 24h }, headers: { x-key: b } }\n",
+      'headers.x-key: is the header X-Key again',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key, valid: 90s } }\n",
+      'idempotencyKey.valid: 90s is not longer than delivery.timeout and delivery.settle together',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key } }\n",
+      'idempotencyKey.valid: expected a duration such as',
+    ],
+    [
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', headers: { X-Key: a, x-key: b } }\n",
       'headers.x-key: is the header X-Key again',
     ],
