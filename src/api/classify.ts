@@ -1,3 +1,4 @@
+import type { Environment } from '../config/config.ts';
 import { codeOf, reasonOf } from '../core/errors.ts';
 import { clauses, withoutStop } from '../core/format.ts';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
@@ -20,8 +21,11 @@ export type Seen =
   | { kind: 'unknown'; said: Said }
   /** No byte was written. */
   | { kind: 'unsent'; said: Said }
-  /** The API is busy; `everyone`: no order is sent. `retryAfter` is the requested wait in milliseconds, above 0. */
-  | { kind: 'busy'; said: Said; everyone: boolean; retryAfter?: number }
+  /**
+   * The API takes it later; `everyone`: no order is sent. `retryAfter` is the requested wait in milliseconds, above 0.
+   * `counts`: it concerns this order, which waits longer each time and fails in the end.
+   */
+  | { kind: 'busy'; said: Said; everyone: boolean; retryAfter?: number; counts?: true }
   /** The token was not accepted. */
   | { kind: 'unauthorized'; said: Said }
   /** Rejected for a reason that says nothing about the order: permissions, path, host, a firewall. */
@@ -32,6 +36,16 @@ export type Busy = Extract<Seen, { kind: 'busy' }>;
 /** Statuses that are a final refusal if they have a complete error envelope. */
 const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
 
+/** How the answers of an API are read. */
+export type Reading = {
+  /** Absent: purchase orders. */
+  kind?: RecordKind;
+  /** What statuses with a complete error envelope mean at this API, before every other rule. */
+  statuses?: Environment['statuses'];
+  /** Removes secrets from what is reported of an answer. What the answer means never depends on it. */
+  hide?: (text: string) => string;
+};
+
 /**
  * The outcome table, first row that fits (docs/guarantees.md). It decides by what was sent and what came back complete,
  * never by error codes of the network and never by message text.
@@ -40,7 +54,7 @@ export function classify(
   end: HttpEnd,
   purchaseOrderNumber: string,
   now: Date,
-  kind = PURCHASE_ORDER,
+  reading: Reading = {},
 ): Seen {
   switch (end.kind) {
     case 'unsent':
@@ -48,19 +62,23 @@ export function classify(
     case 'broken':
       return { kind: 'unknown', said: brokenOff(end.error, end.status) };
     case 'answered':
-      return classifyAnswer(end.answer, purchaseOrderNumber, now, kind);
+      return classifyAnswer(end.answer, purchaseOrderNumber, now, reading);
   }
 }
 
-function classifyAnswer(answer: HttpAnswer, number: string, now: Date, kind: RecordKind): Seen {
+function classifyAnswer(answer: HttpAnswer, number: string, now: Date, reading: Reading): Seen {
+  const { kind = PURCHASE_ORDER, statuses, hide = (text) => text } = reading;
   const { status } = answer;
   const envelope = readEnvelope(answer.body);
   const isError = envelope.kind === 'error';
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && namedIn(envelope, kind) === number) return { kind: 'accepted' };
-  const said = saidBy(answer, envelope);
+  const said = saidBy(answer, envelope, hide);
+  if (isError && statuses?.refuse.includes(status)) return { kind: 'refused', said };
+  if (isError && statuses?.retry.includes(status))
+    return { ...busy(answer, said, now), everyone: false, counts: true };
   if (isError && envelope.code === 400) return { kind: 'refused', said };
-  if (isSuccess) return unclearSuccess(namedIn(envelope, kind), number, said);
+  if (isSuccess) return unclearSuccess(namedIn(envelope, kind), number, said, hide);
   if (status === 401) return { kind: 'unauthorized', said };
   if (status === 403 || status === 404 || status === 405 || (status >= 300 && status < 400))
     return { kind: 'closed', said };
@@ -77,17 +95,22 @@ function namedIn(envelope: Envelope, kind: RecordKind): unknown {
 }
 
 /** A success envelope with an order in it is final, also when it names another number than was sent. */
-function unclearSuccess(named: unknown, number: string, said: Said): Seen {
+function unclearSuccess(
+  named: unknown,
+  number: string,
+  said: Said,
+  hide: (text: string) => string,
+): Seen {
   if (named === undefined || named === null || named === '') return { kind: 'unknown', said };
   const other = plainWords(
-    typeof named === 'object' ? 'an order without a number' : JSON.stringify(named),
+    typeof named === 'object' ? 'an order without a number' : hide(JSON.stringify(named)),
     100,
   );
   const message = `the API answered that it created ${other}, not "${number}"`;
   return { kind: 'misnamed', said: { ...said, code: 'other-number', message } };
 }
 
-function busy(answer: HttpAnswer, said: Said, now: Date): Seen {
+function busy(answer: HttpAnswer, said: Said, now: Date): Busy {
   const retryAfter = readRetryAfter(answer.headers['retry-after'], now);
   const seen = { kind: 'busy', said, everyone: answer.status === 429 } as const;
   return retryAfter === undefined ? seen : { ...seen, retryAfter };
@@ -131,25 +154,31 @@ function above0(wait: number): number | undefined {
   return wait > 0 ? wait : undefined;
 }
 
-function saidBy(answer: HttpAnswer, envelope: Envelope): Said {
-  const response = answer.body.toString('utf8').slice(0, 2000);
-  const code = envelope.kind === 'error' ? String(envelope.code) : `http-${answer.status}`;
-  const message = envelope.kind === 'error' ? envelope.message : sayStatus(answer);
-  return { httpStatus: answer.status, code, message: plainWords(message, 1000), response };
+/** Secrets are removed before a text is cut: a part of one is not recognized. */
+function saidBy(
+  { status, body }: HttpAnswer,
+  envelope: Envelope,
+  hide: (text: string) => string,
+): Said {
+  const text = hide(body.toString('utf8'));
+  const isError = envelope.kind === 'error';
+  const code = isError ? hide(String(envelope.code)) : `http-${status}`;
+  const message = plainWords(isError ? hide(envelope.message) : sayStatus(status, text), 1000);
+  return { httpStatus: status, code, message, response: text.slice(0, 2000) };
 }
 
-function sayStatus({ status, body }: HttpAnswer): string {
+function sayStatus(status: number, body: string): string {
   const page = pageText(body);
   return `the API answered HTTP ${status} without the expected envelope${page === undefined ? '' : `: ${page}`}`;
 }
 
-/** Bytes of a body that are searched for a page, and characters of it that are shown. */
+/** Characters of a body that are searched for a page, and characters of it that are shown. */
 const HEAD = 4_000;
 const SHOWN = 80;
 
 /** What a person would recognize of an HTML page: its title, or its first words. Undefined for any other body. */
-export function pageText(body: Buffer): string | undefined {
-  const text = body.toString('utf8', 0, HEAD).trimStart();
+export function pageText(body: string): string | undefined {
+  const text = body.slice(0, HEAD).trimStart();
   if (!/^(<!doctype html|<html|<head|<body)\b/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>?/g, ' ');

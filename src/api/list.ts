@@ -2,10 +2,10 @@ import { reasonOf } from '../core/errors.ts';
 import type { Http, HttpEnd } from '../core/http.ts';
 import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
 import { plainWords, readEnvelope, type Said } from './classify.ts';
-import { apiHeaders, type Endpoint, secretsOf } from './create.ts';
+import { apiHeaders, type Endpoint, hiderFor, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
-import { hideSecrets, withoutSecrets } from './token-secrecy.ts';
+import { withoutSecrets } from './token-secrecy.ts';
 
 /**
  * Paging parameters, which the specification announces (part 8). Only the proof of completeness
@@ -49,8 +49,8 @@ export async function listOrders(
   { idle = IDLE, query = {} }: { idle?: number; query?: ListQuery } = {},
 ): Promise<ListEnd> {
   const { kind = PURCHASE_ORDER } = endpoint;
-  const secrets = secretsOf(endpoint, token);
-  const reader = new ListReader(kind, withoutSecrets(onOrder, secrets));
+  // An order whose number contains the value of a header, such as the number of a company, must not be missing.
+  const reader = new ListReader(kind, withoutSecrets(onOrder, secretsOf(endpoint, token)));
   const end = await http.call({
     method: 'GET',
     url: listUrl(`${endpoint.baseUrl}${kind.path}`, query),
@@ -59,7 +59,7 @@ export async function listOrders(
     idleTimeout: idle,
     onData: (chunk) => reader.write(chunk),
   });
-  return judge(hideSecrets(end, secrets), () => reader.finish());
+  return judge(end, hiderFor(endpoint, token), () => reader.finish());
 }
 
 function listUrl(address: string, query: ListQuery): URL {
@@ -68,7 +68,11 @@ function listUrl(address: string, query: ListQuery): URL {
   return url;
 }
 
-function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
+function judge(
+  end: HttpEnd,
+  hide: (text: string) => string,
+  finish: () => number | undefined,
+): ListEnd {
   if (end.kind !== 'answered')
     return { kind: 'failed', said: { code: 'no-answer', message: reasonOf(end.error) } };
   const { status, body } = end.answer;
@@ -79,7 +83,7 @@ function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
   const envelope = readEnvelope(body);
   const message =
     envelope.kind === 'error'
-      ? plainWords(envelope.message, 1000)
+      ? plainWords(hide(envelope.message), 1000)
       : `the list answers HTTP ${status}`;
   const said = { httpStatus: status, code: `http-${status}`, message };
   if (status === 401) return { kind: 'unauthorized', said };

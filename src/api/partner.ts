@@ -59,7 +59,7 @@ export function createPartner({ http, tokens, endpoint, clock }: PartnerDeps): P
   return {
     tokens,
     timeout: endpoint.timeout,
-    create: createOrders(http, endpoint),
+    create: createOrders(http, endpoint, clock),
     async list(onOrder, query = {}) {
       try {
         return await list(onOrder, query);
@@ -73,7 +73,7 @@ export function createPartner({ http, tokens, endpoint, clock }: PartnerDeps): P
 }
 
 type PartnerAccess = {
-  secrets: Pick<Secrets, 'clientId' | 'clientSecret'>;
+  secrets: Pick<Secrets, 'clientId' | 'clientSecret' | 'headers'>;
   hide?: ((secret: string) => void) | undefined;
   network?: Network | undefined;
 };
@@ -83,7 +83,7 @@ export function openPartner(
   { config, store, owner, clock, log }: Context,
   { secrets, hide, network = DIRECT }: PartnerAccess,
 ): Partner & AsyncDisposable {
-  const { baseUrl, authUrl, tokenPath, scope } = environmentOf(config);
+  const { baseUrl, authUrl, token, statuses } = environmentOf(config);
   const { environment, delivery } = config;
   // One connection more than orders have: the list, and the token.
   const connections = openHttp({
@@ -101,7 +101,7 @@ export function openPartner(
     http,
     clock,
     owner,
-    target: { environment, baseUrl, authUrl, tokenPath, scope },
+    target: { environment, baseUrl, authUrl, token },
     credentials,
     on: {
       token: hide,
@@ -118,6 +118,8 @@ export function openPartner(
       baseUrl,
       timeout: delivery.timeout,
       secrets: [credentials.clientSecret],
+      headers: secrets.headers,
+      ...(statuses && { statuses }),
     },
   });
   return {

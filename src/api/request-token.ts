@@ -1,13 +1,17 @@
+import type { Environment } from '../config/config.ts';
 import { PoSyncError, reasonOf } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { isRecord, jsonOf, pageText, plainWords, readRetryAfter, withWait } from './classify.ts';
 
-/** The two spellings of API part 5. */
-export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
+/** How a token of the environment is requested. */
+export type TokenSettings = Environment['token'];
 
-export type TokenPath = (typeof TOKEN_PATHS)[number];
+type TokenPath = Exclude<TokenSettings['path'], 'auto'>;
+
+/** The two spellings of API part 5. */
+const TOKEN_PATHS: readonly TokenPath[] = ['/oauth2/token', '/oauth/token'];
 
 export type Credentials = { clientId: string; clientSecret: string };
 
@@ -17,10 +21,10 @@ export type Grant = { value: string; lifetime: number; path: TokenPath };
 type TokenRequest = {
   http: Http;
   authUrl: string;
-  /** Tried in this order. */
-  paths: readonly TokenPath[];
+  token: TokenSettings;
+  /** The path that issued the last token; tried first. */
+  known?: string | undefined;
   credentials: Credentials;
-  scope: string | undefined;
 };
 
 /** `refused` is a clear refusal by the token endpoint; `unclear` may come from any server at that address. */
@@ -47,7 +51,8 @@ const WORDS = 200;
  */
 export async function requestToken(request: TokenRequest): Promise<Grant> {
   const unclear: Extract<Reply, { kind: 'unclear' }>[] = [];
-  for (const path of request.paths) {
+  const paths = pathsToTry(request);
+  for (const path of paths) {
     const reply = await ask(request, `${request.authUrl}${path}`);
     if (reply.kind === 'granted') return { value: reply.value, lifetime: reply.lifetime, path };
     if (reply.kind === 'refused') throw reply.error;
@@ -60,23 +65,29 @@ export async function requestToken(request: TokenRequest): Promise<Grant> {
   if (best) throw best.error;
   throw new PoSyncError(
     'token-refused',
-    `${request.authUrl} has no token endpoint at ${request.paths.join(' or ')}.`,
+    `${request.authUrl} has no token endpoint at ${paths.join(' or ')}.`,
     {
-      remedy: 'Check authUrl and tokenPath of the environment.',
+      remedy: 'Check authUrl and token.path of the environment.',
     },
   );
 }
 
-async function ask({ http, credentials, scope }: TokenRequest, address: string): Promise<Reply> {
+function pathsToTry({ token: { path }, known }: TokenRequest): readonly TokenPath[] {
+  if (path !== 'auto') return [path];
+  return TOKEN_PATHS.toSorted((a, b) => Number(b === known) - Number(a === known));
+}
+
+async function ask({ http, credentials, token }: TokenRequest, address: string): Promise<Reply> {
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
     accept: 'application/json',
+    ...(token.clientAuth === 'basic' && { authorization: basicOf(credentials) }),
   };
   const call = {
     method: 'POST',
     url: new URL(address),
     headers,
-    body: formOf(credentials, scope),
+    body: formOf(credentials, token),
   } as const;
   const end = await http.call({ ...call, timeout: TIMEOUT, maxBytes: 64 * 1024 });
   if (end.kind === 'answered') return readReply(end.answer, address, credentials);
@@ -84,14 +95,23 @@ async function ask({ http, credentials, scope }: TokenRequest, address: string):
   throw new PoSyncError('token-unavailable', message, { cause: end.error });
 }
 
-function formOf({ clientId, clientSecret }: Credentials, scope: string | undefined): string {
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-  });
-  if (scope !== undefined) form.set('scope', scope);
-  return form.toString();
+function formOf({ clientId, clientSecret }: Credentials, token: TokenSettings): string {
+  const { scope, audience, resource } = token;
+  const client =
+    token.clientAuth === 'form' ? { client_id: clientId, client_secret: clientSecret } : {};
+  const given = Object.entries({ scope, audience, resource }).filter(
+    (field): field is [string, string] => field[1] !== undefined,
+  );
+  const form = { grant_type: 'client_credentials', ...client, ...Object.fromEntries(given) };
+  return new URLSearchParams(form).toString();
+}
+
+/** RFC 6749 2.3.1: both parts are encoded like form fields first. */
+function basicOf({ clientId, clientSecret }: Credentials): string {
+  const [id, secret] = [clientId, clientSecret].map((text) =>
+    new URLSearchParams([['', text]]).toString().slice(1),
+  );
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
 function readReply(
@@ -116,7 +136,7 @@ function readReply(
   const answers = `the token endpoint ${address} answers HTTP ${status}`;
   const fault = isJson
     ? faultOf(value, serverWords(type, credentials, value))
-    : ` with ${pageText(bytes) ?? 'an answer that is not a JSON object'}`;
+    : ` with ${pageText(bytes.toString('utf8')) ?? 'an answer that is not a JSON object'}`;
   if (status !== 200 || fault !== '') {
     const first = status === 200 || !isJson ? answers + fault : answers;
     const message = [first, said ?? '', described ?? ''].filter(Boolean).map(withoutStop);
@@ -155,9 +175,13 @@ function unclear(status: number, message: string, asked: number | undefined): Po
   });
 }
 
+/** An error about what was asked for (RFC 6749 5.2, RFC 8707 2), not about who asks. */
+const WRONG_FIELD = 'Check scope, audience and resource in token of the environment.';
+
 /** What to do about each refusal of RFC 6749; about any other, check the credentials. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  invalid_scope: 'Check the scope of the environment in the configuration.',
+  invalid_scope: WRONG_FIELD,
+  invalid_target: WRONG_FIELD,
   invalid_request: "Ask the API's owner which fields a token request needs.",
   unauthorized_client: "Ask the API's owner to allow this client the client credentials grant.",
   unsupported_grant_type:
@@ -166,7 +190,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 const CREDENTIALS_REMEDY =
-  'Check the client ID and the client secret of this environment; each environment has its own.';
+  'Check the client ID and the client secret of this environment, which has its own, and token.clientAuth.';
 
 /** `why`: the endpoint's description of the error. */
 function refusal(

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { HttpAnswer, HttpEnd } from '../core/http.ts';
-import { createRedaction, type Redaction } from '../log/redaction.ts';
+import { createRedaction } from '../log/redaction.ts';
 import type { ShownRecord } from '../order/record-kind.ts';
 
 /** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
@@ -51,11 +50,11 @@ export function fingerprintOf(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }
 
-/** Removes what the partner was sent in secret from its answer: some APIs and proxies repeat what they receive. */
-export function hideSecrets(end: HttpEnd, secrets: readonly string[]): HttpEnd {
-  if (end.kind !== 'answered' || !mayHold(end.answer, secrets)) return end;
-  const body = Buffer.from(redactionOf(secrets).redact(end.answer.body.toString('utf8')));
-  return { ...end, answer: { ...end.answer, body } };
+/** Removes what the partner was sent in secret from its words: some APIs and proxies repeat what they receive. */
+export function hiderOf(secrets: readonly string[]): (text: string) => string {
+  const redaction = createRedaction();
+  for (const secret of secrets) redaction.hideSecret(secret);
+  return redaction.redact;
 }
 
 /** Passes listed orders on, without those whose number repeats a secret, and without items that do. */
@@ -63,30 +62,14 @@ export function withoutSecrets(
   onOrder: (order: ShownRecord) => void,
   secrets: readonly string[],
 ): (order: ShownRecord) => void {
-  const redaction = redactionOf(secrets);
+  const hide = hiderOf(secrets);
   const parts = secrets.map(plainPart);
-  const holds = (text: string) =>
-    parts.some((part) => text.includes(part)) && redaction.redact(text) !== text;
+  const holds = (text: string) => parts.some((part) => text.includes(part)) && hide(text) !== text;
   return (order) => {
     const { purchaseOrderNumber, items = [] } = order;
     if (holds(purchaseOrderNumber)) return;
     onOrder(items.some(({ articleCode }) => holds(articleCode)) ? { purchaseOrderNumber } : order);
   };
-}
-
-function redactionOf(secrets: readonly string[]): Redaction {
-  const redaction = createRedaction();
-  for (const secret of secrets) redaction.hideSecret(secret);
-  return redaction;
-}
-
-/** A quick check for successful answers, which are the most: looks for a part of each secret, or for escapes. */
-function mayHold({ status, body }: HttpAnswer, secrets: readonly string[]): boolean {
-  return (
-    status >= 300 ||
-    body.includes('\\') ||
-    secrets.some((secret) => body.includes(plainPart(secret)))
-  );
 }
 
 /** A part of a secret that is never escaped. */

@@ -4,13 +4,7 @@ import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import {
-  type Credentials,
-  type Grant,
-  requestToken,
-  TOKEN_PATHS,
-  type TokenPath,
-} from './request-token.ts';
+import { type Credentials, type Grant, requestToken, type TokenSettings } from './request-token.ts';
 import { type StoredToken, tokenSeal } from './token-secrecy.ts';
 import { createTokenUse, type Refusal } from './token-use.ts';
 
@@ -29,8 +23,7 @@ export type TokenTarget = {
   environment: string;
   baseUrl: string;
   authUrl: string;
-  tokenPath: TokenPath | 'auto';
-  scope?: string | undefined;
+  token: TokenSettings;
 };
 
 type TokenDeps = {
@@ -133,16 +126,15 @@ function requireUnavailable(error: unknown): false {
 function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
   const { clock, credentials, http, owner } = deps;
   const { redis, keys, time } = deps.store;
-  const { environment, baseUrl, authUrl, tokenPath, scope } = deps.target;
-  const { seal, open } = tokenSeal(
-    credentials.clientSecret,
-    `${environment} ${baseUrl} ${authUrl} ${credentials.clientId}`,
-  );
+  const { environment, baseUrl, authUrl, token: settings } = deps.target;
+  // A token that was requested in another way may allow something else.
+  const belongsTo = [environment, baseUrl, authUrl, credentials.clientId, settings];
+  const { seal, open } = tokenSeal(credentials.clientSecret, JSON.stringify(belongsTo));
 
   async function ask(known: string | undefined): Promise<StoredToken> {
     await rethrowRecent(deps.store);
     const asked = time.now();
-    const request = { http, authUrl, paths: pathsToTry(tokenPath, known), credentials, scope };
+    const request = { http, authUrl, token: settings, known, credentials };
     const grant = await requestToken(request).catch((thrown: unknown) =>
       rememberFailure(deps, thrown),
     );
@@ -233,9 +225,4 @@ function storable({ value, lifetime, path }: Grant, asked: number): StoredToken 
   const ahead = Math.max(lifetime * (0.1 + Math.random() * 0.05), Math.min(AHEAD, lifetime / 4));
   const hardAt = asked + lifetime - Math.min(10_000, lifetime * 0.05);
   return { value, fingerprint, askedAt: asked, softAt: asked + lifetime - ahead, hardAt, path };
-}
-
-function pathsToTry(wanted: TokenPath | 'auto', known: string | undefined): readonly TokenPath[] {
-  if (wanted !== 'auto') return [wanted];
-  return [...TOKEN_PATHS].sort((a, b) => Number(b === known) - Number(a === known));
 }

@@ -126,6 +126,32 @@ function pathFault(text: string): string | undefined {
   return undefined;
 }
 
+/** What po-sync sends itself, what belongs to one connection (RFC 9110 7.6.1), and what changes how an answer is read. */
+const FIXED_HEADERS = new Set([
+  ...['authorization', 'content-type', 'accept', 'user-agent', 'traceparent'],
+  ...['host', 'content-length', 'connection', 'proxy-connection', 'keep-alive', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'expect', 'proxy-authorization', 'proxy-authenticate'],
+  ...['accept-encoding', 'content-encoding'],
+]);
+
+/** The name of a further header of the calls to the API. */
+export const headerName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, {
+    error: ({ input }) => `${shown(input)} is not the name of an HTTP header`,
+  })
+  .refine((text) => !FIXED_HEADERS.has(text.toLowerCase()), {
+    error: ({ input }) => `${input} is set by po-sync or by the connection`,
+  });
+
+/** The value of a header; no message repeats it. */
+export const headerValue = z
+  .string()
+  .max(8192, { error: 'must not be longer than 8192 characters' })
+  .regex(/^[!-~](?:[\t -~]*[!-~])?$/, {
+    error: 'must be printable ASCII text without spaces at its ends',
+  });
+
 /** An address of an environment, normalized; `environmentRule` decides whether it may be http. */
 export const address = line
   .superRefine((text, context) => {

@@ -113,7 +113,7 @@ function resolveConfig(
     environments: Object.fromEntries(
       Object.entries(settings.environments).map(([name, one]) => [
         name,
-        { ...one, ...resolveTls(one, absolute) },
+        { ...one, ...resolveTls(one, absolute), ...resolveHeaders(one, absolute) },
       ]),
     ),
     sources: settings.sources.map((source) => resolveSource(source, absolute)),
@@ -172,6 +172,18 @@ function resolveTls(
     return written === undefined ? [] : [[key, absolute(written)]];
   });
   return { tls: { ...tls, ...Object.fromEntries(files) } };
+}
+
+function resolveHeaders(
+  { headers }: Settings['environments'][string],
+  absolute: (written: string) => string,
+): Pick<Settings['environments'][string], 'headers'> {
+  if (headers === undefined) return {};
+  const resolved = Object.entries(headers).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : { file: absolute(value.file) },
+  ]);
+  return { headers: Object.fromEntries(resolved) };
 }
 
 /** `./notify.sh` is a file next to the configuration; a bare name is searched in PATH. */

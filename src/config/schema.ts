@@ -4,6 +4,8 @@ import {
   address,
   addressFault,
   filePath,
+  headerName,
+  headerValue,
   line,
   name,
   normalAddress,
@@ -26,8 +28,62 @@ const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_O
 
 /** The authentication host, without the token path. */
 const authUrl = address.refine((text) => !/\/oauth2?\/token$/i.test(text), {
-  error: 'must be the address without the token path: set the path with tokenPath',
+  error: 'must be the address without the token path: set the path with token.path',
 });
+
+/** How a token is requested. A text in its place may be a secret, so that no message repeats it. */
+const token = z.strictObject(
+  {
+    path: z
+      .enum(['/oauth2/token', '/oauth/token', 'auto'])
+      .prefault('auto')
+      .describe('auto tries both and remembers the one that issues a token.'),
+    scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
+    clientAuth: z
+      .enum(['form', 'basic'])
+      .prefault('form')
+      .describe('How the credentials are sent: as form fields, or as HTTP Basic authentication.'),
+    audience: line.exactOptional().describe('The form field audience.'),
+    resource: line.exactOptional().describe('The form field resource.'),
+  },
+  {
+    error: ({ code }) =>
+      code === 'invalid_type' ? 'expected keys and values, such as path: auto' : undefined,
+  },
+);
+
+/** YAML reads 0042 as the number 42: what a number was meant to be is not known. */
+const headers = z.record(
+  headerName,
+  z.union([headerValue, z.strictObject({ file: filePath })], {
+    error: 'must be text in quotes, such as "0042", or a file, such as { file: /etc/po-sync/key }',
+  }),
+);
+
+/** What never concerns one order: the token, a proxy, an answer that is missing, and what makes every order wait. */
+const NOT_OF_ORDER = [401, 407, 408, 429, 502, 503, 504];
+
+function statusList(never: readonly number[], meaning: string) {
+  const wanted = whole(400, 599).refine((status) => !never.includes(status), {
+    error: ({ input }) => `${input} cannot be listed: its meaning is fixed`,
+  });
+  return z.array(wanted).prefault([]).describe(meaning);
+}
+
+const statuses = z
+  .strictObject({
+    refuse: statusList(NOT_OF_ORDER, 'A final no about the order.'),
+    retry: statusList(
+      [400, ...NOT_OF_ORDER],
+      'The order was not created; it is tried again later, as an attempt that counts.',
+    ),
+  })
+  .superRefine(({ refuse, retry }, context) => {
+    const both = retry.filter((status) => refuse.includes(status));
+    if (both.length === 0) return;
+    const message = `${both.join(', ')} cannot be in refuse and in retry`;
+    context.addIssue({ code: 'custom', message, path: ['retry'] });
+  });
 
 /** One environment of the API (API part 5). */
 export const environmentSchema = z.strictObject({
@@ -45,11 +101,20 @@ export const environmentSchema = z.strictObject({
     .describe(
       'Allows http to another host, such as the sandbox in another container. Never for a real environment.',
     ),
-  tokenPath: z
-    .enum(['/oauth2/token', '/oauth/token', 'auto'])
-    .prefault('auto')
-    .describe('auto tries both and remembers the one that issues a token.'),
-  scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
+  token: token.prefault({}),
+  headers: headers
+    .exactOptional()
+    .describe('Further headers of the calls to the API. Their values are secrets.'),
+  idempotencyKey: z
+    .strictObject({
+      header: headerName.describe('The header, such as Idempotency-Key.'),
+      valid: span().describe('How long the API remembers a key after it first received it.'),
+    })
+    .exactOptional()
+    .describe('For an API that creates nothing twice under the same key.'),
+  statuses: statuses
+    .exactOptional()
+    .describe('What statuses of answers with a complete error envelope mean at this API.'),
   list: z
     .enum(['prove', 'trust', 'none'])
     .prefault('prove')

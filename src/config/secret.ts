@@ -61,7 +61,7 @@ const OTHERS_READ = 0o004;
 
 /** No text shows whether it repeats such a secret or only uses the word, so all are redacted. */
 const WORD = /^[A-Za-z]{4,12}$/;
-const NOT_SECRET = /_(?:CLIENT_ID|USER|USERNAME)$/;
+const NOT_SECRET = /_(?:CLIENT_ID|USER|USERNAME)(?:_FILE)?$/;
 
 /**
  * Reads the secret of the variable `NAME`, or of the file that `NAME_FILE` names; undefined when neither is set.
@@ -90,11 +90,23 @@ export async function readSecret(
       'is empty',
       `Set ${name}_FILE to the path of a file, or unset it.`,
     );
+  return readSecretFile(`${name}_FILE`, file, read);
+}
+
+/**
+ * Reads the secret in a file. `name` is what names the file. Throws PoSyncError `secret-unreadable` or `secret-invalid` as
+ * `readSecret` does.
+ */
+export async function readSecretFile(
+  name: string,
+  file: string,
+  read: SecretReader,
+): Promise<FoundSecret> {
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
     throw new PoSyncError(
       'secret-unreadable',
-      `${name}_FILE: ${file} cannot be read (${reason}${ownersOf(error, ['; ', ''])}).`,
+      `${name}: ${file} cannot be read (${reason}${ownersOf(error, ['; ', ''])}).`,
       {
         remedy: file.startsWith('~')
           ? 'Write the complete path: only a shell expands ~.'
@@ -104,7 +116,7 @@ export async function readSecret(
       },
     );
   });
-  const where = `${name}_FILE: ${file}`;
+  const where = `${name}: ${file}`;
   const value = sound(
     text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''),
     where,

@@ -1,10 +1,12 @@
 import { PoSyncError } from '../core/errors.ts';
 import { openTls, type Tls } from '../core/tls-files.ts';
-import type { Config } from './config.ts';
+import { type Config, environmentOf } from './config.ts';
+import { headerValue } from './fields.ts';
 import { nearest } from './problem.ts';
 import {
   type FoundSecret,
   readSecret,
+  readSecretFile,
   Secret,
   type SecretReader,
   secretFilesFrom,
@@ -22,6 +24,7 @@ import {
 export type Secrets = {
   clientId: string;
   clientSecret: Secret;
+  headers: ApiHeaders;
   /** Authorization headers of exports with a protected address, by source name. */
   sources?: ReadonlyMap<string, Secret>;
   /** User and passwords of Redis that are not part of its address. */
@@ -29,6 +32,11 @@ export type Secrets = {
   /** Warnings about how the secrets are stored, for the log. */
   warnings: readonly string[];
 };
+
+/** The further headers of the calls to the API, and those of their values that log and answers must not show. */
+export type ApiHeaders = { sent: ReadonlyMap<string, Secret>; hidden: readonly Secret[] };
+
+export const NO_HEADERS: ApiHeaders = { sent: new Map(), hidden: [] };
 
 /** User and passwords of Redis and of its Sentinels, and its certificates. */
 export type RedisSecrets = {
@@ -41,7 +49,7 @@ export type RedisSecrets = {
 /**
  * Reads the credentials of `config.environment` from `PO_SYNC_<ENVIRONMENT>_CLIENT_ID` and `_CLIENT_SECRET`, or from
  * the files that `…_FILE` name. Two environments never have the same credentials (API part 1).
- * Throws PoSyncError `secret-missing`, `secret-shared`, or one of `readSecret`.
+ * Also reads the files of its headers. Throws PoSyncError `secret-missing`, `secret-shared`, or one of `readSecret`.
  */
 export async function loadSecrets(
   config: Config,
@@ -54,6 +62,7 @@ export async function loadSecrets(
     needed(`${prefix}_CLIENT_SECRET`, config, env, read),
   );
   await refuseShared(config, clientId.value, env, read);
+  const headers = await loadHeaders(config, read);
   const sources = await loadSourceSecrets(config, env, read);
   const redis = await loadRedisSecrets(config, env, read);
   const doubts = [clientId, clientSecret].flatMap(({ warning }) =>
@@ -62,10 +71,41 @@ export async function loadSecrets(
   return {
     clientId: clientId.value,
     clientSecret: new Secret(clientSecret.value),
+    headers,
     ...(sources.headers.size > 0 && { sources: sources.headers }),
     redis: redis.credentials,
-    warnings: [...doubts, ...sources.warnings, ...redis.warnings],
+    warnings: [...doubts, ...headers.warnings, ...sources.warnings, ...redis.warnings],
   };
+}
+
+/** A shorter value in the configuration, such as the number of a company, occurs in texts by chance. */
+const SHORTEST_HIDDEN = 8;
+
+async function loadHeaders(
+  config: Config,
+  read: SecretReader,
+): Promise<ApiHeaders & { warnings: string[] }> {
+  const sent = new Map<string, Secret>();
+  const hidden: Secret[] = [];
+  const warnings: string[] = [];
+  for (const [name, given] of Object.entries(environmentOf(config).headers ?? {})) {
+    const { value, warning } =
+      typeof given === 'string' ? { value: given } : await readHeader(name, given.file, read);
+    if (warning !== undefined) warnings.push(warning);
+    const secret = new Secret(value);
+    sent.set(name, secret);
+    if (typeof given !== 'string' || value.length >= SHORTEST_HIDDEN) hidden.push(secret);
+  }
+  return { sent, hidden, warnings };
+}
+
+async function readHeader(name: string, file: string, read: SecretReader): Promise<FoundSecret> {
+  const found = await readSecretFile(`headers.${name}`, file, read);
+  const fault = headerValue.safeParse(found.value).error?.issues[0]?.message;
+  if (fault === undefined) return found;
+  throw new PoSyncError('secret-invalid', `headers.${name}: ${file} ${fault}.`, {
+    remedy: 'Write only the value into this file.',
+  });
 }
 
 /**
@@ -111,6 +151,7 @@ export async function loadIntakeSecrets(
   return {
     clientId: '',
     clientSecret: new Secret(''),
+    headers: NO_HEADERS,
     ...(sources.headers.size > 0 && { sources: sources.headers }),
     redis: redis.credentials,
     warnings: [...sources.warnings, ...redis.warnings],

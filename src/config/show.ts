@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import type { Config, Notice, Source } from './config.ts';
+import type { Config, Environment, Notice, Source } from './config.ts';
 import { notation } from './fields.ts';
 import { withoutCredentials } from './problem.ts';
 import { configSchema } from './schema.ts';
@@ -57,10 +57,13 @@ function realPathOf(absolute: string): string {
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */
 export function redactedConfig(config: Config): Config {
-  const { redis, sources, notify } = config;
+  const { redis, sources, notify, environments } = config;
   return {
     ...config,
     redis: hideRedis(redis),
+    environments: Object.fromEntries(
+      Object.entries(environments).map(([name, one]) => [name, hideHeaders(one)]),
+    ),
     sources: sources.map(hideQuery),
     notify: notify.map(hideWebhook),
   };
@@ -68,6 +71,16 @@ export function redactedConfig(config: Config): Config {
 
 function hideRedis(redis: Config['redis']): Config['redis'] {
   return redis.url === undefined ? redis : { ...redis, url: withoutCredentials(redis.url) };
+}
+
+/** The values, not the files that contain others. */
+function hideHeaders(environment: Environment): Environment {
+  if (environment.headers === undefined) return environment;
+  const hidden = Object.entries(environment.headers).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? '[redacted]' : value,
+  ]);
+  return { ...environment, headers: Object.fromEntries(hidden) };
 }
 
 /** The query of a web address can contain a key. */

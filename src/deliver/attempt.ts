@@ -1,6 +1,6 @@
-import { classify, isEmptySuccess, type Seen } from '../api/classify.ts';
-import type { HttpEnd } from '../core/http.ts';
+import { type Busy, isEmptySuccess, type Seen } from '../api/classify.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { idempotencyKeyOf } from '../ledger/idempotency-key.ts';
 import { withJob } from '../ledger/job.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/state-machine/step.ts';
@@ -112,7 +112,12 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     return attempt.preparing;
   };
   attempt.trace = log.tracer?.attempt(attempt.entry, store.time.now());
-  const end = await line.partner.create(attempt.token, attempt.entry.order, prepare, attempt.trace);
+  const { headers = {}, request } = attempt.trace ?? {};
+  const more = {
+    headers: { ...headers, ...keyHeader(line, attempt.entry) },
+    ...(request && { onEnd: request }),
+  };
+  const seen = await line.partner.create(attempt.token, attempt.entry.order, prepare, more);
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
   const { intended, obstacle, refused, entry } = attempt;
@@ -124,7 +129,9 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   if (intended === undefined)
     return needless(line, attempt.pass, line.guards.held.has(entry.batch) ? HELD : DONE);
   if (obstacle !== undefined) return withdraw(line, attempt, intended, obstacle);
-  return see(line, { ...attempt, intended }, end, clock.monotonic() - began);
+  const ended = { ...attempt, intended, seen };
+  noteEnd(line, ended, clock.monotonic() - began);
+  return ended;
 }
 
 /**
@@ -144,15 +151,15 @@ async function withdraw(
   return obstacle === 'stopped' ? STOPPED : { kind: 'again', entry };
 }
 
-/** Classifies how the call ended. */
-function see(
-  { context }: Line,
-  attempt: Attempt & { intended: Entry },
-  end: HttpEnd,
-  took: number,
-): Ended {
-  const { batch, attempt: attemptNo, order } = attempt.intended;
-  const seen = classify(end, order.purchaseOrderNumber, new Date(context.clock.now()));
+/** Lets the API recognize attempts that repeat each other, if it can. */
+function keyHeader({ book: { policy }, context }: Line, entry: Entry): Record<string, string> {
+  if (policy.key === undefined) return {};
+  return { [policy.key.header]: idempotencyKeyOf(entry, context.config.environment) };
+}
+
+function noteEnd({ context }: Line, ended: Ended, took: number): void {
+  const { intended, seen } = ended;
+  const { batch, attempt: attemptNo, order } = intended;
   const facts = {
     batch,
     order: order.purchaseOrderNumber,
@@ -161,8 +168,7 @@ function see(
     outcome: seen.kind,
     ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
   };
-  attemptEnded(context.log, facts, attempt);
-  return { ...attempt, seen };
+  attemptEnded(context.log, facts, ended);
 }
 
 /** Holds the batch whose orders are refused alike. */
@@ -230,9 +236,12 @@ async function judge(
   { intended, seen, pass, token }: Ended,
   at: number,
 ): Promise<Verdict> {
-  const verdict = verdictOf(seen, at, book.policy);
+  const verdict = verdictOf(seen, intended, at, book.policy);
   if (verdict.kind === 'unknown' && pass === 'probe') {
     return { ...verdict, free: !(await breaker.acceptedSince(intended.firstAt ?? at)) };
+  }
+  if (verdict.kind === 'postponed' && verdict.counts && pass === 'probe') {
+    return { ...verdict, counts: await breaker.acceptedSince(intended.firstAt ?? at) };
   }
   const isOfOrder = wasUnauthorized(intended) && !partner.tokens.isUntried(token.fingerprint);
   if (seen.kind === 'closed' || (seen.kind === 'unauthorized' && isOfOrder)) {
@@ -268,7 +277,7 @@ function report({ on, context }: Line, step: Step, { batch, order }: Entry): voi
 }
 
 /** What an attempt says about its order, for the ledger. `now` is ledger time in milliseconds. */
-function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
+function verdictOf(seen: Seen, { used }: Entry, now: number, policy: Policy): Verdict {
   switch (seen.kind) {
     case 'accepted':
       return { kind: 'accepted' };
@@ -277,11 +286,18 @@ function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
     case 'misnamed':
       return { kind: 'misnamed', answer: seen.said };
     case 'unknown':
-      return { kind: 'unknown', answer: seen.said };
+      return { kind: 'unknown', answer: seen.said, isSuccess: isEmptySuccess(seen) };
     case 'unsent':
-      return { kind: 'postponed', answer: seen.said, until: now + policy.backoff(1) };
-    case 'busy':
-      return { kind: 'postponed', answer: seen.said, until: now + waitOf(seen, policy) };
+      return {
+        kind: 'postponed',
+        answer: seen.said,
+        until: now + policy.backoff(1),
+        isUnsent: true,
+      };
+    case 'busy': {
+      const until = now + waitOf(seen, used, policy);
+      return { kind: 'postponed', answer: seen.said, until, counts: seen.counts === true };
+    }
     case 'unauthorized':
     case 'closed':
       return { kind: 'postponed', answer: seen.said, until: now };
@@ -292,6 +308,7 @@ function verdictOf(seen: Seen, now: number, policy: Policy): Verdict {
 const LONGEST = 60_000;
 
 /** When every order has to wait, the circuit breaker waits and the order itself only briefly. */
-function waitOf({ everyone, retryAfter }: Extract<Seen, { kind: 'busy' }>, policy: Policy): number {
-  return everyone || retryAfter === undefined ? policy.backoff(1) : Math.min(retryAfter, LONGEST);
+function waitOf({ everyone, retryAfter, counts }: Busy, used: number, policy: Policy): number {
+  if (!everyone && retryAfter !== undefined) return Math.min(retryAfter, LONGEST);
+  return policy.backoff(counts ? used + 1 : 1);
 }

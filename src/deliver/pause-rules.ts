@@ -58,7 +58,8 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
       case 'closed':
         return failures.add(seen, pass, await acceptedRecently());
       case 'busy':
-        if (!seen.everyone && ((seen.retryAfter ?? 0) <= LONG_WAIT || (await acceptedRecently())))
+        if (seen.everyone) return slowDown(seen, began);
+        if (seen.counts || (seen.retryAfter ?? 0) <= LONG_WAIT || (await acceptedRecently()))
           return failures.add(seen, pass);
         return slowDown(seen, began);
       case 'unsent':

@@ -55,6 +55,12 @@ export type Entry = {
   deadline?: number;
   /** When an attempt may have reached the API last. Stays until the order is settled. */
   maybeSentAt?: number;
+  /** When a person last had it sent anew; part of its idempotency key. */
+  renewedAt?: number;
+  /** The header of that key, and when the first attempt that may have reached the API with it began. */
+  keyed?: { header: string; at: number };
+  /** The order is in doubt, and is sent again with the same key instead of waiting for the list. */
+  repeats?: true;
   /** The API said that it created something for this order, under another number. */
   misnamed?: true;
   /** A refusal that counts only when the list shows that no earlier attempt succeeded. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { type Config, environmentOf } from '../config/config.ts';
 import { backoff } from '../core/backoff/backoff.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { orders } from '../core/format.ts';
@@ -152,7 +152,15 @@ function unlessMissing(error: unknown): string[] {
 }
 
 /** The ledger's rules as configured. */
-export function policyOf({ delivery }: Config): Policy {
-  const { attempts, settle, onDoubt } = delivery;
-  return { attempts, settle, onDoubt, backoff: (used) => backoff(used, delivery.backoff) };
+export function policyOf(config: Config): Policy {
+  const { attempts, settle, onDoubt, timeout, ...delivery } = config.delivery;
+  const { idempotencyKey: key } = environmentOf(config);
+  return {
+    attempts,
+    settle,
+    onDoubt,
+    // An attempt is on its way for a sending span, and the API may process it a settle later.
+    ...(key && { key: { header: key.header, repeats: key.valid - sendingSpan(timeout) - settle } }),
+    backoff: (used) => backoff(used, delivery.backoff),
+  };
 }

@@ -60,7 +60,7 @@ type Withdrawal = {
 
 /**
  * Withdraws an order that waits to be sent. If a duplicate in another file waits for it, that file sends it. False when it was
- * changed meanwhile.
+ * changed meanwhile, or is in doubt: then the list decides first.
  */
 export async function withdraw(
   entry: Entry,
@@ -71,8 +71,9 @@ export async function withdraw(
   const heir = first && { follower: first, job: queue.nameJob() };
   const step = next(entry, { kind: 'cancel', at, ...(heir ? { heir } : {}) }, policy);
   // Of an order whose batch ended, nobody did anything.
-  const by = action.who === '' ? undefined : action;
-  if (!(await ledger.take(entry, step, by, { followers: marks }))) return false;
-  if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
+  const isOver = step.kind === 'cancel';
+  const by = action.who === '' || !isOver ? undefined : action;
+  if (!(await ledger.take(entry, step, by, { followers: marks })) || !isOver) return false;
+  if (step.heir) await queue.add([aloneOf(step.heir.entry)]);
   return true;
 }

@@ -145,7 +145,7 @@ function identityOf(facts: Record<string, unknown>): object {
 const HIDDEN = '[redacted]';
 /** Names of facts whose value is always redacted. */
 const SECRET_NAME =
-  /secret|token(?!path)|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
+  /secret|token|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
 const LONGEST_TEXT = 2_000;
 const LONGEST_LIST = 20;
 

@@ -2,7 +2,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
-import { type Policy, SWEEP_AFTER } from '../ledger/state-machine/step.ts';
+import { isSendable, type Policy, SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { ordersSwept } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -48,7 +48,7 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const isOver = ({ state, order }: Entry) =>
       state === 'sending' && !ledger.inFlight.has(order.purchaseOrderNumber);
     await Promise.all(entries.filter(isOver).map(lapse));
-    await handOut(entries.filter(({ state }) => state === 'queued' || state === 'retry'));
+    await handOut(entries.filter(isSendable));
   }
 
   async function lapse(entry: Entry): Promise<void> {
@@ -74,7 +74,8 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
 
   async function putBack(entry: Entry): Promise<boolean> {
     const step = next(entry, { kind: 'requeue', at: time.now(), job: queue.nameJob() }, policy);
-    if (step.kind !== 'move' || !(await ledger.take(entry, step))) return false;
+    const isTaken = await ledger.take(entry, step);
+    if (!isTaken || step.kind !== 'move' || !isSendable(step.entry)) return false;
     await queue.add([aloneOf(step.entry)]);
     return true;
   }

@@ -41,6 +41,14 @@ type Dropped = {
 const KEEP = 30 * 86_400_000;
 const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
 
+/** What people's commands read of it. */
+const CONFIG = {
+  environment: 'staging',
+  environments: { staging: {} },
+  delivery: { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } },
+  reports: { path: '/nowhere' },
+} as unknown as Config;
+
 describe('admission of a page', () => {
   let store: OpenRedis;
   let ledger: Ledger;
@@ -184,15 +192,9 @@ describe('admission of a page', () => {
       clock: systemClock,
       operator: createOperator({}, store.time),
     };
-    const delivery = {
-      attempts: 3,
-      settle: 1000,
-      onDoubt: 'verify',
-      backoff: { initial: 1, max: 1 },
-    };
     const all = {
       ...context,
-      config: { delivery, reports: { path: '/nowhere' } } as unknown as Config,
+      config: CONFIG,
     } as unknown as OperatorContext;
     if (found === undefined) throw new Error(`no batch ${batch}`);
     return (await cancelBatch(found, all)).cancelled;
@@ -206,19 +208,13 @@ describe('admission of a page', () => {
       batch,
       location: { line },
     } as FoundDeadLetter;
-    const delivery = {
-      attempts: 3,
-      settle: 1000,
-      onDoubt: 'verify',
-      backoff: { initial: 1, max: 1 },
-    };
     const context = {
       ledger,
       batches,
       queue,
       store,
       operator: createOperator({}, store.time),
-      config: { delivery, reports: { path: '/nowhere' } },
+      config: CONFIG,
     };
     return await retryDeadLetters(
       [deadLetter],

@@ -95,6 +95,42 @@ describe('classify', () => {
     expect(classify(end, '4711', NOW).kind).toBe(kind);
   });
 
+  it.each<[string, HttpEnd, object]>([
+    ['a status in refuse', answer(500, refusal(7)), { kind: 'refused' }],
+    ['a status in retry', answer(423, refusal(7)), { kind: 'busy', everyone: false, counts: true }],
+    [
+      'a status in retry that is final elsewhere',
+      answer(409, refusal(409), { 'retry-after': '7' }),
+      { kind: 'busy', counts: true, retryAfter: 7000 },
+    ],
+    [
+      'a status in retry, also with the error code 400',
+      answer(423, refusal(400)),
+      { kind: 'busy' },
+    ],
+    ['a status in retry, and success', answer(423, SUCCESS), { kind: 'unknown' }],
+    ['a status in refuse without an envelope', answer(500, '<html>'), { kind: 'unknown' }],
+    ['a status in retry without an envelope', answer(423, ''), { kind: 'unknown' }],
+    ['a status in neither', answer(501, refusal(501)), { kind: 'unknown' }],
+  ])('of an API that declares its statuses: %s', (_, end, seen) => {
+    const statuses = { refuse: [500], retry: [409, 423] };
+    expect(classify(end, '4711', NOW, { statuses })).toMatchObject(seen);
+  });
+
+  it('decides by the answer as it is, and hides secrets in its words before they are cut', () => {
+    const hide = (text: string) => text.replaceAll('4711', '[redacted]');
+    expect(classify(answer(201, SUCCESS), '4711', NOW, { hide })).toEqual({ kind: 'accepted' });
+    const message = `${'x'.repeat(998)}4711`;
+    const no = { status: 'error', error: { code: 4711, message } };
+    const seen = classify(answer(409, no), '4711', NOW, { hide });
+    expect(seen).toMatchObject({
+      said: { code: '[redacted]', message: expect.stringMatching(/x\[r$/) },
+    });
+    expect(JSON.stringify(seen)).not.toContain('4711');
+    const other = { ...SUCCESS, data: { purchaseOrderNumber: 'PO 4711' } };
+    expect(JSON.stringify(classify(answer(201, other), '1', NOW, { hide }))).not.toContain('4711');
+  });
+
   it("keeps the API's own words for the report", () => {
     expect(classify(answer(400, refusal(400)), '4711', NOW)).toMatchObject({
       said: { httpStatus: 400, code: '400', message: 'quantity is invalid' },

@@ -1,10 +1,19 @@
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TokenSettings } from '../../src/api/request-token.ts';
 import { type BearerToken, createTokenSource, type TokenSource } from '../../src/api/token.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Http, openHttp } from '../../src/core/http.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
-import { type OddAnswer, type OddApi, type Oddity, oddAt, openOddApi } from '../support/odd-api.ts';
+import {
+  granted,
+  type OddAnswer,
+  type OddApi,
+  type Oddity,
+  oddAt,
+  openOddApi,
+} from '../support/odd-api.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import {
   CLIENT_ID,
@@ -13,6 +22,7 @@ import {
   openSandbox,
 } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
+import { openWebServer } from '../support/web-server.ts';
 
 describe('token', () => {
   let stack: AsyncDisposableStack;
@@ -41,7 +51,7 @@ describe('token', () => {
   /** One daemon's view of the token, with its own Redis connection. */
   async function daemon(
     api: Pick<OpenSandbox, 'baseUrl' | 'authUrl'>,
-    more: { clientSecret?: string; environment?: string } = {},
+    more: { clientSecret?: string; environment?: string; token?: Partial<TokenSettings> } = {},
   ) {
     const redis = await connectRedis(store.server.url);
     stack.defer(() => redis.disconnect());
@@ -58,7 +68,7 @@ describe('token', () => {
         environment: more.environment ?? 'staging',
         baseUrl: api.baseUrl,
         authUrl: api.authUrl,
-        tokenPath: 'auto',
+        token: { path: 'auto', clientAuth: 'form', ...more.token },
       },
       credentials: { clientId: CLIENT_ID, clientSecret: more.clientSecret ?? CLIENT_SECRET },
     });
@@ -191,6 +201,18 @@ describe('token', () => {
     expect(requests).toBe(3);
   });
 
+  it.each<Partial<TokenSettings>>([
+    { scope: 'read' },
+    { clientAuth: 'basic' },
+    { audience: 'https://api.example.com' },
+    { resource: 'urn:api' },
+  ])('in Redis is ignored by a daemon that asks with %j', async (token) => {
+    const api = stack.use(await openOddApi());
+    expect((await (await daemon(api)).get()).value).toBe('token-1');
+    expect((await (await daemon(api, { token })).get()).value).toBe('token-2');
+    expect((await (await daemon(api, { token })).get()).value).toBe('token-2');
+  });
+
   it.each(['/oauth2/token', '/oauth/token'] as const)('is found at %s', async (tokenPath) => {
     const api = await sandbox({ tokenPath });
     expect((await (await daemon(api)).get()).value).not.toBe('');
@@ -210,6 +232,43 @@ describe('token', () => {
     const api = await sandbox();
     await api[Symbol.asyncDispose]();
     await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-unavailable' });
+  });
+
+  describe('is requested', () => {
+    /** What the endpoint receives. */
+    async function requested(token: Partial<TokenSettings>, clientSecret = CLIENT_SECRET) {
+      const got: { authorization?: string | undefined; form: Record<string, string> }[] = [];
+      const server = stack.use(
+        await openWebServer(async (request, response) => {
+          const form = Object.fromEntries(new URLSearchParams(await text(request)));
+          got.push({ authorization: request.headers.authorization, form });
+          response.end(JSON.stringify(granted('t')));
+        }),
+      );
+      const authUrl = `http://127.0.0.1:${server.port}`;
+      const tokens = await daemon({ baseUrl: authUrl, authUrl }, { token, clientSecret });
+      await tokens.get();
+      return got[0];
+    }
+
+    it('with credentials, scope, audience and resource as form fields', async () => {
+      const more = { scope: 'read write', audience: 'https://api.example.com', resource: 'urn:a' };
+      expect(await requested(more)).toEqual({
+        form: {
+          grant_type: 'client_credentials',
+          client_id: CLIENT_ID,
+          client_secret: CLIENT_SECRET,
+          ...more,
+        },
+      });
+    });
+
+    it('with Basic authentication, its credentials encoded like form fields first', async () => {
+      expect(await requested({ clientAuth: 'basic' }, 'a b:ü%+')).toEqual({
+        authorization: `Basic ${Buffer.from(`${CLIENT_ID}:a+b%3A%C3%BC%25%2B`).toString('base64')}`,
+        form: { grant_type: 'client_credentials' },
+      });
+    });
   });
 
   describe('from an unusual endpoint', () => {
@@ -234,6 +293,16 @@ describe('token', () => {
       await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-refused' });
       expect(api.calls).toHaveLength(1);
     });
+
+    it.each(['invalid_scope', 'invalid_target'])(
+      'is refused with a remedy for what was asked for: %s',
+      async (error) => {
+        const api = await oddly(() => ({ status: 400, body: { error } }));
+        await expect((await daemon(api)).get()).rejects.toMatchObject({
+          remedy: 'Check scope, audience and resource in token of the environment.',
+        });
+      },
+    );
 
     it.each<[number, string]>([
       [401, 'token-refused'],

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import {
   CONFIG_FILE,
@@ -25,7 +26,7 @@ describe('the minimal configuration', () => {
         staging: {
           baseUrl: 'https://api.example.com/api/v1',
           authUrl: 'https://auth.example.com',
-          tokenPath: 'auto',
+          token: { path: 'auto', clientAuth: 'form' },
           protected: false,
           list: 'prove',
         },
@@ -328,12 +329,48 @@ describe('an environment is refused', () => {
       'must be the address without the token path',
     ],
     [
-      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', tokenPath: /oauth2/tokn }\n",
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', token: { path: /oauth2/tokn } }\n",
       'did you mean /oauth2/token?',
     ],
     [
       "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', clientSecret: hunter2 }\n",
       'never put credentials in this file: set PO_SYNC_<ENVIRONMENT>_CLIENT_ID',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { refuse: [409, 504], retry: [409] } }\n",
+      'statuses.refuse[1]: 504 cannot be listed: its meaning is fixed',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { refuse: [409, 423], retry: [409] } }\n",
+      'statuses.retry: 409 cannot be in refuse and in retry',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', headers: { 'X Key': a, Authorization: b } }\n",
+      'headers.X Key: "X Key" is not the name of an HTTP header',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: Accept, valid: 24h } }\n",
+      'idempotencyKey.header: Accept is set by po-sync or by the connection',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key, valid: 24h }, headers: { x-key: b } }\n",
+      'headers.x-key: is the header X-Key again',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key, valid: 90s } }\n",
+      'idempotencyKey.valid: 90s is not longer than delivery.timeout and delivery.settle together',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', idempotencyKey: { header: X-Key } }\n",
+      'idempotencyKey.valid: expected a duration such as',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', headers: { X-Key: a, x-key: b } }\n",
+      'headers.x-key: is the header X-Key again',
+    ],
+    [
+      "  staging: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example', statuses: { retry: [400, 200] } }\n",
+      'statuses.retry[1]: expected a whole number from 400 to 599, found 200',
     ],
     [
       "  -x: { baseUrl: 'https://a.example/api/v1', authUrl: 'https://b.example' }\n",
@@ -350,11 +387,48 @@ describe('an environment is refused', () => {
 
   it('is refused without showing a possible secret', () => {
     const yaml =
-      "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', clientSecret: hunter2 }\n";
+      "  staging: { baseUrl: 'https://u:hunter2@a.example', authUrl: 'b', headers: { A: 'hunter2 ', B: 'hünter2', C: [hunter2], D: { file: '' } }, token: hunter2, clientSecret: hunter2 }\n";
     const text = `${environments(yaml)}redis: redis://:hunter2@h/0\nadmin: 'https://hunter2@x'\n`;
     expect(
       problemsIn(text, { env: { PO_SYNC_REDIS_URL: 'http://:hunter2@h' } }).join('\n'),
     ).not.toContain('hunter2');
+  });
+});
+
+describe('a header of an environment', () => {
+  const withHeader = (yaml: string) =>
+    LEAST.replace("auth.example.com'", `auth.example.com', headers: { ${yaml} }`);
+
+  it.each([
+    ...['Authorization', 'content-type', 'ACCEPT', 'User-Agent', 'traceparent', 'Host'],
+    ...['Content-Length', 'Connection', 'Transfer-Encoding', 'TE', 'Expect', 'Accept-Encoding'],
+  ])('is none that po-sync or the connection sets: %s', (name) => {
+    expect(problemsIn(withHeader(`${name}: a`)).join()).toContain(
+      `headers.${name}: ${name} is set by po-sync or by the connection`,
+    );
+  });
+
+  it.each(['X-Company: 0042', 'X-Company: 42', 'X-Flag: true', 'X-Key:', 'X-Key: { key: a }'])(
+    'has text in quotes, or a file, as its value: %s',
+    (yaml) => {
+      expect(problemsIn(withHeader(yaml)).join()).toContain(
+        'must be text in quotes, such as "0042"',
+      );
+    },
+  );
+
+  it.each(['"a\\nb"', "' a'", "'a '", "''", 'ü'])('has a value that HTTP allows: %s', (value) => {
+    expect(problemsIn(withHeader(`X-Key: ${value}`)).join()).toContain(
+      'headers.X-Key: must be printable ASCII text without spaces at its ends',
+    );
+  });
+
+  it('may name a file, relative to the configuration', () => {
+    const { config } = configOf(withHeader('X-Company: "0042", X-Key: { file: key }'));
+    expect(config.environments['staging']?.headers).toEqual({
+      'X-Company': '0042',
+      'X-Key': { file: path.join(path.dirname(CONFIG_FILE), 'key') },
+    });
   });
 });
 

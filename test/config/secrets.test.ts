@@ -45,6 +45,38 @@ describe('come from files', () => {
     expect([clientSecret.reveal(), warnings]).toEqual([expected, []]);
   });
 
+  it('also those of headers, with the same checks; short values of the configuration are not searched for in texts', async () => {
+    await using folder = await makeTempFolder();
+    const file = path.join(folder.path, 'key');
+    const { config: given } = configOf(
+      LEAST.replace(
+        "example.com' }",
+        `example.com', headers: { X-Company: '0042', X-Tenant: 'tenant-7', X-Key: { file: ${file} } } }`,
+      ),
+    );
+    const load = async (content: string) => {
+      await writeFile(file, content, { mode: 0o600 });
+      return loadSecrets(given, GIVEN);
+    };
+    await expect(loadSecrets(given, GIVEN)).rejects.toMatchObject({
+      code: 'secret-unreadable',
+      message: `headers.X-Key: ${file} cannot be read (ENOENT).`,
+    });
+    await expect(load('schlüssel')).rejects.toMatchObject({
+      code: 'secret-invalid',
+      message: `headers.X-Key: ${file} must be printable ASCII text without spaces at its ends.`,
+    });
+    await expect(load('')).rejects.toMatchObject({ message: `headers.X-Key: ${file} is empty.` });
+    const { headers, warnings } = await load('key-7\n');
+    expect([...headers.sent].map(([name, value]) => [name, value.reveal()])).toEqual([
+      ['X-Company', '0042'],
+      ['X-Tenant', 'tenant-7'],
+      ['X-Key', 'key-7'],
+    ]);
+    expect(headers.hidden.map((value) => value.reveal())).toEqual(['tenant-7', 'key-7']);
+    expect(warnings).toEqual([]);
+  });
+
   it('are read through links, as orchestrators mount them', async () => {
     await using folder = await makeTempFolder();
     await writeFile(path.join(folder.path, 'data'), 'x', { mode: 0o600 });

@@ -61,7 +61,7 @@ it('the output resolves to the same configuration, for any values', () => {
 
 it('hides passwords and addresses that grant access', () => {
   const { config } =
-    configOf(`${LEAST}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
+    configOf(`${LEAST.replace("example.com' }", "example.com', headers: { X-Key: canary, X-File: { file: /etc/key } } }")}  - { name: erp, type: export, path: 'https://erp.example.com/o.csv?key=canary' }
 redis: { url: 'redis://user:canary@127.0.0.1:6379/3' }
 notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?canary' }]
 `);
@@ -69,6 +69,8 @@ notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?can
     expect(shown).not.toContain('canary');
     expect(shown).toContain('redis://[redacted]@127.0.0.1:6379/3');
     expect(shown).toContain('https://hooks.example.com/[redacted]');
+    expect(shown).toMatch(/X-Key"?: ?"\[redacted\]"/);
+    expect(shown).toContain('/etc/key');
     expect(shown).toContain('https://erp.example.com/o.csv?[redacted]');
   }
   expect(redactedConfig(config).file).toBe(CONFIG_FILE);

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
 import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
@@ -9,7 +10,7 @@ import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
-import { envelope, oddAt, openOddApi } from '../support/odd-api.ts';
+import { envelope, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -20,6 +21,12 @@ function once(numbers: readonly string[]): Map<string, number> {
 function byNumber(stored: Map<string, number>): Map<string, number> {
   return new Map([...stored].sort(([a], [b]) => a.localeCompare(b)));
 }
+
+let stack: AsyncDisposableStack;
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
 
 describe('delivery', () => {
   it('sends every order of a batch once and finishes the batch', async () => {
@@ -88,6 +95,50 @@ describe('delivery', () => {
     const [result] = await rig.batches.results('b1', [1]);
     expect(result).toMatchObject({ outcome: 'refused', code: '400', httpStatus: 400, attempts: 1 });
     expect(result?.message).toBe('PO-2: articleCode is invalid');
+  });
+
+  it('sends the declared headers with orders and the list, not with token requests; an order whose number contains one is an order like any other', async () => {
+    const sent: string[] = [];
+    const partner = stack.use(
+      await openOddApi(({ endpoint, headers, attempt, order }) => {
+        sent.push(`${endpoint} ${headers['x-company']}`);
+        // Of the first two the answer is lost: the list has to show one and to lack the other.
+        if (endpoint !== 'create' || attempt > 1) return undefined;
+        return order?.purchaseOrderNumber === 'PO-0042'
+          ? { drop: true, store: true }
+          : { drop: true };
+      }),
+    );
+    const sentHeaders = new Map([['X-Company', new Secret('0042')]]);
+    const headers = { sent: sentHeaders, hidden: [...sentHeaders.values()] };
+    await using rig = await openDeliveryRig({ partner, headers });
+    await rig.submit('b1', ['PO-0042', 'PO-0043']);
+    await rig.settled();
+    expect(storedNumbers(partner).sort()).toEqual(['PO-0042', 'PO-0043']);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 2 } });
+    expect(new Set(sent)).toEqual(new Set(['token undefined', 'create 0042', 'list 0042']));
+  });
+
+  it('follows the declared statuses: one is final, another is tried again without doubt until the attempts are used up', async () => {
+    const faults = [
+      { kind: 'answer', status: 500, orders: ['PO-1'] },
+      { kind: 'answer', status: 423, orders: ['PO-2'], attempts: '1-2' },
+      { kind: 'answer', status: 423, orders: ['PO-3'] },
+    ];
+    await using rig = await openDeliveryRig({
+      faults: { faults },
+      delivery: { attempts: 4 },
+      environment: { statuses: { refuse: [500], retry: [423] } },
+    });
+    await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3', ...numbersOf(5)]);
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({
+      counts: { accepted: 6, refused: 1, failed: 1 },
+    });
+    const [refused, failed] = await rig.batches.results('b1', [0, 2]);
+    expect(refused).toMatchObject({ outcome: 'refused', attempts: 1, httpStatus: 500 });
+    expect(failed).toMatchObject({ outcome: 'failed', attempts: 4, httpStatus: 423 });
+    expect(rig.events.filter((one) => one.type === 'answered' && one.on === 'list')).toEqual([]);
   });
 
   it('renews a token that was revoked, once, and loses no order', async () => {

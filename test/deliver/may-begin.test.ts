@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpEnd } from '../../src/core/http.ts';
+import type { Seen } from '../../src/api/classify.ts';
 import { type AttemptEnd, attempt } from '../../src/deliver/attempt.ts';
 import type { Line } from '../../src/deliver/may-begin.ts';
 import type { Turn } from '../../src/deliver/places.ts';
@@ -22,7 +22,7 @@ type World = {
   probe?: 'there' | 'cancelled';
 };
 
-type Seen = {
+type Tried = {
   turns: number;
   passedOn: number;
   written: boolean;
@@ -41,7 +41,7 @@ async function tryOne({
   probe,
 }: World) {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
-  const seen: Omit<Seen, 'end'> = {
+  const seen: Omit<Tried, 'end'> = {
     turns: 0,
     passedOn: 0,
     written: false,
@@ -59,10 +59,10 @@ async function tryOne({
     _token: unknown,
     _order: unknown,
     prepare: () => Promise<boolean>,
-  ): Promise<HttpEnd> => {
+  ): Promise<Seen> => {
     happened.connected = true;
     seen.written = await prepare();
-    return { kind: 'unsent', error: new Error('no connection') };
+    return { kind: 'unsent', said: { code: 'not-sent', message: 'no connection' } };
   };
   const line = {
     context: {

@@ -164,10 +164,6 @@ it.each([
   expect(loggable({ [name]: 7 })).toEqual({ [name]: 7 });
 });
 
-it('shows the path of a token endpoint', () => {
-  expect(loggable({ tokenPath: '/oauth2/token' })).toEqual({ tokenPath: '/oauth2/token' });
-});
-
 describe('an error', () => {
   it('becomes its name, code and message, with the stack if it is unexpected', () => {
     const error = Object.assign(new TypeError('no\nway'), {

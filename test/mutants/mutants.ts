@@ -1174,16 +1174,44 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the settle before the list is asked',
+    file: 'src/ledger/state-machine/step.ts',
+    find: 'doubt: (entry.maybeSentAt ?? at) + policy.settle }',
+    replace: 'doubt: entry.maybeSentAt ?? at }',
+    tests: NEXT,
+  },
+  {
+    without: 'the age of an idempotency key',
+    file: 'src/ledger/state-machine/step.ts',
+    find: 'at < keyed.at + key.repeats',
+    replace: 'at < keyed.at + 2 * key.repeats',
+    tests: NEXT,
+  },
+  {
+    without: 'the check of the key before an attempt that repeats another',
     file: 'src/ledger/state-machine/after-attempt.ts',
-    find: 'doubt: sentAt + policy.settle }',
-    replace: 'doubt: sentAt }',
+    find: ' || (entry.repeats && !isKeyKnown(entry, at, policy))) return IGNORE',
+    replace: ') return IGNORE',
+    tests: NEXT,
+  },
+  {
+    without: 'the first attempt with a key, from which its age counts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
+    find: 'keyed?.header === header ? keyed : { header, at }',
+    replace: '{ header, at }',
+    tests: NEXT,
+  },
+  {
+    without: 'the list before the withdrawal of an order that would be sent again with its key',
+    file: 'src/ledger/state-machine/decision.ts',
+    find: 'if (entry.repeats) return verifyStep(entry, decision.at, policy);',
+    replace: '',
     tests: NEXT,
   },
   {
     without: 'the doubt of a refusal after a lost attempt',
     file: 'src/ledger/state-machine/after-attempt.ts',
-    find: 'return entry.maybeSentAt === undefined\n',
-    replace: 'return entry.maybeSentAt !== null\n',
+    find: 'if (entry.maybeSentAt === undefined) return deadStep(',
+    replace: 'if (entry.maybeSentAt !== null) return deadStep(',
     tests: NEXT,
   },
   {
@@ -1248,6 +1276,13 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/api/classify.ts',
     find: 'isSuccess && namedIn(envelope, kind) === number',
     replace: 'isSuccess && namedIn(envelope, kind) !== undefined',
+    tests: ['test/api/classify.test.ts'],
+  },
+  {
+    without: 'the answer as it is: secrets are hidden in its words only',
+    file: 'src/api/classify.ts',
+    find: 'const envelope = readEnvelope(answer.body);',
+    replace: 'const envelope = readEnvelope(Buffer.from(hide(answer.body.toString())));',
     tests: ['test/api/classify.test.ts'],
   },
   {
@@ -1665,9 +1700,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: "a person's word before an order in doubt is sent again",
     file: 'src/ledger/state-machine/decision.ts',
-    find: "return entry.state === 'refused' || entry.state === 'failed'",
-    replace:
-      "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
+    find: "if (entry.state === 'refused') return queued",
+    replace: "if (entry.state === 'refused' || entry.state === 'inDoubt') return queued",
     tests: ['test/ledger/state-machine/decision.test.ts'],
   },
   {

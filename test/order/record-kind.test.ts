@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { classify } from '../../src/api/classify.ts';
 import { createOrders } from '../../src/api/create.ts';
 import { type ListedOrder, listOrders } from '../../src/api/list.ts';
 import { mappingSchemaOf } from '../../src/config/mapping-schema.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { openHttp } from '../../src/core/http.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import { createRecordKind, PURCHASE_ORDER } from '../../src/order/record-kind.ts';
@@ -77,8 +77,8 @@ describe('a second kind of record', () => {
     const { baseUrl } = api;
     const partner = { environment: 'staging', baseUrl, timeout: 1000, kind: INVOICE };
     const token = { value: 'token', fingerprint: 'f', environment: 'staging', baseUrl };
-    const end = await createOrders(http, partner)(token, first.order, async () => true);
-    expect(classify(end, 'I-1', new Date(), INVOICE)).toEqual({ kind: 'accepted' });
+    const create = createOrders(http, partner, systemClock);
+    expect(await create(token, first.order, async () => true)).toEqual({ kind: 'accepted' });
     const listed: ListedOrder[] = [];
     expect(await listOrders(http, partner, token, (one) => listed.push(one))).toEqual({
       kind: 'complete',

@@ -23,6 +23,8 @@ const SECRETS = {
   hookPath: 'canary-hook-path-3Vx',
   hookQuery: 'canary-hook-query-9Zt',
   redisPassword: 'canary/redis+pass=5Hn',
+  header: 'canary-header "key" <7&Rs>',
+  headerFile: 'canary-header-file/key+9Wq=',
 };
 
 let api: EchoingApi;
@@ -52,12 +54,16 @@ beforeAll(async () => {
   api = stack.use(await openEchoingApi(`${HEAD}${rows('EXPORTED', 2)}`));
   folder = stack.use(await makeTempFolder()).path;
   await mkdir(path.join(folder, 'inbox'));
+  await writeFile(path.join(folder, 'secret.key'), `${SECRETS.headerFile}\n`, { mode: 0o600 });
   await writeFile(
     path.join(folder, 'po-sync.yaml'),
     `environment: staging
 data: data
 environments:
-  staging: { baseUrl: '${api.url}/api/v1', authUrl: '${api.url}' }
+  staging:
+    baseUrl: '${api.url}/api/v1'
+    authUrl: '${api.url}'
+    headers: { X-Api-Key: '${SECRETS.header}', X-Other-Key: { file: secret.key } }
 sources:
   - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
   - { name: erp, type: export, path: '${api.url}/export/orders.csv', stable: 100ms, poll: 500ms }
@@ -123,7 +129,9 @@ function formsOf(secret: string): string[] {
 
 /** The key that seals tokens at rest, as `tokenSeal` makes it. */
 function sealingKey(): string[] {
-  const belongsTo = `staging ${api.url}/api/v1 ${api.url} ${env().PO_SYNC_STAGING_CLIENT_ID}`;
+  const settings = { path: 'auto', clientAuth: 'form' };
+  const id = env().PO_SYNC_STAGING_CLIENT_ID;
+  const belongsTo = JSON.stringify(['staging', `${api.url}/api/v1`, api.url, id, settings]);
   const key = Buffer.from(hkdfSync('sha256', SECRETS.clientSecret, 'po-sync token', belongsTo, 32));
   return [key.toString('hex'), key.toString('base64').slice(0, -1), key.toString('base64url')];
 }
@@ -362,6 +370,7 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
   expect(api.tokens.length).toBeGreaterThan(1);
   expect(api.calls.some((call) => call.startsWith('/hook'))).toBe(true);
   expect(api.calls.some((call) => call.startsWith('/export'))).toBe(true);
+  expect(api.received).toEqual(expect.arrayContaining([SECRETS.header, SECRETS.headerFile]));
   const basic = Buffer.from(`reader:${SECRETS.exportPassword}`).toString('base64');
   const canaries = [...Object.values(SECRETS), ...secondary, ...api.tokens, basic]
     .flatMap(formsOf)
@@ -369,8 +378,8 @@ it('no secret appears in files, logs, Redis, process arguments, notices or anyth
   const found = printed.flatMap((text, i) => searchFor(canaries, `printed ${i}`, text));
   for (const [i, text] of told.entries()) found.push(...searchFor(canaries, `told ${i}`, text));
   for (const file of await filesUnder(folder)) {
-    // The configuration holds the webhook's address: it is where the address comes from.
-    if (file.endsWith('po-sync.yaml')) continue;
+    // These are where the webhook's address and the headers come from.
+    if (file.endsWith('po-sync.yaml') || file.endsWith('secret.key')) continue;
     found.push(...searchFor(canaries, path.relative(folder, file), await readFile(file, 'latin1')));
   }
   expect(found).toEqual([]);

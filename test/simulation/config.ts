@@ -14,7 +14,7 @@ export function configOf(weather: Weather, breach: Breach | undefined): Config {
   const environment = {
     ...PARTNER,
     authUrl: PARTNER.baseUrl,
-    tokenPath: 'auto',
+    token: { path: 'auto', clientAuth: 'form' },
     protected: false,
     list: modeOf(weather, breach),
   } as const;

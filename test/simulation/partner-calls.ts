@@ -8,7 +8,11 @@ import type { Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 
 const CREDENTIALS = { clientId: 'client', clientSecret: 'secret' };
-const TARGET = { ...PARTNER, authUrl: `https://${AUTH_HOST}`, tokenPath: '/oauth2/token' } as const;
+const TARGET = {
+  ...PARTNER,
+  authUrl: `https://${AUTH_HOST}`,
+  token: { path: '/oauth2/token', clientAuth: 'form' },
+} as const;
 
 /** The program's own calls of one process to the API, over the simulated network. */
 export function partnerOf(

@@ -2,6 +2,7 @@ import pino from 'pino';
 import { openPartner, type Partner } from '../../src/api/partner.ts';
 import type { Config, Delivery, Environment } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { type ApiHeaders, NO_HEADERS } from '../../src/config/secrets.ts';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import {
@@ -55,6 +56,7 @@ type RigOptions = {
   delivery?: Partial<Delivery>;
   environment?: Partial<Environment>;
   secret?: string;
+  headers?: ApiHeaders;
   /** An API other than the sandbox. */
   partner?: { baseUrl: string; authUrl: string };
   /** The ledger is new: nothing is sent before the API's list was read. */
@@ -95,7 +97,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const environment: Environment = {
     baseUrl: options.partner?.baseUrl ?? api.baseUrl,
     authUrl: options.partner?.authUrl ?? api.authUrl,
-    tokenPath: 'auto',
+    token: { path: 'auto', clientAuth: 'form' },
     protected: false,
     list: 'prove',
     ...options.environment,
@@ -136,6 +138,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const secrets = {
     clientId: CLIENT_ID,
     clientSecret: new Secret(options.secret ?? CLIENT_SECRET),
+    headers: options.headers ?? NO_HEADERS,
   };
   const book = createEnvironmentLedger(context);
   const { ledger, batches } = book;

@@ -12,6 +12,8 @@ export type EchoingApi = AsyncDisposable & {
   tokens: string[];
   /** Webhook calls and export downloads that came here. */
   calls: string[];
+  /** The values of the further headers of calls to the API. */
+  received: string[];
   /** Host and port of a Redis that refuses every command and repeats it. */
   redis: string;
   /** From now on no token is given, and the refusal repeats what was asked. */
@@ -29,6 +31,7 @@ const ANSWERS: Record<string, (said: string) => [status: number, body: string, t
 export async function openEchoingApi(exported: string): Promise<EchoingApi> {
   const tokens: string[] = [];
   const calls: string[] = [];
+  const keys = new Set<string>();
   const stored = new Map<string, object>();
   let isRefusing = false;
   let unauthorized = 0;
@@ -36,7 +39,9 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     const path = request.url ?? '';
-    const said = `${request.method} ${path} authorization: ${request.headers.authorization} ${body}`;
+    for (const name of ['x-api-key', 'x-other-key']) keys.add(String(request.headers[name]));
+    const received = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+    const said = `${request.method} ${path} ${received.join(' ')} ${body}`;
     const reply = (status: number, content: string, type = 'application/json') =>
       void response
         .writeHead(status, { 'content-type': type, ...echoes(said.replace(/[^ -~]/g, '')) })
@@ -92,6 +97,9 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     redis: `127.0.0.1:${(redis.address() as AddressInfo).port}`,
     tokens,
     calls,
+    get received() {
+      return [...keys];
+    },
     refuseTokens() {
       isRefusing = true;
     },

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -36,6 +36,7 @@ export type OddCall = {
   attempt: number;
   token: string;
   path: string;
+  headers: IncomingHttpHeaders;
 };
 
 /** Decides about a call; undefined leaves it to the ordinary API. */
@@ -127,7 +128,9 @@ export async function openOddApi(
     const order = endpoint === 'create' ? (JSON.parse(body) as StoredOrder) : undefined;
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
     const attempt = order ? count(`order ${order.purchaseOrderNumber}`) : 1;
-    return { endpoint, nth: count(endpoint), attempt, token, path, ...(order ? { order } : {}) };
+    const { headers } = request;
+    const call = { endpoint, nth: count(endpoint), attempt, token, path, headers } as const;
+    return { ...call, ...(order ? { order } : {}) };
   }
 
   function count(what: string): number {

@@ -176,7 +176,7 @@ describe('the connection to the API', () => {
     ['a redirect', { status: 302, body: '', headers: { location: '/login' } }],
     ['401 without an OAuth error', { status: 401, body: '<html>Log in</html>' }],
   ])(
-    'tokenPath auto finds the other path where a gateway answers unknown paths with %s',
+    'token.path auto finds the other path where a gateway answers unknown paths with %s',
     async (_, odd) => {
       await using api = await openOddApi(({ endpoint, path }) =>
         endpoint === 'token' && path.startsWith('/oauth2/') ? odd : undefined,

@@ -192,7 +192,7 @@ async function redisFindings(
 
 async function partnerFindings(
   config: Config,
-  { clientId, clientSecret }: Secrets,
+  { clientId, clientSecret, headers }: Secrets,
   network: Network,
   place: InRedis['place'],
 ): Promise<Finding[]> {
@@ -203,6 +203,7 @@ async function partnerFindings(
     name: config.environment,
     environment: environmentOf(config),
     credentials: { clientId, clientSecret: clientSecret.reveal() },
+    headers,
     timeout: config.delivery.timeout,
     ...(place && { through: (list) => lookingList(place, environmentOf(config).list, list) }),
     compare: async (listed) =>

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Config, Source } from '../../config/config.ts';
 import { configSchema } from '../../config/schema.ts';
 import { Secret } from '../../config/secret.ts';
+import { NO_HEADERS } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
@@ -185,7 +186,12 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
     : undefined;
   await using daemon = await openDaemon({
     config,
-    secrets: { clientId: REHEARSAL, clientSecret: new Secret(REHEARSAL), warnings: [] },
+    secrets: {
+      clientId: REHEARSAL,
+      clientSecret: new Secret(REHEARSAL),
+      headers: NO_HEADERS,
+      warnings: [],
+    },
     clock: systemClock,
     log: createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
     self: { pid: shell.pid, version: buildOf() },

@@ -122,7 +122,8 @@ function redisPasswords({ redis }: Config, { redis: login }: Secrets): Secret[] 
 /** What the log must never show. An intake daemon has no client secret. */
 function valuesOf(config: Config, secrets: Secrets): Secret[] {
   const client = secrets.clientId === '' ? [] : [secrets.clientSecret];
-  return [...client, ...(secrets.sources?.values() ?? []), ...redisPasswords(config, secrets)];
+  const sources = secrets.sources?.values() ?? [];
+  return [...client, ...secrets.headers.hidden, ...sources, ...redisPasswords(config, secrets)];
 }
 
 /** The one side that is served; undefined for both. */

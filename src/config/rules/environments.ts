@@ -17,6 +17,7 @@ export const environmentRule: Rule = (parts, { env }) => {
     problems: [
       ...problems,
       ...parts.environments.flatMap(([name, environment]) => plainAddresses(name, environment)),
+      ...parts.environments.flatMap(([name, environment]) => repeatedHeaders(name, environment)),
       ...doubts.flatMap((ruling) => ruling.problems),
     ],
     warnings: doubts.flatMap((ruling) => ruling.warnings),
@@ -61,6 +62,19 @@ function plainAddresses(name: string, environment: EnvironmentParts): Finding[] 
   }
   if (environment.plainHttp) return [];
   return found.map((key) => ({ path: ['environments', name, key], message: HTTPS_ONLY, hint }));
+}
+
+/** The case of a name means nothing: both would be sent. */
+function repeatedHeaders(
+  name: string,
+  { headers = {}, idempotencyKey: key }: EnvironmentParts,
+): Finding[] {
+  const all = [...(key ? [key.header] : []), ...Object.keys(headers)];
+  return repeated(all, (header) => header.toLowerCase()).map(([header, first]) => ({
+    path: ['environments', name, 'headers', header],
+    at: 'key',
+    message: `is the header ${first} again`,
+  }));
 }
 
 function doubtsOf(
@@ -109,10 +123,25 @@ export const deliveryRule: Rule = ({ delivery, environments }) => {
     message: `${formatDuration(delivery.settle)} is short: an order that the API stores later than that can be sent twice`,
   };
   return {
-    problems: [...growing('backoff', delivery.backoff), ...growing('probe', delivery.probe)],
+    problems: [
+      ...growing('backoff', delivery.backoff),
+      ...growing('probe', delivery.probe),
+      ...environments.flatMap(([name, environment]) => shortLived(name, environment, delivery)),
+    ],
     warnings: remote && delivery.settle < SHORT_SETTLE ? [short] : [],
   };
 };
+
+/** A key that the API forgets before an attempt has certainly ended is never used a second time. */
+function shortLived(
+  name: string,
+  { idempotencyKey: key }: EnvironmentParts,
+  { timeout, settle }: NonNullable<Readable['delivery']>,
+): Finding[] {
+  if (key === undefined || key.valid > timeout + settle) return [];
+  const message = `${formatDuration(key.valid)} is not longer than delivery.timeout and delivery.settle together, so that no order is sent again with its key`;
+  return [{ path: ['environments', name, 'idempotencyKey', 'valid'], message }];
+}
 
 function growing(key: string, { initial, max }: { initial: number; max: number }): Finding[] {
   if (initial <= max) return [];

@@ -2,11 +2,13 @@ import type { Answer, Entry, PastAttempt } from '../entry.ts';
 import {
   deadStep,
   IGNORE,
+  isKeyKnown,
   isSendable,
   type LedgerEvent,
   type Policy,
   type Step,
   SWEEP_AFTER,
+  verifyStep,
 } from './step.ts';
 
 type Answered = Extract<LedgerEvent, { kind: 'answered' }>;
@@ -18,10 +20,13 @@ const REMEMBERED = 10;
 const TURNED_AWAY = 5;
 
 /** An attempt begins: its number and deadline are durable before its first byte. */
-export function begin(entry: Entry, at: number, deadline: number): Step {
-  if (!isSendable(entry)) return IGNORE;
+export function begin(entry: Entry, at: number, deadline: number, policy: Policy): Step {
+  if (!isSendable(entry) || (entry.repeats && !isKeyKnown(entry, at, policy))) return IGNORE;
+  const { keyed, ...rest } = entry;
+  const { header } = policy.key ?? {};
   const sending: Entry = {
-    ...entry,
+    ...rest,
+    ...(header !== undefined && { keyed: keyed?.header === header ? keyed : { header, at } }),
     state: 'sending',
     attempt: entry.attempt + 1,
     deadline,
@@ -53,14 +58,14 @@ export function answered(entry: Entry, { verdict, at, attempt }: Answered, polic
     case 'postponed':
       return postponed(ended, at, verdict, policy);
     case 'refused':
-      return refused(ended, at, verdict.answer, policy);
+      return ends(ended, 'refused', { at, answer: verdict.answer }, policy);
     case 'misnamed':
       return misnamed(ended, at, verdict.answer);
     case 'unknown':
       return unknown(
         { ...ended, used: entry.used + (verdict.free ? 0 : 1) },
         { sentAt: at, at },
-        verdict.answer,
+        verdict,
         policy,
       );
   }
@@ -75,12 +80,13 @@ export function lapsed(entry: Entry, at: number, policy: Policy): Step {
     message: 'the process that sent the order ended before the answer',
   };
   const ended = { ...entry, used: used + 1, history: remembering(entry, at, answer) };
-  return unknown(ended, { sentAt: deadline, at }, answer, policy);
+  return unknown(ended, { sentAt: deadline, at }, { answer }, policy);
 }
 
-/** An order that is due, or whose job the queue lost, gets a new job. */
-export function requeued(entry: Entry, at: number, job: string): Step {
+/** An order that is due, or whose job the queue lost, gets a new job, unless it is in doubt and its key too old. */
+export function requeued(entry: Entry, at: number, job: string, policy: Policy): Step {
   if (!isSendable(entry)) return IGNORE;
+  if (entry.repeats && !isKeyKnown(entry, at, policy)) return verifyStep(entry, at, policy);
   return { kind: 'move', entry: { ...entry, job }, due: at + SWEEP_AFTER };
 }
 
@@ -89,11 +95,17 @@ type Postponed = Extract<Answered['verdict'], { kind: 'postponed' }>;
 function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy): Step {
   const { answer, until } = verdict;
   const turnedAway = (entry.turnedAway ?? 0) + (verdict.turnedAway ? 1 : 0);
-  if (turnedAway >= TURNED_AWAY) return refused(entry, at, answer, policy);
-  const { deadline: _, ...rest } = entry;
+  if (turnedAway >= TURNED_AWAY) return ends(entry, 'refused', { at, answer }, policy);
+  const used = entry.used + (verdict.counts ? 1 : 0);
+  if (verdict.counts && used >= policy.attempts)
+    return ends({ ...entry, used }, 'failed', { at, answer }, policy);
+  const { deadline: _, keyed, ...rest } = entry;
+  const isUnused = verdict.isUnsent && keyed?.at === entry.lastAt;
   const waiting: Entry = {
     ...rest,
+    ...(keyed && !isUnused && { keyed }),
     state: 'retry',
+    used,
     answer,
     ...(turnedAway > 0 ? { turnedAway } : {}),
   };
@@ -101,27 +113,32 @@ function postponed(entry: Entry, at: number, verdict: Postponed, policy: Policy)
 }
 
 /** Final, unless an earlier attempt may have been sent: then the list decides first. */
-function refused(entry: Entry, at: number, answer: Answer, policy: Policy): Step {
-  return entry.maybeSentAt === undefined
-    ? deadStep(entry, 'refused', at, answer)
-    : unknown({ ...entry, refusal: answer }, { sentAt: entry.maybeSentAt, at }, answer, policy);
+function ends(entry: Entry, as: 'refused' | 'failed', ended: Ended, policy: Policy): Step {
+  const { at, answer } = ended;
+  if (entry.maybeSentAt === undefined) return deadStep(entry, as, at, answer);
+  const before = as === 'refused' ? { ...entry, refusal: answer } : entry;
+  return unknown(before, { sentAt: entry.maybeSentAt, at }, { answer }, policy);
 }
+
+type Ended = { at: number; answer: Answer };
 
 function misnamed(entry: Entry, at: number, answer: Answer): Step {
   return deadStep({ ...entry, maybeSentAt: at, misnamed: true }, 'inDoubt', at, answer);
 }
 
-/** `sentAt`: when an attempt may have reached the API last. */
+/** The order is in doubt. `sentAt`: when an attempt may have reached the API last. */
 function unknown(
   entry: Entry,
   { sentAt, at }: { sentAt: number; at: number },
-  answer: Answer,
+  { answer, isSuccess = false }: { answer: Answer; isSuccess?: boolean },
   policy: Policy,
 ): Step {
   const { deadline: _, absentAt: __, askedSince: ___, ...rest } = entry;
-  const maybe: Entry = { ...rest, state: 'unknown', maybeSentAt: sentAt, absences: 0, answer };
-  if (policy.onDoubt === 'hold') return deadStep(maybe, 'inDoubt', at, answer);
-  return { kind: 'move', entry: maybe, doubt: sentAt + policy.settle };
+  const maybe: Entry = { ...rest, maybeSentAt: sentAt, absences: 0, answer };
+  const isFinal = isSuccess || entry.refusal !== undefined || entry.used >= policy.attempts;
+  if (isFinal || !isKeyKnown(entry, at, policy)) return verifyStep(maybe, at, policy);
+  const again: Entry = { ...maybe, state: 'retry', job: '', repeats: true };
+  return { kind: 'move', entry: again, due: at + policy.backoff(Math.max(1, entry.used)) };
 }
 
 /** The latest attempts, including the one that just ended. */

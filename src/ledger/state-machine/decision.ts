@@ -7,6 +7,7 @@ import {
   type Policy,
   type Step,
   SWEEP_AFTER,
+  verifyStep,
 } from './step.ts';
 
 /**
@@ -16,9 +17,8 @@ import {
 export function decided(entry: Entry, decision: Decision, policy: Policy): Step {
   switch (decision.kind) {
     case 'retry':
-      return entry.state === 'refused' || entry.state === 'failed'
-        ? queued(entry, decision)
-        : IGNORE;
+      if (entry.state === 'refused') return queued(renewed(entry, decision.at), decision);
+      return entry.state === 'failed' ? queued(entry, decision) : IGNORE;
     case 'ask':
       return entry.state === 'inDoubt' ? asked(entry, decision.at, policy.settle) : IGNORE;
     case 'confirm':
@@ -28,6 +28,7 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
     case 'resend':
       return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision) : IGNORE;
     case 'cancel':
+      if (entry.repeats) return verifyStep(entry, decision.at, policy);
       // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.
       return isSendable(entry) ? cancelled(entry, decision) : IGNORE;
     case 'discard':
@@ -46,7 +47,14 @@ type Again = { at: number; job: string; who?: string; delay?: number };
 
 /** Gives the order a new budget; the attempt number, the last answer and the history stay. */
 function queued(entry: Entry, { at, job, who, delay = 0 }: Again): Step {
-  const { refusal: _, absentAt: __, askedSince: ___, turnedAway: ____, ...rest } = entry;
+  const {
+    refusal: _,
+    absentAt: __,
+    askedSince: ___,
+    turnedAway: ____,
+    repeats: _____,
+    ...rest
+  } = entry;
   const state = delay > 0 ? 'retry' : 'queued';
   const again: Entry = {
     ...rest,
@@ -62,7 +70,12 @@ function queued(entry: Entry, { at, job, who, delay = 0 }: Again): Step {
 /** The person knows that the order did not arrive, or decides to send it anyway: the next refusal is final. */
 function resent(entry: Entry, decision: Again): Step {
   const { maybeSentAt: _, misnamed: __, known: ___, ...rest } = entry;
-  return queued(rest, decision);
+  return queued(renewed(rest, decision.at), decision);
+}
+
+/** With the former idempotency key the API could repeat its former answer. */
+function renewed({ keyed: _, ...rest }: Entry, at: number): Entry {
+  return { ...rest, renewedAt: at };
 }
 
 function asked(entry: Entry, at: number, settle: number): Step {
@@ -82,11 +95,13 @@ function cancelled(entry: Entry, { at, heir }: Extract<Decision, { kind: 'cancel
 
 /** The same order, now of the follower. */
 function inherited(
-  { order, digest, attempt, version }: Entry,
+  { order, digest, attempt, version, renewedAt, keyed }: Entry,
   follower: Follower,
   job: string,
 ): Entry {
   return {
+    ...(renewedAt !== undefined && { renewedAt }),
+    ...(keyed && { keyed }),
     version,
     state: 'queued',
     order,

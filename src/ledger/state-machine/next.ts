@@ -30,7 +30,7 @@ export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
 function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
   switch (event.kind) {
     case 'begin':
-      return begin(entry, event.at, event.deadline);
+      return begin(entry, event.at, event.deadline, policy);
     case 'answered':
       return answered(entry, event, policy);
     case 'giveBack':
@@ -38,7 +38,7 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'lapsed':
       return lapsed(entry, event.at, policy);
     case 'requeue':
-      return requeued(entry, event.at, event.job);
+      return requeued(entry, event.at, event.job, policy);
     case 'found':
     case 'absent':
     case 'inconclusive':
@@ -85,5 +85,13 @@ function queuedEntry(arrival: Arrival, before: Entry | undefined, at: number): E
     used: 0,
     absences: 0,
     ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
+    ...(before && keyAfter(before, arrival, at)),
   };
+}
+
+/** Only the same content that failed keeps its idempotency key: with it, the API could repeat a refusal. */
+function keyAfter(before: Entry, { digest }: Arrival, at: number): Partial<Entry> {
+  const { state, renewedAt, keyed } = before;
+  if (state !== 'failed' || digest !== before.digest) return { renewedAt: at };
+  return { ...(renewedAt !== undefined && { renewedAt }), ...(keyed && { keyed }) };
 }

@@ -5,15 +5,26 @@ import type { Answer, Entry, Listed } from '../entry.ts';
 export type Verdict =
   | { kind: 'accepted' }
   | { kind: 'refused'; answer: Answer }
-  /** `free`: the attempt failed for a reason other than this order and does not use up its budget. */
-  | { kind: 'unknown'; answer: Answer; free?: boolean }
+  /**
+   * `free`: the attempt failed for a reason other than this order and does not use up its budget. `isSuccess`: a success
+   * answer that does not name the order; sent again, it would be answered in the same way.
+   */
+  | { kind: 'unknown'; answer: Answer; free?: boolean; isSuccess?: boolean }
   /** A complete success answer that names another number: the API created something, and the list does not show what. */
   | { kind: 'misnamed'; answer: Answer }
   /**
-   * Says nothing about the order: it is sent again at `until`, and its budget stays. `turnedAway`: a status that says
-   * nothing about orders, while the API accepted others since this order's last attempt.
+   * Says nothing final about the order: it is sent again at `until`. `isUnsent`: no byte was written. `counts`: it uses up
+   * the order's budget. `turnedAway`: a status that says nothing about orders, while the API accepted others since this
+   * order's last attempt.
    */
-  | { kind: 'postponed'; answer: Answer; until: number; turnedAway?: boolean };
+  | {
+      kind: 'postponed';
+      answer: Answer;
+      until: number;
+      isUnsent?: boolean;
+      counts?: boolean;
+      turnedAway?: boolean;
+    };
 
 /** Everything that can happen to an order in the ledger. `at` is ledger time in milliseconds. */
 export type LedgerEvent =
@@ -89,6 +100,11 @@ export type Policy = {
   attempts: number;
   settle: number;
   onDoubt: 'verify' | 'hold';
+  /**
+   * The header of the idempotency key, if the API has one, and for how many milliseconds after the key was first sent an
+   * attempt with it may begin, so that none is on its way when the API forgets the key.
+   */
+  key?: { header: string; repeats: number };
   /** Milliseconds to wait before the attempt after `used` failed ones. */
   backoff(used: number): number;
 };
@@ -103,6 +119,23 @@ export function isSendable({ state }: Entry): boolean {
   return state === 'queued' || state === 'retry';
 }
 
+/** Whether the API still knows the key of an order, so that another attempt with it creates nothing twice. */
+export function isKeyKnown({ keyed }: Entry, at: number, { key }: Policy): boolean {
+  return (
+    key !== undefined &&
+    keyed !== undefined &&
+    keyed.header === key.header &&
+    at < keyed.at + key.repeats
+  );
+}
+
+/** The step that leaves an order in doubt to the list, or to a person. */
+export function verifyStep({ repeats: _, ...entry }: Entry, at: number, policy: Policy): Step {
+  if (policy.onDoubt === 'hold') return deadStep(entry, 'inDoubt', at, entry.answer);
+  const unknown: Entry = { ...entry, state: 'unknown', absences: 0 };
+  return { kind: 'move', entry: unknown, doubt: (entry.maybeSentAt ?? at) + policy.settle };
+}
+
 /** The step that leaves an order to a person from `at` on. */
 export function deadStep(
   entry: Entry,
@@ -110,7 +143,7 @@ export function deadStep(
   at: number,
   answer: Answer | undefined,
 ): Step {
-  const { deadline: _, ...rest } = entry;
+  const { deadline: _, repeats: __, ...rest } = entry;
   return {
     kind: 'dead',
     at,

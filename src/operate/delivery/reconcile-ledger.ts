@@ -4,7 +4,7 @@ import { environmentOf, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
-import { type EntryState, UNSHOWN } from '../../ledger/entry.ts';
+import { type Entry, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
@@ -202,7 +202,7 @@ async function comparePage(
     else if (one.kind === 'accepted') {
       if (!isSame(one.compact.digest, digest))
         found.differing.push({ order, here: 'accepted', sameItems: false });
-    } else if (isInProgress(one.entry.state)) found.inProgress += 1;
+    } else if (isInProgress(one.entry)) found.inProgress += 1;
     else {
       found.differing.push({
         order,
@@ -214,8 +214,8 @@ async function comparePage(
 }
 
 /** The daemon settles these without a person. */
-function isInProgress(state: EntryState): boolean {
-  return state === 'sending' || state === 'unknown';
+function isInProgress({ state, repeats }: Entry): boolean {
+  return state === 'sending' || state === 'unknown' || repeats === true;
 }
 
 /** If either side does not show the items, they count as the same. */

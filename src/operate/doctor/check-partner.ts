@@ -1,14 +1,10 @@
 import type { Endpoint } from '../../api/create.ts';
 import { type ListEnd, listOrders, listRemedy, type ReadList } from '../../api/list.ts';
-import {
-  type Credentials,
-  type Grant,
-  requestToken,
-  TOKEN_PATHS,
-} from '../../api/request-token.ts';
+import { type Credentials, type Grant, requestToken } from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
+import type { ApiHeaders } from '../../config/secrets.ts';
 import type { Clock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { orders, withoutStop } from '../../core/format.ts';
@@ -21,6 +17,7 @@ type Deps = {
   name: string;
   environment: Environment;
   credentials: Credentials;
+  headers: ApiHeaders;
   timeout: number;
   /** The way to the list, with what the ledger knows about its pages. */
   through?: (list: ReadList) => ReadList;
@@ -34,16 +31,10 @@ const MOST_COMPARED = 1_000_000;
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, credentials } = deps;
-  const paths = environment.tokenPath === 'auto' ? TOKEN_PATHS : [environment.tokenPath];
+  const { authUrl, token } = environment;
   try {
-    const grant = await requestToken({
-      http,
-      authUrl: environment.authUrl,
-      paths,
-      credentials,
-      scope: environment.scope,
-    });
-    const message = `${environment.authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
+    const grant = await requestToken({ http, authUrl, token, credentials });
+    const message = `${authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
     return [
@@ -64,10 +55,10 @@ function tokenRemedy(error: unknown): string {
 }
 
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
-  const { http, clock, name, environment, timeout } = deps;
+  const { http, clock, name, environment, headers, timeout } = deps;
   const { compare = async () => [], through = (list) => list } = deps;
   const { baseUrl } = environment;
-  const endpoint: Endpoint = { environment: name, baseUrl, timeout };
+  const endpoint: Endpoint = { environment: name, baseUrl, timeout, headers };
   let date: { theirs: number; ours: number } | undefined;
   const watched: Http = {
     ...http,

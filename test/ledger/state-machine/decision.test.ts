@@ -108,21 +108,47 @@ describe('a decision of a person', () => {
       expect(next(before, { kind: 'resend', at: 1000, job: 'c-2' }, policy)).toEqual({
         kind: 'move',
         due: 1000 + SWEEP_AFTER,
-        entry: entryOf({ version: 1000, state: 'queued', attempt: 1, job: 'c-2' }),
+        entry: entryOf({
+          version: 1000,
+          state: 'queued',
+          attempt: 1,
+          job: 'c-2',
+          renewedAt: 1000,
+        }),
       });
     }
   });
 
+  it('sends a refused order with a new idempotency key, one that failed with the same', () => {
+    const keyed = { header: 'Idempotency-Key', at: 900 };
+    const retried = (state: EntryState) =>
+      next(entryOf({ state, keyed }), { kind: 'retry', at: 1000, job: 'c-2', delay: 0 }, policy);
+    expect(retried('failed')).toMatchObject({ entry: { keyed } });
+    const anew = retried('refused');
+    expect(anew).toMatchObject({ entry: { renewedAt: 1000 } });
+    expect(anew).not.toHaveProperty('entry.keyed');
+  });
+
+  it('cancel leaves an order in doubt that would be sent again to the list', () => {
+    const before = entryOf({ state: 'retry', attempt: 1, maybeSentAt: 900, repeats: true });
+    expect(next(before, { kind: 'cancel', at: 1000 }, policy)).toEqual({
+      kind: 'move',
+      doubt: 60_900,
+      entry: entryOf({ version: 1000, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
+    });
+  });
+
   it('cancel passes the order to the waiting duplicate', () => {
     const follower = { batch: 'second', batchNo: 2, ordinal: 7, place: { line: 9 } };
-    const before = entryOf({ attempt: 3, used: 2, batch: 'first', batchNo: 1 });
+    const key = { renewedAt: 7, keyed: { header: 'K', at: 8 } };
+    const before = entryOf({ attempt: 3, used: 2, batch: 'first', batchNo: 1, ...key });
     expect(
       next(before, { kind: 'cancel', at: 1000, heir: { follower, job: 'c-2' } }, policy),
     ).toEqual({
       kind: 'cancel',
       at: 1000,
       heir: {
-        entry: entryOf({ version: 1000, ...follower, job: 'c-2', attempt: 3 }),
+        entry: entryOf({ version: 1000, ...follower, job: 'c-2', attempt: 3, ...key }),
         due: 1000 + SWEEP_AFTER,
       },
     });

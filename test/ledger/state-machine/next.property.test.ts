@@ -14,6 +14,7 @@ import { runs } from '../../support/runs.ts';
 
 const policy: Policy = { ...usual, attempts: 2 };
 const { settle } = policy;
+const keyed: Policy = { ...usual, attempts: 4, key: { header: 'K', repeats: 3 * settle } };
 const SPAN = 33_000;
 const ANSWER = { code: 'x', message: 'said' };
 
@@ -36,8 +37,15 @@ const verdict: fc.Arbitrary<(at: number) => Verdict> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(() => ({ kind: 'refused', answer: ANSWER }) as const) },
   {
     weight: 2,
-    arbitrary: fc.constant(
-      (at: number) => ({ kind: 'postponed', answer: ANSWER, until: at + 1 }) as const,
+    arbitrary: fc.boolean().map(
+      (counts) => (at: number) =>
+        ({
+          kind: 'postponed',
+          answer: ANSWER,
+          until: at + 1,
+          counts,
+          isUnsent: !counts,
+        }) as const,
     ),
   },
   { weight: 1, arbitrary: fc.constant(() => ({ kind: 'accepted' }) as const) },
@@ -118,7 +126,7 @@ function happenings(of: fc.Arbitrary<Happening['of']>): fc.Arbitrary<Happening[]
 type Taken = { before: Entry; event: LedgerEvent | Decision; step: Step };
 
 /** Applies events to an entry until it is settled; returns each step. */
-function lived(all: readonly Happening[]): Taken[] {
+function lived(all: readonly Happening[], rules = policy): Taken[] {
   let entry = Object.freeze(entryOf());
   let beforeAttempt = entry;
   let at = 1_000_000;
@@ -126,7 +134,7 @@ function lived(all: readonly Happening[]): Taken[] {
   for (const one of all) {
     at += one.wait;
     const what = one.of(entry, at, beforeAttempt);
-    const step = next(entry, what, policy);
+    const step = next(entry, what, rules);
     taken.push({ before: entry, event: what, step });
     if (step.kind === 'accept' || step.kind === 'cancel' || step.kind === 'drop') break;
     if (what.kind === 'begin' && step.kind === 'move') beforeAttempt = entry;
@@ -172,7 +180,8 @@ function doubtAfter(
   const isUnknown = step.kind === 'move' && step.entry.state === 'unknown';
   switch (what.kind) {
     case 'answered': {
-      const since = what.verdict.kind === 'refused' ? before.maybeSentAt : what.at;
+      if (what.verdict.kind === 'unknown') return { sentBy: what.at, lists: [] };
+      const since = before.maybeSentAt;
       return isUnknown && since !== undefined ? { sentBy: since, lists: [] } : doubt;
     }
     case 'lapsed':
@@ -191,6 +200,65 @@ function doubtAfter(
       return doubt;
   }
 }
+
+/** Since when the API may know the key, by the rules alone: from the first attempt with it that may have reached it. */
+function keyAfter({ before, event: what, step }: Taken, since: number | undefined) {
+  if (step.kind === 'ignore') return since;
+  const isItsFirst = since !== undefined && since === before.lastAt;
+  switch (what.kind) {
+    case 'begin':
+      return since ?? what.at;
+    case 'giveBack':
+      return isItsFirst ? undefined : since;
+    case 'answered':
+      return what.verdict.kind === 'postponed' && what.verdict.isUnsent && isItsFirst
+        ? undefined
+        : since;
+    case 'retry':
+      return before.state === 'refused' ? undefined : since;
+    case 'resend':
+      return undefined;
+    default:
+      return since;
+  }
+}
+
+describe('the state machine at an API that knows idempotency keys, for any sequence of events', () => {
+  it('begins an attempt of an order in doubt only with the key of the attempt before, and only while the API knows it', () => {
+    fc.assert(
+      fc.property(happenings(any), (all) => {
+        let doubt: Doubt | undefined;
+        let since: number | undefined;
+        for (const taken of lived(all, keyed)) {
+          const { before, event: what, step } = taken;
+          if (step.kind === 'ignore') continue;
+          doubt = doubtAfter(taken, doubt);
+          const { state, renewedAt } = outcomeOf(taken);
+          if (doubt !== undefined) expect(renewedAt).toBe(before.renewedAt);
+          if (doubt !== undefined && state === 'sending' && state !== before.state) {
+            expect(what.at).toBeLessThan((since ?? Number.NEGATIVE_INFINITY) + 3 * settle);
+          }
+          if (step.kind === 'cancel' || state === 'failed') expect(doubt).toBeUndefined();
+          since = keyAfter(taken, since);
+        }
+      }),
+      { numRuns: runs(5_000) },
+    );
+  });
+
+  it('settles an order in doubt without a list while the API knows its key', () => {
+    let settled = 0;
+    fc.assert(
+      fc.property(happenings(event), (all) => {
+        for (const { before, event: what, step } of lived(all, keyed)) {
+          if (step.kind === 'accept' && what.kind === 'answered' && before.repeats) settled += 1;
+        }
+      }),
+      { numRuns: runs(1_000) },
+    );
+    expect(settled).toBeGreaterThan(0);
+  });
+});
 
 describe('the state machine, for any sequence of events', () => {
   it('begins a second attempt and withdraws an order only after lists a settle apart show that the attempt before is absent, or a person decides so', () => {

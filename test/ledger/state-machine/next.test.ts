@@ -369,6 +369,15 @@ describe('next', () => {
     expect(unknown.kind === 'move' && unknown.entry.used).toBe(1);
   });
 
+  it('counts a postponed attempt that concerns the order alone, and ends with the last one', () => {
+    const counted = answered({ ...later, counts: true });
+    const step = next(SENDING, counted, policy);
+    expect([short(step), step.kind === 'move' && step.entry.used]).toEqual(['retry due 5000', 1]);
+    expect(short(next({ ...SENDING, used: 2 }, counted, policy))).toBe('dead failed');
+    // An earlier attempt may have been sent: the list decides first.
+    expect(short(next({ ...again, used: 2 }, counted, policy))).toBe('unknown ask 60500');
+  });
+
   it('keeps what the API has under the number of a conflict', () => {
     const step = next(UNKNOWN, { kind: 'found', at: 1, listed: OTHERS }, policy);
     expect(step.kind === 'dead' && step.entry.known).toEqual(OTHERS);
@@ -385,5 +394,128 @@ describe('next', () => {
       onDoubt: 'hold',
     });
     expect(short(step)).toBe('dead inDoubt');
+  });
+});
+
+describe('next, at an API that knows idempotency keys', () => {
+  const keyed = { ...policy, key: { header: 'K', repeats: 40_000 } };
+  const sending: Entry = { ...SENDING, keyed: { header: 'K', at: 1000 } };
+  const waiting: Entry = { ...sending, state: 'retry', maybeSentAt: 2000, repeats: true };
+  const lost = { kind: 'unknown', answer: LOST } as const;
+  const later = { kind: 'postponed', answer: LOST, until: 5000 } as const;
+
+  /** With `again`: it is in doubt and sent again. */
+  function shown(step: Step): string {
+    return `${step.kind === 'move' && step.entry.repeats ? 'again ' : ''}${short(step)}`;
+  }
+
+  it.each<[string, Entry, LedgerEvent, string]>([
+    ['an unclear answer', sending, answered(lost), 'again retry due 3000'],
+    [
+      'an unclear answer to a later attempt',
+      { ...sending, used: 1 },
+      answered(lost),
+      'again retry due 4000',
+    ],
+    ['an attempt that lapsed', sending, { kind: 'lapsed', at: 33_000 }, 'again retry due 34000'],
+    [
+      'an unclear answer when the API forgets the key',
+      { ...sending, keyed: { header: 'K', at: -38_000 } },
+      answered(lost),
+      'unknown ask 62000',
+    ],
+    [
+      'an unclear answer just before',
+      { ...sending, keyed: { header: 'K', at: -37_999 } },
+      answered(lost),
+      'again retry due 3000',
+    ],
+    [
+      'an unclear answer to an attempt with another header',
+      { ...sending, keyed: { header: 'L', at: 1000 } },
+      answered(lost),
+      'unknown ask 62000',
+    ],
+    ['an unclear answer to an attempt without a key', SENDING, answered(lost), 'unknown ask 62000'],
+    [
+      'an unclear answer to the last attempt',
+      { ...sending, used: 2 },
+      answered(lost),
+      'unknown ask 62000',
+    ],
+    [
+      'a success answer that does not name the order, which would come again',
+      sending,
+      answered({ ...lost, isSuccess: true }),
+      'unknown ask 62000',
+    ],
+    [
+      'a refusal of the repetition, which may be about the key',
+      { ...waiting, state: 'sending' },
+      answered({ kind: 'refused', answer: NO }),
+      'unknown ask 62000',
+    ],
+    [
+      'a repetition that says nothing about the order',
+      { ...waiting, state: 'sending' },
+      answered(later),
+      'again retry due 5000',
+    ],
+    [
+      'a repetition whose turn has come',
+      waiting,
+      { kind: 'begin', at: 40_999, deadline: 73_999 },
+      'again sending due 73999',
+    ],
+    [
+      'a repetition whose turn comes too late',
+      waiting,
+      { kind: 'begin', at: 41_000, deadline: 74_000 },
+      'ignore',
+    ],
+    [
+      'a repetition that is due',
+      waiting,
+      { kind: 'requeue', at: 40_999, job: 'c-9' },
+      'again retry due 70999',
+    ],
+    [
+      'a repetition that is due too late',
+      waiting,
+      { kind: 'requeue', at: 41_000, job: 'c-9' },
+      'unknown ask 62000',
+    ],
+    [
+      'an order that is not in doubt, however old its key',
+      { ...waiting, repeats: undefined as never },
+      { kind: 'begin', at: 99_000, deadline: 132_000 },
+      'sending due 132000',
+    ],
+  ])('%s', (_, entry, event, expected) => {
+    expect(shown(next(entry, event, keyed))).toBe(expected);
+  });
+
+  it('sends again also if onDoubt is hold, which only concerns a doubt that lasts', () => {
+    const hold = { ...keyed, onDoubt: 'hold' } as const;
+    expect(shown(next(sending, answered(lost), hold))).toBe('again retry due 3000');
+    expect(shown(next(waiting, { kind: 'requeue', at: 41_000, job: 'c-9' }, hold))).toBe(
+      'dead inDoubt',
+    );
+  });
+
+  it('counts the age of the key from the first attempt that may have reached the API', () => {
+    const keyOf = (step: Step) => (step.kind === 'move' ? step.entry.keyed : undefined);
+    const begun = (entry: Entry) =>
+      keyOf(next(entry, { kind: 'begin', at: 7000, deadline: 40_000 }, keyed));
+    const unsent = answered({ ...later, isUnsent: true });
+    expect(begun(entryOf())).toEqual({ header: 'K', at: 7000 });
+    expect(begun(waiting)).toEqual({ header: 'K', at: 1000 });
+    expect(keyOf(next(sending, unsent, keyed))).toBeUndefined();
+    expect(keyOf(next({ ...sending, lastAt: 1500 }, unsent, keyed))).toEqual(sending.keyed);
+    expect(keyOf(next(sending, answered(later), keyed))).toEqual(sending.keyed);
+    // An attempt without the key would not be covered by it.
+    expect(
+      keyOf(next({ ...sending, state: 'queued' }, { kind: 'begin', at: 1, deadline: 9 }, policy)),
+    ).toBeUndefined();
   });
 });

@@ -47,7 +47,12 @@ async function record(
 ) {
   const { log, lines } = capturedLog();
   const environments = {
-    staging: { protected: false, baseUrl: 'http://api', authUrl: 'http://auth', tokenPath: 'auto' },
+    staging: {
+      protected: false,
+      baseUrl: 'http://api',
+      authUrl: 'http://auth',
+      token: { path: 'auto', clientAuth: 'form' },
+    },
   };
   const tracing = { enabled: true, traceparent: false };
   const config = { environment: 'staging', environments, tracing } as unknown as Config;

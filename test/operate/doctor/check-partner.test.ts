@@ -1,17 +1,21 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { openHttp } from '../../../src/core/http.ts';
 import { checkPartner } from '../../../src/operate/doctor/check-partner.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
+import { envelope, granted } from '../../support/odd-api.ts';
 import { openWebServer } from '../../support/web-server.ts';
+
+const key = new Secret('key-of-the-company');
 
 /** What doctor finds at an API whose list answers `status`; of its token endpoint, if that answers another `tokenStatus`. */
 async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
-  await using server = await openWebServer(({ url = '' }, response) => {
+  await using server = await openWebServer(({ url = '', headers }, response) => {
     const isToken = url.startsWith('/oauth');
     response.writeHead(isToken ? tokenStatus : status, { 'content-type': 'application/json' });
     response.end(
-      isToken ? JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 60 }) : '{}',
+      JSON.stringify(isToken ? granted('x') : envelope(status, `key ${headers['x-key']}`)),
     );
   });
   await using http = openHttp({ connections: 1 });
@@ -24,6 +28,7 @@ async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
     name: 'staging',
     environment: { ...environment, baseUrl: `${url}${path}`, authUrl: url },
     credentials: { clientId: 'id', clientSecret: 'secret' },
+    headers: { sent: new Map([['X-Key', key]]), hidden: [key] },
     timeout: 10_000,
   });
   return findings.find(({ check }) => check === (tokenStatus === 200 ? 'API' : 'token'));
@@ -37,6 +42,12 @@ it.each([
   expect(await findingOf(status)).toMatchObject({
     state: 'warn',
     remedy: expect.stringContaining(remedy),
+  });
+});
+
+it('the list is read with the declared headers, and no finding shows their values', async () => {
+  expect(await findingOf(403)).toMatchObject({
+    message: expect.stringContaining('does not offer its list (key [redacted])'),
   });
 });
 
@@ -62,7 +73,7 @@ it.each([403, 405, 501])(
 it.each([
   [429, /^It limits requests\. The daemon tries again/],
   [503, /^It is in trouble\. The daemon tries again/],
-  [302, /^Check authUrl and tokenPath of the environment; /],
+  [302, /^Check authUrl and token\.path of the environment; /],
 ])('a token endpoint that answers %i has the remedy of that status', async (status, remedy) => {
   const found = await findingOf(200, '/api/v1', status);
   expect(found).toMatchObject({ state: 'fail', remedy: expect.stringMatching(remedy) });
