@@ -168,7 +168,7 @@ function faultOf(value: unknown, type: string | undefined): string {
  */
 function unclear(status: number, message: string, asked: number | undefined): PoSyncError {
   const remedy =
-    'Check authUrl and tokenPath of the environment; if they are correct, ask the owner of that server.';
+    'Check authUrl and token.path of the environment; if they are correct, ask the owner of that server.';
   return new PoSyncError('token-unavailable', withWait(message, asked, 'it'), {
     ...(status < 500 && status !== 429 && { remedy }),
     facts: { httpStatus: status, ...(asked !== undefined && { retryAfterMs: asked }) },
