@@ -17,11 +17,14 @@ type Kind = string;
 const listOf = (kind: Kind): readonly object[] => LIST_KINDS[kind as keyof typeof LIST_KINDS];
 
 /** An API with 40 orders, of which its list shows what this kind of list shows. */
-async function openWithOrders(show: readonly object[], more = ''): Promise<Workplace> {
+async function openWithOrders(
+  show: readonly object[],
+  options: Parameters<typeof openWorkplace>[0] = {},
+): Promise<Workplace> {
   const place = await openWorkplace({
     sandbox: { record: true },
-    delivery: more,
     faults: { faults: [] },
+    ...options,
   });
   const token = await place.api.token();
   await createOrders(place.api, KNOWN, token);
@@ -158,4 +161,37 @@ it('a person says how many orders the API has: a list that shows them is complet
   expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
   expect(doubled(place).length).toBeLessThanOrEqual(1);
   expect(place.stored().get('PO-50')).toBe(1);
+});
+
+it('the first start on a protected environment shows how many orders there are, and asks for that', async () => {
+  const environment = { environment: 'production', partner: ', protected: true' };
+  const env = { PO_SYNC_CONFIRM: 'production' };
+  await using place = await openWithOrders(LIST_KINDS.complete, { ...environment, env });
+  await place.drop('orders.csv', FILE);
+  const first = await place.run(['start', '--once', '--max-wait', '60s']);
+  expect(first.code).toBe(2);
+  expect(first.err).toContain('po-sync reconcile --expect 40');
+  expect(place.stored().size).toBe(40);
+
+  expect((await place.run(['reconcile', '--expect', '41'])).code).toBe(2);
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(2);
+  expect(await pauseCode(place)).toBe('list-incomplete');
+
+  await place.run(['reconcile', '--expect', '40']);
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect(doubled(place)).toEqual([]);
+  expect(place.stored().size).toBe(50);
+});
+
+it('with list: none a new ledger begins without a list, and with list: trust without a proof', async () => {
+  await using none = await openWithOrders(LIST_KINDS.complete, { partner: ', list: none' });
+  await none.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
+  const before = reads(none);
+  expect((await none.run(['start', '--once'])).code).toBe(0);
+  expect(reads(none)).toBe(before);
+
+  await using trust = await openWithOrders(listOf('the oldest only'), { partner: ', list: trust' });
+  await trust.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
+  expect((await trust.run(['start', '--once'])).code).toBe(0);
+  expect(trust.stored().size).toBe(50);
 });

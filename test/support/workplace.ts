@@ -48,6 +48,8 @@ type WorkplaceOptions = {
   /** The pace of `delivery:`, instead of one that suits small tests. */
   pace?: string;
   environment?: string;
+  /** More keys of the environment, such as `, protected: true`. */
+  partner?: string;
   /** The address of a Redis, or `private`; a database of the shared one when absent. */
   redis?: string;
   /** `redis:` of the configuration as YAML, instead of `redis`. */
@@ -168,6 +170,7 @@ function configOf(
 ): string {
   const {
     more = '',
+    partner = '',
     delivery = '',
     pace = PACE,
     source = INBOX,
@@ -177,7 +180,7 @@ function configOf(
   return `environment: ${environment}
 data: data
 ${redis === 'private' ? '' : `redis: ${redisYaml}\n`}environments:
-  ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }
+  ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}'${partner} }
 sources:
   ${source}
 reports: { path: reports }
