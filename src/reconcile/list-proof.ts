@@ -86,7 +86,7 @@ type Stored = {
  * The one way to the API's list. The API can only be asked for all of its orders, and may answer with
  * a part of them: the list is read by pages where it has pages, and before it is used to prove that an
  * order does not exist, it must have shown an order that was sent since, have grown, and still show
- * everything that it showed (docs/guarantees.md, "The list"). What it shows always counts.
+ * everything that it showed (docs/guarantees.md, "When a list is complete"). What it shows always counts.
  */
 export function createListProof(deps: ListProofDeps) {
   const { store, list, rules, on } = deps;
@@ -269,7 +269,7 @@ function createJudge({ store, lookup, settle, takeIn, on }: ListProofDeps) {
         return known.entry.maybeSentAt ?? time.now();
       case 'nothing':
       case undefined:
-        return time.now();
+        return 0;
     }
   }
 
