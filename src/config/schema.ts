@@ -18,7 +18,7 @@ import {
   whole,
 } from './fields.ts';
 import { mappingSchema } from './mapping-schema.ts';
-import type { KeyPath } from './problem.ts';
+import { type KeyPath, shown } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
 
 /** The API's address, without the paths that po-sync adds. */
@@ -65,7 +65,7 @@ const NOT_OF_ORDER = [401, 407, 408, 429, 502, 503, 504];
 
 function statusList(never: readonly number[], meaning: string) {
   const wanted = whole(400, 599).refine((status) => !never.includes(status), {
-    error: ({ input }) => `${input} cannot be listed: its meaning is fixed`,
+    error: ({ input }) => `${shown(input)} cannot be listed: its meaning is fixed`,
   });
   return z.array(wanted).prefault([]).describe(meaning);
 }

@@ -400,8 +400,19 @@ describe('a header of an environment', () => {
     LEAST.replace("auth.example.com'", `auth.example.com', headers: { ${yaml} }`);
 
   it.each([
-    ...['Authorization', 'content-type', 'ACCEPT', 'User-Agent', 'traceparent', 'Host'],
-    ...['Content-Length', 'Connection', 'Transfer-Encoding', 'TE', 'Expect', 'Accept-Encoding'],
+    'Authorization',
+    'content-type',
+    'ACCEPT',
+    'User-Agent',
+    'traceparent',
+    'Host',
+    'Content-Length',
+    'Connection',
+    'Proxy-Connection',
+    'Transfer-Encoding',
+    'TE',
+    'Expect',
+    'Accept-Encoding',
   ])('is none that po-sync or the connection sets: %s', (name) => {
     expect(problemsIn(withHeader(`${name}: a`)).join()).toContain(
       `headers.${name}: ${name} is set by po-sync or by the connection`,

@@ -101,7 +101,7 @@ describe('delivery', () => {
     const sent: string[] = [];
     const partner = stack.use(
       await openOddApi(({ endpoint, headers, attempt, order }) => {
-        sent.push(`${endpoint} ${headers['x-company']}`);
+        sent.push(`${endpoint} ${String(headers['x-company'])}`);
         // Of the first two the answer is lost: the list has to show one and to lack the other.
         if (endpoint !== 'create' || attempt > 1) return undefined;
         return order?.purchaseOrderNumber === 'PO-0042'

@@ -40,7 +40,9 @@ export async function openEchoingApi(exported: string): Promise<EchoingApi> {
     const body = await text(request);
     const path = request.url ?? '';
     for (const name of ['x-api-key', 'x-other-key']) keys.add(String(request.headers[name]));
-    const received = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+    const received = Object.entries(request.headers).map(
+      ([name, value]) => `${name}: ${String(value)}`,
+    );
     const said = `${request.method} ${path} ${received.join(' ')} ${body}`;
     const reply = (status: number, content: string, type = 'application/json') =>
       void response

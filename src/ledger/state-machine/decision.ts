@@ -74,7 +74,8 @@ function resent(entry: Entry, decision: Again): Step {
 }
 
 /** With the former idempotency key the API could repeat its former answer. */
-function renewed({ keyed: _, ...rest }: Entry, at: number): Entry {
+function renewed(entry: Entry, at: number): Entry {
+  const { keyed: _, ...rest } = entry;
   return { ...rest, renewedAt: at };
 }
 

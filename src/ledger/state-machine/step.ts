@@ -130,9 +130,10 @@ export function isKeyKnown({ keyed }: Entry, at: number, { key }: Policy): boole
 }
 
 /** The step that leaves an order in doubt to the list, or to a person. */
-export function verifyStep({ repeats: _, ...entry }: Entry, at: number, policy: Policy): Step {
+export function verifyStep(entry: Entry, at: number, policy: Policy): Step {
   if (policy.onDoubt === 'hold') return deadStep(entry, 'inDoubt', at, entry.answer);
-  const unknown: Entry = { ...entry, state: 'unknown', absences: 0 };
+  const { repeats: _, ...rest } = entry;
+  const unknown: Entry = { ...rest, state: 'unknown', absences: 0 };
   return { kind: 'move', entry: unknown, doubt: (entry.maybeSentAt ?? at) + policy.settle };
 }
 

@@ -15,7 +15,7 @@ async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
     const isToken = url.startsWith('/oauth');
     response.writeHead(isToken ? tokenStatus : status, { 'content-type': 'application/json' });
     response.end(
-      JSON.stringify(isToken ? granted('x') : envelope(status, `key ${headers['x-key']}`)),
+      JSON.stringify(isToken ? granted('x') : envelope(status, `key ${String(headers['x-key'])}`)),
     );
   });
   await using http = openHttp({ connections: 1 });
