@@ -11,6 +11,7 @@ import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
 import { createBacklog, type Daemon, type DaemonInput, type Role } from './operate/daemon.ts';
+import { createQueueGuard } from './operate/delivery/queue-guard.ts';
 import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
 import { openOwnFolders } from './operate/own-folders.ts';
 import type { Inspection } from './parse/inspection.ts';
@@ -127,10 +128,13 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
 /** Of each round: the role that needs it, its name, the pause between two in milliseconds, and what it does. */
 type Round = [side: Role | 'both', name: string, pause: number, tick: () => Promise<unknown>];
 
-function roundsOf(
-  parts: Awaited<ReturnType<typeof openParts>>,
-  { config, store: { time }, clock, log }: Context,
-): Round[] {
+function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, context: Context): Round[] {
+  const {
+    config,
+    store: { time },
+    clock,
+    log,
+  } = context;
   const { breaker, delivery, reconciliation, settlement, admission } = parts;
   const housekeeping = {
     config,
@@ -144,6 +148,7 @@ function roundsOf(
     ['both', 'circuit breaker', 500, breaker.refresh],
     ['delivery', 'held batches', 500, delivery.held.refresh],
     ['delivery', 'sweeper', 500, delivery.sweep],
+    ['delivery', 'queue', 1_000, createQueueGuard(context, parts)],
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     ['both', 'checkpoint', 1_000, reconciliation.establish],
     ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],

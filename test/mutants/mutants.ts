@@ -1521,6 +1521,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: DELIVERY,
   },
   {
+    without: "the pause that another program's pause of the queue becomes",
+    file: 'src/operate/delivery/queue-guard.ts',
+    find: "if (settings.includes('paused')) await takeOverPause();",
+    replace: '',
+    tests: ['test/end-to-end/foreign-queue.test.ts'],
+  },
+  {
     without: 'the token in use until its replacement was accepted',
     file: 'src/api/token-use.ts',
     find: 'if (next === undefined || !wasAccepted || now < next.nextTry) return current;',
