@@ -81,7 +81,7 @@ export function createMetrics(
         const all = async () => await Promise.all([current(), unreadable(), counted()]);
         const [state, files, sums] = redis.status === 'ready' ? await all() : [];
         metrics.redis.up(state !== undefined);
-        if (state !== undefined) show(state, files, sums);
+        if (state !== undefined) show({ state, files, counted: sums });
         const pages = [
           await own.metrics(),
           ...(state === undefined ? [] : [await shared.metrics()]),
