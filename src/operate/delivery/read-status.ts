@@ -66,23 +66,6 @@ export type Status = {
   pauses: ShownPause[];
   /** The last pauses that ended within a day, latest first; absent without any. */
   endedPauses?: EndedPause[];
-  lastMinute?: AnswerTimes | undefined;
-  /** About how long the orders of files that are not held take at the pace of the last seconds; absent where that is not known. */
-  estimate?: { orders: number; perMinute: number; ms: number };
-};
-
-/**
- * Milliseconds of an answer to a create request in the last minute; `latestP50Ms` in its last ten seconds, if there was one. Of
- * the `attempts` in that minute, `failedAttempts` got no answer about their order: a fault answers quickly, too.
- */
-export type AnswerTimes = {
-  createP50Ms: number;
-  createP95Ms: number;
-  latestP50Ms: number | null;
-  attempts?: number;
-  failedAttempts?: number;
-  /** Orders that got an outcome, at the pace of the last seconds of that minute in which orders were under way. */
-  settledPerMinute?: number;
 };
 
 /** How many batches are searched for the last one of a source and for unreadable files. */
