@@ -7,7 +7,7 @@ import type { OperatorContext } from '../operate/operator-context.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';
 import { actRoutes } from './api/act-routes.ts';
-import { createApiContext } from './api/api-context.ts';
+import { type ApiContext, createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
@@ -41,6 +41,21 @@ type AdminInput = {
   /** Metrics. */
   routes: readonly Route[];
 };
+
+/** What people see and act on, in a browser or by a program. */
+const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
+  statusRoutes,
+  batchRoutes,
+  deadLetterRoutes,
+  fixRoutes,
+  uploadRoutes,
+  planRoutes,
+  actRoutes,
+  pageRoutes,
+  fixPageRoutes,
+  uploadPageRoutes,
+  planPageRoutes,
+];
 
 /** Opens the admin port of a daemon: health, metrics, login, control API and dashboard. Throws like `startAdmin`. */
 export async function openAdmin({
@@ -86,17 +101,7 @@ export async function openAdmin({
       ...routes,
       assetRoute(),
       ...signInRoutes({ guard, sessions, environment: config.environment }),
-      ...statusRoutes(api),
-      ...batchRoutes(api),
-      ...deadLetterRoutes(api),
-      ...fixRoutes(api),
-      ...uploadRoutes(api),
-      ...planRoutes(api),
-      ...actRoutes(api),
-      ...pageRoutes(api),
-      ...fixPageRoutes(api),
-      ...uploadPageRoutes(api),
-      ...planPageRoutes(api),
+      ...PAGES_AND_API.flatMap((routesOf) => routesOf(api)),
     ],
   }).catch(async (error: unknown) => {
     throw await withHolder(error, context);

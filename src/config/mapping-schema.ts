@@ -140,6 +140,35 @@ function byValue(description: string) {
   return z.record(line, skippedValues).prefault({}).describe(description);
 }
 
+/** Keys that say how a file is written. */
+function formatKeys() {
+  return {
+    format: z
+      .enum(['csv', 'json', 'ndjson', 'xlsx', 'xml', 'auto'])
+      .prefault('auto')
+      .describe('csv includes TSV.'),
+    delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
+    encoding: z
+      .enum([...ENCODINGS, 'auto'])
+      .prefault('auto')
+      .describe('auto holds orders whose text depends on a guess.'),
+    decimal: z
+      .enum(['.', ',', 'auto'])
+      .prefault('auto')
+      .describe('auto reports 1,000 and 1.234 as ambiguous instead of guessing.'),
+    quote: z
+      .enum(['auto', '"', 'none'])
+      .prefault('auto')
+      .describe(
+        'none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.',
+      ),
+    headerRow: z
+      .union([z.literal('auto'), z.number().int(HEADER_LINE).min(1, HEADER_LINE)], HEADER_LINE)
+      .prefault('auto')
+      .describe('Tables only: the line of the header. Rows above it are skipped.'),
+  };
+}
+
 /** Keys that name rows of a table by their text. */
 function rowPatterns() {
   return {
@@ -175,29 +204,7 @@ function rulesByValue() {
 /** The mapping of files with records of a kind. */
 export function mappingSchemaOf(kind: RecordKind) {
   return z.strictObject({
-    format: z
-      .enum(['csv', 'json', 'ndjson', 'xlsx', 'xml', 'auto'])
-      .prefault('auto')
-      .describe('csv includes TSV.'),
-    delimiter: delimiter.prefault('auto').describe('One character, tab, or auto.'),
-    encoding: z
-      .enum([...ENCODINGS, 'auto'])
-      .prefault('auto')
-      .describe('auto holds orders whose text depends on a guess.'),
-    decimal: z
-      .enum(['.', ',', 'auto'])
-      .prefault('auto')
-      .describe('auto reports 1,000 and 1.234 as ambiguous instead of guessing.'),
-    quote: z
-      .enum(['auto', '"', 'none'])
-      .prefault('auto')
-      .describe(
-        'none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.',
-      ),
-    headerRow: z
-      .union([z.literal('auto'), z.number().int(HEADER_LINE).min(1, HEADER_LINE)], HEADER_LINE)
-      .prefault('auto')
-      .describe('Tables only: the line of the header. Rows above it are skipped.'),
+    ...formatKeys(),
     ...rowPatterns(),
     ...rulesByValue(),
     fillDown: z

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bucketOf, createPace, quantile, SPAN, STEP } from '../../src/admin/pace/pace.ts';
-import {
-  createAnswerTimes,
-  createPaceSeries,
-  lastMinute,
-  paceColumns,
-} from '../../src/admin/pace/pace-series.ts';
+import { createPaceSeries, lastMinute, paceColumns } from '../../src/admin/pace/pace-series.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Meter } from '../../src/log/meter.ts';
 import type { Store } from '../../src/redis/store.ts';
@@ -23,7 +18,6 @@ const breaker = {
     { code: 'operator', reason: 'stock-taking', from: now - 1_000, to: undefined },
   ],
 };
-const unpaused: Parameters<typeof createPaceSeries>[1] = { during: async () => [] };
 const nothing = () => undefined;
 const meter = new Proxy({} as Meter, { get: () => nothing, ownKeys: () => [] });
 
@@ -121,87 +115,20 @@ describe('the series', () => {
     expect(createP95Ms.at(-1)).toBeGreaterThan(180);
   });
 
-  it('counts the attempts that got no answer about their order', async () => {
-    const daemon = startDaemon();
-    const answers = createAnswerTimes(store, unpaused);
-    for (const result of ['accepted', 'refused', 'misnamed', 'unknown', 'closed', 'unauthorized']) {
-      daemon.attempt(result);
-      daemon.request('create', 500, 8);
-    }
-    await daemon[Symbol.asyncDispose]();
-    now += STEP + 2_000;
-    expect(await answers()).toMatchObject({ attempts: 6, failedAttempts: 3 });
-  });
-
-  describe('says how many orders get an outcome in a minute', () => {
-    /** Delivers so many orders in each of the steps, one after the other; the first is refused. */
-    async function deliver(...steps: number[]): Promise<void> {
-      const daemon = startDaemon();
-      for (const count of steps) {
-        for (let i = 0; i < count; i += 1) {
-          daemon.attempt('accepted');
-          daemon.request('create', 201, 8);
-          daemon.settled('b', i === 0 ? 'refused' : 'accepted', 1);
-        }
-        now += STEP;
-      }
-      await daemon[Symbol.asyncDispose]();
-    }
-
-    const pace = async (pauses = unpaused) => {
-      now += 2_000;
-      const times = await createAnswerTimes(store, pauses)();
-      now -= 2_000;
-      return times?.settledPerMinute;
-    };
-
-    it('not before orders were under way for some seconds', async () => {
-      await deliver(1);
-      expect(await pace()).toBeUndefined();
-    });
-
-    it('without the time before them, in which there was nothing to do', async () => {
-      await deliver(50, 50, 0, 0, 0, 1, 70);
-      expect(await pace()).toBe(70 * 12);
-    });
-
-    it('at the speed of the last seconds, as after a change of concurrency', async () => {
-      await deliver(10, 10, 10, 10, 10, 100, 100, 100);
-      expect(await pace()).toBe(100 * 12);
-    });
-
-    it('of more seconds where few orders get an outcome in a few', async () => {
-      await deliver(1, 2, 1, 2, 1, 2, 1, 2);
-      // 11 in the 7 steps after the first.
-      expect(await pace()).toBe(Math.round((11 / 7) * 12));
-    });
-
-    it('since a pause ended', async () => {
-      await deliver(1, 1, 1, 40);
-      const at = now - STEP - 1;
-      const during = async () => [{ code: 'http-429', reason: '', from: at - 8_000, to: at }];
-      expect(await pace({ during })).toBe(40 * 12);
-      expect(
-        await pace({ during: async () => [{ code: 'http-429', reason: '', from: at, to: now }] }),
-      ).toBeUndefined();
-    });
-  });
-
   it('shows an API that became slow in the last ten seconds, before it shows in the minute', async () => {
     const daemon = startDaemon();
-    const answers = createAnswerTimes(store, unpaused);
     for (let i = 0; i < 400; i += 1) daemon.request('create', 201, 8);
     now += 3 * STEP;
     for (let i = 0; i < 20; i += 1) daemon.request('create', 201, 2_000);
     await daemon[Symbol.asyncDispose]();
     now += STEP + 2_000;
-    const { createP50Ms = 0, latestP50Ms } = (await answers()) ?? {};
+    const { createP50Ms, latestP50Ms } = lastMinute(await read());
     expect(createP50Ms).toBeLessThan(10);
     expect(latestP50Ms).toBeGreaterThan(1_900);
     now += 2 * STEP;
-    expect(await answers()).toMatchObject({ createP50Ms, latestP50Ms: null });
+    expect(lastMinute(await read())).toMatchObject({ createP50Ms, latestP50Ms: null });
     now += 60_000;
-    expect(await answers()).toBeUndefined();
+    expect(lastMinute(await read())).toMatchObject({ createP50Ms: null });
   });
 
   it('shows a change to a step that was read before, and only the last hour', async () => {

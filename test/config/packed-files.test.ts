@@ -16,7 +16,6 @@ const ADDED = [
   'docs/deploy/compose/client-secret',
   'docs/deploy/compose/inbox/orders.csv',
   'docs/deploy/compose/data/ledger',
-  'docs/deploy/kubernetes/redis-password',
 ];
 
 it('npm pack takes every document, and no secret, configuration, order or older package of an installation', async () => {

@@ -23,10 +23,6 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
     /\nsudo mkdir -p \/opt\/po-sync\b/,
     'needs systemd; test/process/deploy.test.ts checks the unit and its configuration',
   ],
-  [
-    /^IMAGE=\S+\ndocker tag\b|^kubectl\b/,
-    'needs a cluster; test/process/kubernetes.test.ts checks the manifests',
-  ],
   [/^mkdir -p ~\/orders\/config\b/, 'test/deploy/installed.test.ts'],
   [
     /^cp -r docs\/deploy\/compose\b/,

@@ -33,9 +33,43 @@ export async function overviewPage({
   const snapshot = await api.snapshot();
   const { status } = snapshot;
   const series = await api.pace();
-  const { queue, deadLetters, daemons, token, pauses, now } = status;
+  const { deadLetters, daemons, pauses, now } = status;
+  // While the lists are being read, it is not known which are rows without an order number.
+  const open =
+    deadLetters > 0
+      ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters))
+      : undefined;
+  const nameless = await namelessIn(api, status.batches);
+  // A person who has to stop a file must not look for it below figures and plots.
+  const batches = html`<h2>Batches in progress</h2>
+<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>`;
+  const body = html`<h1>Overview</h1>
+<div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
+${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
+${status.createdTwice > 0 ? twiceBox(status) : undefined}
+${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
+${status.batches.length === 0 ? undefined : batches}
+<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unsentNote(api)}${unreadableFiles(status)}</div>
+<ul class="figures">${figuresOf(status, series).map(figure)}</ul>
+${pacePart(series, url)}
+${status.batches.length === 0 ? batches : undefined}
+${inboxNote(status)}
+<div data-fresh="waits">${waits(status, open, await oldestFiles(api, status))}</div>
+<h2>Sources</h2>
+<div data-fresh="sources">${sources(status)}</div>
+${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
+  return {
+    title: 'Overview',
+    body,
+    live: { address: '/api/v1/status', document: snapshotJson(snapshot) },
+    scripts: ['plots.js'],
+  };
+}
+
+/** What delivery does now, and how fast. */
+function figuresOf({ queue, deadLetters, daemons, token }: Status, series: PaceSeries): Figure[] {
   const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
-  const figures: Figure[] = [
+  return [
     [
       'orders per second (mean of a minute)',
       acceptedPerSecond ?? '–',
@@ -55,36 +89,6 @@ export async function overviewPage({
     ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
     ['token, valid for', validFor(token)],
   ];
-  // While the lists are being read, it is not known which are rows without an order number.
-  const open =
-    deadLetters > 0
-      ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters))
-      : undefined;
-  const nameless = await namelessIn(api, status.batches);
-  // A person who has to stop a file must not look for it below figures and plots.
-  const batches = html`<h2>Batches in progress</h2>
-<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>`;
-  const body = html`<h1>Overview</h1>
-<div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
-${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
-${status.createdTwice > 0 ? twiceBox(status) : undefined}
-${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
-${status.batches.length === 0 ? undefined : batches}
-<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unsentNote(api)}${unreadableFiles(status)}</div>
-<ul class="figures">${figures.map(figure)}</ul>
-${pacePart(series, url)}
-${status.batches.length === 0 ? batches : undefined}
-${inboxNote(status)}
-<div data-fresh="waits">${waits(status, open, await oldestFiles(api, status))}</div>
-<h2>Sources</h2>
-<div data-fresh="sources">${sources(status)}</div>
-${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
-  return {
-    title: 'Overview',
-    body,
-    live: { address: '/api/v1/status', document: snapshotJson(snapshot) },
-    scripts: ['plots.js'],
-  };
 }
 
 function noticeBox(trouble: ReceiverTrouble): Html {

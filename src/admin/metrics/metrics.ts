@@ -84,7 +84,7 @@ export function createMetrics(
         const [state, files, sums] = redis.status === 'ready' ? await all() : [];
         metrics.redis.up(state !== undefined);
         if (state !== undefined) {
-          show(state, files, sums);
+          show({ state, files, counted: sums });
           showGuarantee(state);
         }
         const pages = [

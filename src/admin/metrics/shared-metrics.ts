@@ -89,69 +89,21 @@ export async function readSharedState(
   };
 }
 
+/** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
+type Shown = {
+  state: SharedState;
+  files: readonly { source: string }[] | undefined;
+  counted: Counted | undefined;
+};
+
 /** The gauges of the shared state. Every daemon reports the same values: take their maximum. */
 export function createSharedMetrics(registry: Registry, { sources }: Pick<Config, 'sources'>) {
-  const define = (name: string, help: string, labels: string[] = []) =>
-    gauge(registry, name, help, labels);
-  const unsettled = define('orders_unsettled', 'Orders without an outcome.');
-  const inDoubt = define(
-    'orders_in_doubt',
-    "Orders that wait for the API's list after an attempt without an answer.",
-  );
-  const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
-  const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
-  const twice = define('orders_created_twice', "Orders that the API's list shows more than once.");
-  const batches = define('batches', 'Batches in progress, held, or waiting for their report.', [
-    'state',
-  ]);
-  const reports = define('reports_pending', 'Reports that wait to be written.');
-  const oldest = define(
-    'oldest_batch_timestamp_seconds',
-    'Claim time of the oldest batch in progress that is not held.',
-  );
-  const daemons = define('daemons', 'Daemons that are alive.');
-  const paused = define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', [
-    'code',
-  ]);
-  const token = define('token_expiry_timestamp_seconds', 'Expiry of the current token.');
-  const lastFile = define(
-    'source_last_file_timestamp_seconds',
-    'Arrival time of the last file of a source.',
-    ['source'],
-  );
-  const expected = define(
-    'source_expected_interval_seconds',
-    'The interval expectEvery of a source.',
-    ['source'],
-  );
-  const unreadable = define(
-    'unreadable_files',
-    'Unreadable files that nobody replaced or dismissed.',
-    ['source'],
-  );
-  const notTaken = define('files_not_taken', 'Files that a daemon cannot take.', ['source']);
-  const unavailable = define(
-    'source_unavailable',
-    'Whether a daemon cannot read the source: 1 or 0.',
-    ['source'],
-  );
+  const gauges = defineGauges(registry);
   const showCounted = createCountedGauges(registry);
   const seen = new Set<string>();
 
-  /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
-  return (
-    state: SharedState,
-    files: readonly { source: string }[] | undefined,
-    counted: Counted | undefined,
-  ): void => {
-    unsettled.set(state.unsettled);
-    inDoubt.set(state.inDoubt);
-    jobs.set({ state: 'waiting' }, state.waitingJobs);
-    dead.set(state.deadLetters);
-    twice.set(state.createdTwice);
-    for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
-    reports.set(state.reportsPending);
-    daemons.set(state.daemons);
+  function showSources({ state, files }: Shown): void {
+    const { notTaken, unavailable, unreadable, lastFile, expected } = gauges;
     for (const { name } of sources)
       for (const metric of [notTaken, unavailable]) metric.set({ source: name }, 0);
     for (const { source, file } of state.notTaken)
@@ -159,16 +111,73 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     unreadable.reset();
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });
-    setOrRemove(oldest, state.oldestClaim);
-    showCounted(counted);
-    setOrRemove(token, state.tokenEnds);
-    for (const code of state.pauses) seen.add(code);
-    for (const code of seen) paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
     for (const { name, expectEvery } of sources) {
       const at = state.heard[name];
       if (at !== undefined) lastFile.set({ source: name }, Number(at) / 1_000);
       if (expectEvery !== undefined) expected.set({ source: name }, expectEvery / 1_000);
     }
+  }
+
+  return (shown: Shown): void => {
+    const { state, counted } = shown;
+    gauges.unsettled.set(state.unsettled);
+    gauges.inDoubt.set(state.inDoubt);
+    gauges.jobs.set({ state: 'waiting' }, state.waitingJobs);
+    gauges.dead.set(state.deadLetters);
+    gauges.twice.set(state.createdTwice);
+    for (const [name, count] of Object.entries(state.batches))
+      gauges.batches.set({ state: name }, count);
+    gauges.reports.set(state.reportsPending);
+    gauges.daemons.set(state.daemons);
+    setOrRemove(gauges.oldest, state.oldestClaim);
+    setOrRemove(gauges.token, state.tokenEnds);
+    for (const code of state.pauses) seen.add(code);
+    for (const code of seen) gauges.paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
+    showCounted(counted);
+    showSources(shown);
+  };
+}
+
+function defineGauges(registry: Registry) {
+  const define = (name: string, help: string, labels: string[] = []) =>
+    gauge(registry, name, help, labels);
+  return {
+    unsettled: define('orders_unsettled', 'Orders without an outcome.'),
+    inDoubt: define(
+      'orders_in_doubt',
+      "Orders that wait for the API's list after an attempt without an answer.",
+    ),
+    jobs: define('queue_jobs', 'Jobs that wait for a worker.', ['state']),
+    dead: define('dead_letter_orders', 'Order numbers with open dead letters.'),
+    twice: define('orders_created_twice', "Orders that the API's list shows more than once."),
+    batches: define('batches', 'Batches in progress, held, or waiting for their report.', [
+      'state',
+    ]),
+    reports: define('reports_pending', 'Reports that wait to be written.'),
+    oldest: define(
+      'oldest_batch_timestamp_seconds',
+      'Claim time of the oldest batch in progress that is not held.',
+    ),
+    daemons: define('daemons', 'Daemons that are alive.'),
+    paused: define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', [
+      'code',
+    ]),
+    token: define('token_expiry_timestamp_seconds', 'Expiry of the current token.'),
+    lastFile: define(
+      'source_last_file_timestamp_seconds',
+      'Arrival time of the last file of a source.',
+      ['source'],
+    ),
+    expected: define('source_expected_interval_seconds', 'The interval expectEvery of a source.', [
+      'source',
+    ]),
+    unreadable: define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', [
+      'source',
+    ]),
+    notTaken: define('files_not_taken', 'Files that a daemon cannot take.', ['source']),
+    unavailable: define('source_unavailable', 'Whether a daemon cannot read the source: 1 or 0.', [
+      'source',
+    ]),
   };
 }
 

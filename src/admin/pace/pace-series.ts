@@ -1,5 +1,4 @@
 import type { CircuitBreaker } from '../../deliver/circuit-breaker.ts';
-import type { AnswerTimes } from '../../operate/delivery/read-status.ts';
 import type { Store } from '../../redis/store.ts';
 import {
   COUNTED,
@@ -19,8 +18,6 @@ export type PaceSummary = {
   needPersonPerSecond: number;
   p50: number | undefined;
   p95: number | undefined;
-  attempts: number;
-  failedAttempts: number;
 } & Partial<Levels>;
 
 export type PaceSeries = ReturnType<typeof createPaceSeries>;
@@ -82,7 +79,6 @@ export function createPaceSeries(
     pauses: () => pauses,
     /** The end of the last step that every daemon has added. */
     end: () => stepAt(time.now() - LATE),
-    settledPerMinute: (end: number) => settledPerMinute(steps, pauses, end),
     ...createSummaries(steps),
   };
 }
@@ -103,8 +99,6 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
       needPersonPerSecond: sumOf(all, 'needPerson') / seconds,
       p50: quantile(times, 0.5),
       p95: quantile(times, 0.95),
-      attempts: sumOf(all, 'attempts'),
-      failedAttempts: sumOf(all, 'failedAttempts'),
       ...(unsettled === undefined
         ? {}
         : { unsettled, inDoubt: inDoubt ?? 0, waitingJobs: waitingJobs ?? 0 }),
@@ -123,41 +117,6 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
   }
 
   return { summary, tokens };
-}
-
-/** Steps that show the pace of delivery: so many of the latest, and up to a minute of them while few orders got an outcome. */
-const LEAST_STEPS = 3;
-const MOST_STEPS = 12;
-const FEW_ORDERS = 30;
-
-/**
- * How many orders got an outcome in a minute, at the pace of the last seconds in which orders were under way without a pause;
- * undefined before they were for one complete step.
- */
-function settledPerMinute(
-  steps: ReadonlyMap<number, Step>,
-  pauses: readonly { from: number; to?: number | undefined }[],
-  end: number,
-): number | undefined {
-  const taken: Step[] = [];
-  const settled = () => sumOf(taken, 'accepted') + sumOf(taken, 'needPerson');
-  for (let at = end - STEP; taken.length < MOST_STEPS; at -= STEP) {
-    const step = steps.get(at);
-    const isPaused = pauses.some(({ from, to = end }) => from < at + STEP && to > at);
-    if (isPaused || (taken.length >= LEAST_STEPS && settled() >= FEW_ORDERS)) break;
-    if (step === undefined || isIdle(step, steps.get(at - STEP))) {
-      // The work began within the step after this one.
-      taken.pop();
-      break;
-    }
-    taken.push(step);
-  }
-  return taken.length === 0 ? undefined : Math.round((settled() / taken.length) * (60_000 / STEP));
-}
-
-/** An API that takes seconds to answer can leave one step without attempts. */
-function isIdle({ attempts, unsettled = 0 }: Step, before: Step | undefined): boolean {
-  return attempts === 0 && (unsettled === 0 || (before?.attempts ?? 0) === 0);
 }
 
 /** The starts of the steps in a time span. */
@@ -193,22 +152,6 @@ const LATEST = 2 * STEP;
 export function lastMinute({ summary, end }: PaceSeries) {
   const latestP50Ms = rounded(summary(end() - LATEST, end())?.p50);
   return { ...summaryJson(summary(end() - 60_000, end())), latestP50Ms };
-}
-
-/** Reads how long the API took to answer create requests in the last minute; undefined when it answered none. */
-export function createAnswerTimes(...deps: Parameters<typeof createPaceSeries>) {
-  const series = createPaceSeries(...deps);
-  return async (): Promise<AnswerTimes | undefined> => {
-    await series.refresh();
-    const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
-    if (createP50Ms === null || createP95Ms === null) return undefined;
-    const end = series.end();
-    const minute = series.summary(end - 60_000, end);
-    const { attempts = 0, failedAttempts = 0 } = minute ?? {};
-    const settled = series.settledPerMinute(end);
-    const pace = settled === undefined ? {} : { settledPerMinute: settled };
-    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts, ...pace };
-  };
 }
 
 type Row = ReturnType<typeof summaryJson>;

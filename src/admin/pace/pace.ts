@@ -9,21 +9,8 @@ import type { Store } from '../../redis/store.ts';
 export const STEP = 5_000;
 export const SPAN = 3_600_000;
 
-/**
- * What is counted: orders that were accepted or need a person, tokens that were issued, requests for one that failed, attempts,
- * and those that did not learn whether the API wants the order.
- */
-export const COUNTED = [
-  'accepted',
-  'needPerson',
-  'tokens',
-  'tokenFailures',
-  'attempts',
-  'failedAttempts',
-] as const;
-
-/** How an attempt ends that got an answer about its order. */
-const ANSWERED = new Set(['accepted', 'refused', 'misnamed']);
+/** What is counted: orders that were accepted or need a person, tokens that were issued, and requests for one that failed. */
+export const COUNTED = ['accepted', 'needPerson', 'tokens', 'tokenFailures'] as const;
 
 /** What one daemon counted in one step. `times`: bucket (see `bucketOf`) → answers to a create request. */
 export type Counts = Record<(typeof COUNTED)[number], number> & { times: Record<string, number> };
@@ -34,8 +21,6 @@ export const NOTHING: Readonly<Omit<Counts, 'times'>> = {
   needPerson: 0,
   tokens: 0,
   tokenFailures: 0,
-  attempts: 0,
-  failedAttempts: 0,
 };
 
 /** What all daemons share, as one of them saw it after the step. */
@@ -96,12 +81,6 @@ function counting(meter: Meter, current: () => Counts): Meter {
       const { times } = current();
       const bucket = bucketOf(ms);
       times[bucket] = (times[bucket] ?? 0) + 1;
-    },
-    attempt(result) {
-      meter.attempt(result);
-      const counts = current();
-      counts.attempts += 1;
-      if (!ANSWERED.has(result)) counts.failedAttempts += 1;
     },
     token(result) {
       meter.token(result);

@@ -1,11 +1,17 @@
 import path from 'node:path';
-import { type Config, startCommandOf } from '../../config/config.ts';
+import { type Config, type Source, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
 import { checkFile, createStatusCounts } from '../../operate/orders/check-file.ts';
-import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
+import {
+  createPreviewer,
+  type Previewer,
+  type Verdict,
+} from '../../operate/orders/preview-orders.ts';
+import type { CheckedOrder, InvalidOrder } from '../../order/order.ts';
 import { unusedColumns } from '../../parse/columns.ts';
+import type { Inspection } from '../../parse/inspection.ts';
 import { unknownBatchWarning } from '../../parse/unreadable.ts';
 import { isNameless } from '../../report/story.ts';
 import type { HowToReadDeps } from '../../validate/how-to-read.ts';
@@ -136,70 +142,67 @@ function withSource(error: PoSyncError, { source, config: { sources } }: Reading
 /** Throws like `inspectFile`. */
 async function checkOrders(
   file: string,
-  { config, source, signal, previewer, orders }: Readings,
+  readings: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
+  const { config, source, signal, previewer, orders } = readings;
   const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0, statuses: [] };
   const isSent: boolean[] = [];
   const waiting: Said[] = [];
   let statuses: ReturnType<typeof createStatusCounts> | undefined;
   let preview: ReturnType<Previewer['file']> | undefined;
-  const exportName = config.sources.find(
-    ({ name, type }) => name === source && type === 'export',
-  )?.name;
+
+  function begin({ isFixFile, mapping, reading }: Inspection): void {
+    statuses = createStatusCounts({ reading, mapping });
+    const isExport = ({ name, type }: Source) => name === source && type === 'export';
+    const exportName = config.sources.find(isExport)?.name;
+    const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
+    preview = previewer?.file(facts, compared);
+  }
+
+  function compared({ verdict, order, number, problems = [] }: Verdict): void {
+    for (const problem of problems) printer.onProblem({ ...problem, value: '' }, number, false);
+    checked.invalid += Number(problems.length > 0);
+    isSent.push(verdict === 'new');
+    statuses?.add(
+      waiting.shift() ?? [],
+      verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held',
+    );
+    if (verdict === 'new' && order) checked.first ??= order;
+  }
+
+  function count(order: CheckedOrder): void {
+    checked.orders += 1;
+    const said = statuses?.of(order) ?? [];
+    if (preview) waiting.push(said);
+    else {
+      statuses?.add(said, order.valid ? 'sent' : 'held');
+      isSent.push(order.valid);
+      if (order.valid) checked.first ??= order.order;
+    }
+    if (!order.valid) hold(order);
+  }
+
+  function hold({ number, place, problems }: InvalidOrder): void {
+    checked.invalid += 1;
+    const letter = { purchaseOrderNumber: number, location: place, problems: [...problems] };
+    const isRow = isNameless(letter);
+    checked.nameless += Number(isRow);
+    for (const problem of problems) printer.onProblem(problem, number, isRow);
+  }
+
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
   const inspection = await checkFile(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
-      inspected(
-        { shape, records, warnings, isFixFile, mapping, reading, unused: keys = [] },
-        unknownBatch,
-      ) {
-        const unknown =
-          unknownBatch === undefined
-            ? []
-            : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
-        const { decimal } = mapping;
-        const unused = 'columns' in reading ? unusedColumns(reading.columns) : keys;
-        statuses = createStatusCounts({ reading, mapping });
-        printer.onFormat(shape.format, records, {
-          warnings: [...unknown, ...warnings],
-          decimal,
-          unused,
-        });
-        const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
-        preview = previewer?.file(facts, ({ verdict, order, number, problems = [] }) => {
-          for (const problem of problems)
-            printer.onProblem({ ...problem, value: '' }, number, false);
-          checked.invalid += Number(problems.length > 0);
-          isSent.push(verdict === 'new');
-          statuses?.add(
-            waiting.shift() ?? [],
-            verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held',
-          );
-          if (verdict === 'new' && order) checked.first ??= order;
-        });
+      inspected(inspection, unknownBatch) {
+        printFormat(inspection, unknownBatch, readings, printer);
+        begin(inspection);
       },
       order(order) {
-        checked.orders += 1;
-        const said = statuses?.of(order) ?? [];
-        if (preview) waiting.push(said);
-        else statuses?.add(said, order.valid ? 'sent' : 'held');
-        if (preview === undefined) isSent.push(order.valid);
-        if (order.valid && preview === undefined) checked.first ??= order.order;
-        if (!order.valid) {
-          const { number, place, problems } = order;
-          checked.invalid += 1;
-          const isRow = isNameless({
-            purchaseOrderNumber: number,
-            location: place,
-            problems: [...problems],
-          });
-          checked.nameless += Number(isRow);
-          for (const problem of problems) printer.onProblem(problem, number, isRow);
-        }
+        count(order);
         return preview?.add(order);
       },
       leftOut(one) {
@@ -208,12 +211,29 @@ async function checkOrders(
       },
     },
   );
-  const compared = await preview?.done();
+  const result = await preview?.done();
   checked.statuses = statuses?.found() ?? [];
   if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
-  return compared
-    ? { ...checked, preview: { ...compared, list: previewer?.trouble?.reason ?? 'ok' } }
+  return result
+    ? { ...checked, preview: { ...result, list: previewer?.trouble?.reason ?? 'ok' } }
     : checked;
+}
+
+function printFormat(
+  { shape, records, warnings, mapping, reading, unused = [] }: Inspection,
+  unknownBatch: string | undefined,
+  { source, config }: Readings,
+  printer: FilePrinter,
+): void {
+  const unknown =
+    unknownBatch === undefined
+      ? []
+      : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
+  printer.onFormat(shape.format, records, {
+    warnings: [...unknown, ...warnings],
+    decimal: mapping.decimal,
+    unused: 'columns' in reading ? unusedColumns(reading.columns) : unused,
+  });
 }
 
 function missingReport({ reports }: Readings['config']): string {

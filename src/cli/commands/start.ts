@@ -61,13 +61,9 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
     : undefined;
   const log = createLog({
-    level: live && args.once ? quietLevel(config) : config.log.level,
-    pretty: shell.isTTY && !args.json,
-    colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
-    stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
+    ...logSettings(args, shell, config, live),
     secrets: [...valuesOf(config, secrets), ...adminTokens.values(), ...network.secrets],
     redaction,
-    ...(hints && { hints: (facts) => mapTexts(facts, hints) }),
   });
   const version = buildOf();
   daemonStarting(log, { environment: config.environment, version, config: config.file });
@@ -110,6 +106,18 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     daemonStopped(log, { environment: config.environment });
     return args.once ? interruptedBy(shell.signal) : 0;
   }
+}
+
+/** Where and how the log is written. */
+function logSettings(args: StartArgs, shell: Shell, config: Config, live: LiveView | undefined) {
+  const { hints } = shell;
+  return {
+    level: live && args.once ? quietLevel(config) : config.log.level,
+    pretty: shell.isTTY && !args.json,
+    colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
+    stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
+    ...(hints && { hints: (facts: Record<string, unknown>) => mapTexts(facts, hints) }),
+  };
 }
 
 function redisPasswords({ redis }: Config, { redis: login }: Secrets): Secret[] {

@@ -1,4 +1,3 @@
-import { createAnswerTimes } from '../../admin/pace/pace-series.ts';
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, orders } from '../../core/format.ts';
@@ -26,13 +25,10 @@ import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
 import {
-  answerTimeFacts,
   createdTwiceFacts,
   daemonsText,
   deliveryText,
   endedPauseFacts,
-  estimateOf,
-  estimateText,
   folderFacts,
   guaranteeFacts,
   listFacts,
@@ -72,20 +68,15 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
   if (args.watch && args.exitCode) throw watchWith('--exit-code');
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
-  const answerTimes = createAnswerTimes(context.store, context.breaker);
-  const read = async () => {
-    const status = { ...(await readStatus(context)), lastMinute: await answerTimes() };
-    return { ...status, ...estimateOf(status) };
-  };
   if (!args.watch) {
-    const status = await read();
+    const status = await readStatus(context);
     if (args.json) printJson(shell, statusJson(status));
     else shell.out(statusText(status, formatOf(shell), start));
     return args.exitCode && needsPerson(status) ? 2 : 0;
   }
   const screen = createLiveScreen(shell.streams.out, () => shell.columns);
   while (!shell.signal.aborted) {
-    const text = statusText(await read(), formatOf(shell), start);
+    const text = statusText(await readStatus(context), formatOf(shell), start);
     // Lines that no longer fit the terminal could not be replaced.
     if (shell.isTTY) screen.show(linesThatFit(text, shell.rows - 1));
     else shell.out(`${text}\n`);
@@ -147,8 +138,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...endedPauseFacts(status),
     ['daemons', daemonsText(status, start, paint)],
     ['token', tokenText(status.token)],
-    ['queue', `${queueText(status, paint)}${estimateText(status)}`],
-    ...answerTimeFacts(status),
+    ['queue', queueText(status, paint)],
     ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
     ...noticeFacts(status, paint),

@@ -7,12 +7,10 @@ import {
   duration,
   iso,
   moment,
-  orders,
   timeOfDay,
   withoutStop,
 } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
-import { totalOrders } from '../../ledger/batches/batches.ts';
 import { listPauseEnd } from '../../ledger/list-pauses.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import {
@@ -30,7 +28,6 @@ import type { Status } from '../../operate/delivery/read-status.ts';
 import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
-import { countSettled } from '../../order/outcome.ts';
 import {
   guaranteeRemedy,
   guaranteeText,
@@ -201,55 +198,6 @@ export function listFacts(
   ];
   const wait = queue.ordersInDoubt === 0 && files === 1 ? 'waits' : 'wait';
   return [["API's list", `${failed}; ${waiting.join(' and ')} ${wait} for it`]];
-}
-
-/** How long the API takes to answer; the last ten seconds show that it became slow before the minute does. */
-export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
-  if (lastMinute === undefined) return [];
-  const { createP50Ms, createP95Ms, latestP50Ms, attempts = 0, failedAttempts = 0 } = lastMinute;
-  const latest = latestP50Ms === null ? '' : `${shortTime(latestP50Ms)} in the last 10 s, `;
-  const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5%: ${shortTime(createP95Ms)})`;
-  // Rounded up: a single failure is not 0 %.
-  const share = Math.min(100, Math.ceil((100 * failedAttempts) / Math.max(1, attempts)));
-  const failed =
-    failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;
-  return [['API answers', `median ${latest}${minute}${failed}`]];
-}
-
-/** When the orders of all files are about done; nothing while delivery is paused, or for less than a minute. */
-export function estimateOf(status: Status): Pick<Status, 'estimate'> {
-  const estimate = anyEstimate(status);
-  return estimate === undefined || estimate.ms < MINUTE ? {} : { estimate };
-}
-
-const MINUTE = 60_000;
-
-function anyEstimate({ batches, pauses, daemons, lastMinute }: Status): Status['estimate'] {
-  const perMinute = lastMinute?.settledPerMinute ?? 0;
-  if (perMinute === 0 || pauses.length > 0 || !daemons.some(isBeating)) return undefined;
-  const left = batches.map(({ batch, standing }) =>
-    standing === 'held' || batch.unsettled
-      ? 0
-      : (totalOrders(batch) ?? 0) - countSettled(batch.counts),
-  );
-  const orders = left.reduce((sum, one) => sum + Math.max(0, one), 0);
-  return orders === 0
-    ? undefined
-    : { orders, perMinute, ms: Math.round((orders / perMinute) * MINUTE) };
-}
-
-/** `; 2,000 orders of the files in progress to go, about 6 min at 330 a minute`. */
-export function estimateText(status: Status): string {
-  const estimate = anyEstimate(status);
-  if (estimate === undefined) return '';
-  const { orders: left, perMinute, ms } = estimate;
-  const time =
-    ms < MINUTE ? 'less than a minute' : `about ${duration(Math.ceil(ms / MINUTE) * MINUTE)}`;
-  return `; ${orders(left)} of the files in progress to go, ${time} at ${count(perMinute)} a minute`;
-}
-
-function shortTime(ms: number): string {
-  return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 /** The receivers that did not accept their last notice, and what to do; none if there are none. */

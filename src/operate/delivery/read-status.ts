@@ -69,23 +69,6 @@ export type Status = {
   pauses: ShownPause[];
   /** The last pauses that ended within a day, latest first; absent without any. */
   endedPauses?: EndedPause[];
-  lastMinute?: AnswerTimes | undefined;
-  /** About how long the orders of files that are not held take at the pace of the last seconds; absent where that is not known. */
-  estimate?: { orders: number; perMinute: number; ms: number };
-};
-
-/**
- * Milliseconds of an answer to a create request in the last minute; `latestP50Ms` in its last ten seconds, if there was one. Of
- * the `attempts` in that minute, `failedAttempts` got no answer about their order: a fault answers quickly, too.
- */
-export type AnswerTimes = {
-  createP50Ms: number;
-  createP95Ms: number;
-  latestP50Ms: number | null;
-  attempts?: number;
-  failedAttempts?: number;
-  /** Orders that got an outcome, at the pace of the last seconds of that minute in which orders were under way. */
-  settledPerMinute?: number;
 };
 
 /** How many batches are searched for the last one of a source and for unreadable files. */
@@ -102,9 +85,7 @@ export async function readStatus(
   const { config, store, batches, breaker } = context;
   const [newest, daemons, open] = await Promise.all([
     newestBatches(batches),
-    livingDaemons(store).then((all) =>
-      all.map((one) => (isOutdated(one, config) ? { ...one, isOutdated: true as const } : one)),
-    ),
+    daemonsOf(context),
     readOpenOrders(context),
   ]);
   const [
@@ -131,17 +112,10 @@ export async function readStatus(
     sourcesOf(context, newest, daemons),
   ]);
   const { waits, batches: underWay } = reading;
-  const request = await createRebuildRequest(store).pending();
-  const readAt = request && { nextTryAt: request.notBefore };
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
-  // Of a batch that ended before Redis lost that, Redis may count others than the report.
-  const forgotten = inProgress.reduce(
-    (sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0),
-    0,
-  );
-  const found = letters.orders + forgotten - (await repeatedLetters(letters.orders, store));
-  const dead = { ...letters, orders: Math.max(found, 0) };
+  const dead = await deadLettersOf(letters, { inProgress, underWay, store });
   const again = Math.min(dead.orders, open.again.size);
+  const isListAwaited = shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList);
   const notTaken = filesNotTaken(daemons);
   return {
     environment: config.environment,
@@ -155,19 +129,51 @@ export async function readStatus(
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
     ...lists,
-    ...(failure &&
-      (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && {
-        listFailure: failure,
-      }),
+    ...(failure && isListAwaited && { listFailure: failure }),
     batches: inProgress,
     unreadable,
     ...(notTaken.length > 0 && { notTaken }),
     token: { ...token, ...unusable(pauses) },
-    pauses: pauses.map((pause) =>
-      withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits),
-    ),
+    pauses: await shownPauses(pauses, waits, store),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
+}
+
+/** `isOutdated`: it was started with another configuration than the one that is read now. */
+async function daemonsOf({ config, store }: OperatorContext): Promise<LivingDaemon[]> {
+  const all = await livingDaemons(store);
+  return all.map((one) => (isOutdated(one, config) ? { ...one, isOutdated: true } : one));
+}
+
+/** The dead letters that wait for a person, each order once. */
+async function deadLettersOf(
+  letters: WaitGroup,
+  {
+    inProgress,
+    underWay,
+    store,
+  }: { inProgress: readonly BatchView[]; underWay: readonly Batch[]; store: Store },
+): Promise<WaitGroup> {
+  // Of a batch that ended before Redis lost that, Redis may count others than the report.
+  const forgotten = inProgress.reduce(
+    (sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0),
+    0,
+  );
+  const found = letters.orders + forgotten - (await repeatedLetters(letters.orders, store));
+  return { ...letters, orders: Math.max(found, 0) };
+}
+
+/** With the next read of the list for those that wait for it. */
+async function shownPauses(
+  pauses: readonly Pause[],
+  waits: readonly WaitGroup[],
+  store: Store,
+): Promise<ShownPause[]> {
+  const request = await createRebuildRequest(store).pending();
+  const readAt = request && { nextTryAt: request.notBefore };
+  return pauses.map((pause) =>
+    withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits),
+  );
 }
 
 /** What the lists of the last time showed. */

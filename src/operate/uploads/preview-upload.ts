@@ -15,7 +15,7 @@ import { leftOutTexts } from '../../report/left-out.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
-import { createComparison, type Preview } from '../orders/preview-orders.ts';
+import { createComparison, type Preview, type Verdict } from '../orders/preview-orders.ts';
 
 /** An order that would be sent, and the line of its first row. `moreItems`: how many are not listed. */
 export type OrderToSend = {
@@ -95,30 +95,30 @@ export async function compareUpload(
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
   const toSend = createSendList();
   let [orders, onlyListed] = [0, 0];
+  function compared({ number, digest, verdict, isNew, order, line, problems: held = [] }: Verdict) {
+    note(problems, held, number);
+    if (verdict === 'new' && order !== undefined) toSend.add(order, line);
+    hash.update(JSON.stringify([number, digest, verdict]));
+    const items = own.get(number) ?? '';
+    own.delete(number);
+    if (verdict === 'conflict' && differences.length < SHOWN) {
+      const known = listed.items?.get(number);
+      differences.push({
+        purchaseOrderNumber: number,
+        items,
+        ...(known === undefined ? {} : { known }),
+      });
+    }
+    const other = isNew ? listed.orders.get(number) : undefined;
+    if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict')) onlyListed += 1;
+    if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
+  }
+
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     leftOut: (one) => compare?.leftOut(one),
     inspected({ isFixFile, mapping }) {
       const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow' };
-      compare = createComparison(context, listed.orders)(facts, (found) => {
-        const { number, digest, verdict, isNew, order, problems: held = [] } = found;
-        note(problems, held, number);
-        if (verdict === 'new' && order !== undefined) toSend.add(order, found.line);
-        hash.update(JSON.stringify([number, digest, verdict]));
-        const items = own.get(number) ?? '';
-        own.delete(number);
-        if (verdict === 'conflict' && differences.length < SHOWN) {
-          const known = listed.items?.get(number);
-          differences.push({
-            purchaseOrderNumber: number,
-            items,
-            ...(known === undefined ? {} : { known }),
-          });
-        }
-        const other = isNew ? listed.orders.get(number) : undefined;
-        if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict'))
-          onlyListed += 1;
-        if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
-      });
+      compare = createComparison(context, listed.orders)(facts, compared);
     },
     async order(order) {
       orders += 1;

@@ -137,30 +137,20 @@ type Column = {
   kind: 'figure' | 'data' | 'data order' | 'data items' | 'prose' | 'story';
 };
 
+type TextOf = (order: AffectedOrder) => string;
+
 /** Line and order always; other columns only if they add information. */
 function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
-  const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
-  const occurs = (pick: (order: AffectedOrder) => string) =>
-    rows.some((order) => pick(order) !== '');
-  const hasKnown = rows.some((order) => order.knownItems.length > 0);
+  const differs = (pick: TextOf) => new Set(rows.map(pick)).size > 1;
+  const occurs = (pick: TextOf) => rows.some((order) => pick(order) !== '');
+  const short = (name: string, pick: TextOf): Column => {
+    return { name, show: (order) => data(visible(pick(order), MOST_NAME)), kind: 'data' };
+  };
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
-    [
-      {
-        name: 'Order',
-        show: (order) => data(visible(order.number, MOST_NAME)),
-        kind: 'data order',
-      },
-      true,
-    ],
-    [
-      { name: 'Place', show: (order) => data(visible(order.pointer, MOST_NAME)), kind: 'data' },
-      occurs((order) => order.pointer),
-    ],
-    [
-      { name: 'Field', show: (order) => data(visible(order.field, MOST_NAME)), kind: 'data' },
-      differs((order) => order.field),
-    ],
+    [{ ...short('Order', (order) => order.number), kind: 'data order' }, true],
+    [short('Place', (order) => order.pointer), occurs((order) => order.pointer)],
+    [short('Field', (order) => order.field), differs((order) => order.field)],
     // The number itself is in the column before.
     [
       { name: 'Value', show: (order) => data(visible(asShown(order.value), 200)), kind: 'data' },
@@ -170,22 +160,10 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       { name: 'Items', show: ({ ownItems }) => data(visible(ownItems, MOST_ITEMS)), kind: 'data' },
       occurs((order) => order.ownItems),
     ],
-    [
-      {
-        name: 'In this file',
-        show: ({ items, knownItems }) => itemList(items, knownItems),
-        kind: 'data items',
-      },
-      hasKnown,
-    ],
-    [
-      {
-        name: 'Already known',
-        show: ({ items, knownItems }) => itemList(knownItems, items),
-        kind: 'data items',
-      },
-      hasKnown,
-    ],
+    ...bothItems().map((column): [Column, boolean] => [
+      column,
+      rows.some((order) => order.knownItems.length > 0),
+    ]),
     [
       {
         name: 'Message',
@@ -204,6 +182,22 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
     ],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
+}
+
+/** Of a conflict: the items of this file beside those that are known. */
+function bothItems(): Column[] {
+  return [
+    {
+      name: 'In this file',
+      show: ({ items, knownItems }) => itemList(items, knownItems),
+      kind: 'data items',
+    },
+    {
+      name: 'Already known',
+      show: ({ items, knownItems }) => itemList(knownItems, items),
+      kind: 'data items',
+    },
+  ];
 }
 
 /** What all messages of a group end with, such as what to do: its title says it once. Begins after a sentence, or a semicolon. */

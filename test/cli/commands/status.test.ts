@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
 import { needsPerson, statusText } from '../../../src/cli/commands/status.ts';
 import { linesThatFit } from '../../../src/cli/terminal/live-view.ts';
-import { estimateOf } from '../../../src/cli/terminal/pause-view.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
@@ -303,21 +302,6 @@ describe('the status', () => {
     });
   });
 
-  it('says how long the API takes to answer, as its schema has it', async () => {
-    const status = {
-      ...STATUS,
-      lastMinute: { createP50Ms: 8.1, createP95Ms: 2_057, latestP50Ms: 2_057 },
-    };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      '\n  API answers   median 2.1 s in the last 10 s, 9 ms in the last minute (slowest 5%: 2.1 s)\n',
-    );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
-    expect(
-      ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(status)))),
-    ).toBe(true);
-  });
-
   it('shows the last pauses that ended, as its schema has them', async () => {
     const from = Date.parse('2026-11-20T23:58:49Z');
     const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
@@ -396,54 +380,6 @@ describe('the status', () => {
                 2026-11-21 07:49:00 to 07:50:00 UTC (api-down): HTTP 500
 `,
     );
-  });
-
-  it('says how many attempts failed, since an API that answers 500 to everything answers quickly', () => {
-    const times = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null };
-    const answersOf = (attempts: number, failedAttempts: number) =>
-      /API answers +(.*)/.exec(
-        statusText(
-          { ...STATUS, lastMinute: { ...times, attempts, failedAttempts } },
-          { paint: plain, columns: undefined },
-        ),
-      )?.[1];
-    const median = 'median 29 ms in the last minute (slowest 5%: 40 ms)';
-    expect(answersOf(240, 0)).toBe(median);
-    expect(answersOf(240, 1)).toBe(`${median}; 1 % of 240 attempts failed`);
-    expect(answersOf(240, 240)).toBe(`${median}; 100 % of 240 attempts failed`);
-  });
-
-  it('says about how long the orders take at the pace of the last seconds, as its schema has it', async () => {
-    const lastMinute = {
-      createP50Ms: 29,
-      createP95Ms: 40,
-      latestP50Ms: null,
-      settledPerMinute: 330,
-    };
-    const [view] = STATUS.batches;
-    if (view === undefined) throw new Error('no batch');
-    const counts = { ...noOutcomes(), accepted: 3_000, invalid: 20 };
-    const sending = { ...view, batch: { ...view.batch, counts } };
-    const held = { ...sending, standing: 'held' as const };
-    const running: Status = { ...STATUS, pauses: [], batches: [sending, held], lastMinute };
-    const status = { ...running, ...estimateOf(running) };
-    expect(status.estimate).toEqual({ orders: 1_980, perMinute: 330, ms: 360_000 });
-    expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
-      /queue .*; 61 jobs waiting; 1,980 orders of the files in progress to go, about 6 min at 330 a minute\n/,
-    );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
-    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
-    const quick: Status = { ...running, lastMinute: { ...lastMinute, settledPerMinute: 2_000 } };
-    expect(estimateOf(quick)).toEqual({});
-    expect(statusText(quick, { paint: plain, columns: undefined })).toContain(
-      '; 1,980 orders of the files in progress to go, less than a minute at 2,000 a minute\n',
-    );
-    expect(estimateOf({ ...running, pauses: STATUS.pauses })).toEqual({});
-    expect(estimateOf({ ...running, daemons: [] })).toEqual({});
-    expect(estimateOf({ ...running, batches: [held] })).toEqual({});
-    expect(estimateOf({ ...running, lastMinute: undefined })).toEqual({});
   });
 
   it.each([
