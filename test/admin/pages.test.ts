@@ -493,6 +493,7 @@ it('while the API cannot be reached, pages say so without network errors, which 
   // A new ledger reads the API's list before its first order.
   await other.drop('first.csv', `${HEAD}\nPO-0,NEW,A,1\n`);
   await until('the first order', () => other.stored().size === 1);
+  await until('the list to show it', async () => (await load('/')).includes('Delivering'));
   await other.api[Symbol.asyncDispose]();
   await other.drop('waits.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
   const overview = await until('the pause', async () => {

@@ -202,8 +202,7 @@ async function partnerFindings(
     clock: systemClock,
     name: config.environment,
     environment: environmentOf(config),
-    credentials: { clientId, clientSecret: clientSecret.reveal() },
-    headers,
+    secrets: { credentials: { clientId, clientSecret: clientSecret.reveal() }, headers },
     timeout: config.delivery.timeout,
     ...(place && { through: (list) => lookingList(place, environmentOf(config).list, list) }),
     compare: async (listed) =>

@@ -248,6 +248,23 @@ function shortText(listed: number, expected: number): string {
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
+/** Builds the sections of differences, each with a title and a table. */
+function sectionsIn(limit: number | undefined, format: Format) {
+  return <Row extends { order: string }>(
+    rows: readonly Row[],
+    title: string,
+    more: Column<Row>[],
+  ): string => {
+    if (rows.length === 0) return '';
+    const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
+    const rest =
+      rows.length > most
+        ? `… and ${count(rows.length - most)} more; use --limit to see more.\n`
+        : '';
+    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
+  };
+}
+
 /** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
 function differencesText(
   found: Differences,
@@ -270,19 +287,7 @@ function differencesText(
   const them = unknown.length === 1 ? 'it' : 'them';
   const again = ` A file that contains ${them} sends ${them} again. Add ${them} first: po-sync reconcile --repair.`;
   const hint = isRepaired ? '' : isPending ? ADDED_FIRST : again;
-  const section = <Row extends { order: string }>(
-    rows: readonly Row[],
-    title: string,
-    more: Column<Row>[],
-  ) => {
-    if (rows.length === 0) return '';
-    const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
-    const rest =
-      rows.length > most
-        ? `… and ${count(rows.length - most)} more; use --limit to see more.\n`
-        : '';
-    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
-  };
+  const section = sectionsIn(limit, format);
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
     inProgress === 0

@@ -16,8 +16,8 @@ type Deps = {
   clock: Clock;
   name: string;
   environment: Environment;
-  credentials: Credentials;
-  headers: ApiHeaders;
+  /** What the partner knows and nobody else may. */
+  secrets: { credentials: Credentials; headers: ApiHeaders };
   timeout: number;
   /** The way to the list, with what the ledger knows about its pages. */
   through?: (list: ReadList) => ReadList;
@@ -30,7 +30,8 @@ const MOST_COMPARED = 1_000_000;
 
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
-  const { http, environment, credentials } = deps;
+  const { http, environment, secrets } = deps;
+  const { credentials } = secrets;
   const { authUrl, token } = environment;
   try {
     const grant = await requestToken({ http, authUrl, token, credentials });
@@ -55,7 +56,8 @@ function tokenRemedy(error: unknown): string {
 }
 
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
-  const { http, clock, name, environment, headers, timeout } = deps;
+  const { http, clock, name, environment, timeout } = deps;
+  const { headers } = deps.secrets;
   const { compare = async () => [], through = (list) => list } = deps;
   const { baseUrl } = environment;
   const endpoint: Endpoint = { environment: name, baseUrl, timeout, headers };

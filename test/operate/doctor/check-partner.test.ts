@@ -27,8 +27,10 @@ async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
     clock: systemClock,
     name: 'staging',
     environment: { ...environment, baseUrl: `${url}${path}`, authUrl: url },
-    credentials: { clientId: 'id', clientSecret: 'secret' },
-    headers: { sent: new Map([['X-Key', key]]), hidden: [key] },
+    secrets: {
+      credentials: { clientId: 'id', clientSecret: 'secret' },
+      headers: { sent: new Map([['X-Key', key]]), hidden: [key] },
+    },
     timeout: 10_000,
   });
   return findings.find(({ check }) => check === (tokenStatus === 200 ? 'API' : 'token'));
