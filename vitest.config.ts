@@ -36,6 +36,7 @@ const PROPERTIES = [
 const LONG = [
   'test/admin/control-api.test.ts',
   'test/admin/fix.test.ts',
+  'test/admin/full-redis.test.ts',
   'test/admin/in-progress.test.ts',
   'test/admin/item-list.test.ts',
   'test/admin/letter-lists.test.ts',
@@ -51,6 +52,7 @@ const LONG = [
   'test/end-to-end/export-items.test.ts',
   'test/end-to-end/export.test.ts',
   'test/end-to-end/folders-gone.test.ts',
+  'test/end-to-end/held-batch.test.ts',
   'test/end-to-end/former-address.test.ts',
   'test/end-to-end/lost-redis.test.ts',
   'test/end-to-end/missing-file.test.ts',
