@@ -1,5 +1,6 @@
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { fileMissing, isGone } from '../core/regular-file.ts';
+import { shownSince } from '../intake/export-versions.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
@@ -55,7 +56,11 @@ export function createFileAdmission({
   const { config, store, clock, log, stopping } = context;
   const { ledger, batches, identity } = book;
   const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
-  const retention = createRetention({ ...store, keep: config.ledger.keep });
+  const retention = createRetention({
+    ...store,
+    keep: config.ledger.keep,
+    shownSince: () => shownSince(config, store),
+  });
   const inTurn = createAdmission({
     store,
     ledger,

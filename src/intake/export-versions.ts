@@ -159,6 +159,23 @@ export async function hasVersions(
   return (await redis.hkeys(keys.exports)).some((field) => field.startsWith(`${source}/`));
 }
 
+/** When the versions that exports show now were claimed: the earliest, in ledger time; `Infinity` where there is none. */
+export async function shownSince(
+  { sources }: Pick<Config, 'sources'>,
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+): Promise<number> {
+  const latest = new Map(
+    sources.flatMap(({ type, name }) => (type === 'export' ? [[name, 0]] : [])),
+  );
+  for (const [field, text] of Object.entries(await redis.hgetall(keys.exports))) {
+    const [name = ''] = field.split('/', 1);
+    const last = latest.get(name);
+    if (last !== undefined && field.endsWith(CLAIM))
+      latest.set(name, Math.max(last, (JSON.parse(text) as Claim).at));
+  }
+  return Math.min(...[...latest.values()].filter((at) => at > 0));
+}
+
 /** Those of the files of a source, by their origin, of which no version was ever read or claimed. */
 export async function unreadOf(
   source: string,
@@ -246,6 +263,8 @@ export async function newestToClaim(
   return isClaimed ? undefined : file;
 }
 
+const CLAIM = '//claim';
+
 /** No path of a file has `//`, so that no file has the fields of another. */
 export function fieldsOf({
   source,
@@ -253,7 +272,7 @@ export function fieldsOf({
   origin = name,
 }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
-  return { read, mapping: `${read}//mapping`, claim: `${read}//claim` };
+  return { read, mapping: `${read}//mapping`, claim: read + CLAIM };
 }
 
 /** A short digest of the mapping of a source. */

@@ -17,16 +17,18 @@ type Replacement = [number: string, text: string, becomes: string];
 /**
  * Forgets settled orders that no source has shown for `keep` milliseconds (docs/configuration.md). A number that an
  * export still shows is never forgotten, because it would be sent again. Their operator actions are removed too. With `forever`
- * this does nothing. Times are ledger time.
+ * this does nothing. `shownSince`: since when exports that do not change have shown what they show. Times are ledger time.
  */
 export function createRetention({
   redis,
   keys,
   keep,
+  shownSince = async () => Number.POSITIVE_INFINITY,
 }: {
   redis: Redis;
   keys: Keys;
   keep: number | 'forever';
+  shownSince?: () => Promise<number>;
 }) {
   const spellings = createSpellingStore({ redis, keys });
   const script = readScript(new URL('./replace-settled.lua', import.meta.url));
@@ -61,7 +63,7 @@ export function createRetention({
   async function forget(now: number): Promise<number> {
     const today = String(dayOf(now));
     if (keep === 'forever' || (await redis.get(keys.forgotten)) === today) return 0;
-    const oldest = dayOf(now - keep);
+    const oldest = dayOf(Math.min(now - keep, await shownSince()));
     let forgotten = 0;
     for await (const buckets of pagesOf('s')) {
       for (const bucket of buckets) forgotten += await forgetIn(bucket, oldest);

@@ -98,13 +98,3 @@ type Waiting<Request, Answer> = {
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
 };
-
-export type Transaction = ReturnType<Redis['multi']>;
-
-/** Executes a transaction. Throws the error of any command in it. */
-export async function repliesOf(step: Transaction): Promise<unknown[]> {
-  return ((await step.exec()) ?? []).map(([error, reply]) => {
-    if (error) throw error;
-    return reply;
-  });
-}

@@ -349,6 +349,18 @@ export const lookup: Port = (store, _, [prefix = '', ...asked]) =>
     return [store.get(`${prefix}:o:${number}`) ?? (compact === null ? null : `=${compact}`)];
   });
 
+/** The batches that are not done, and the orders that wait. */
+export const underWay: Port = (store, [active = '', ...sets], [prefix = '', most = '']) => [
+  [...store.members(active)].map((batch) => [...store.fields(`${prefix}:b:${batch}`)].flat()),
+  ...sets.flatMap((set) => [
+    store.zcard(set),
+    store
+      .ranked(set)
+      .slice(0, Number(most))
+      .flatMap(([member, score]) => [member, String(score)]),
+  ]),
+];
+
 export const count: Port = (
   store,
   [waiting = '', finished = '', identity = '', own = ''],

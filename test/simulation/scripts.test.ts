@@ -23,6 +23,7 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/batches/begin.lua',
     'ledger/batches/hold.lua',
     'ledger/batches/total.lua',
+    'ledger/batches/under-way.lua',
     'ledger/adopt.lua',
     'ledger/spellings.lua',
     'ledger/identity.lua',
@@ -132,6 +133,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
         ],
       })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 1, 9).map((most) => ({
+      file: 'ledger/batches/under-way.lua',
+      keys: [KEYS.active, KEYS.due, KEYS.doubt],
+      args: [KEYS.prefix, most],
+    })),
   },
   {
     weight: 2,
@@ -506,10 +515,13 @@ function coarse(value: string): number {
   return Math.round(Number(value) / 200_000);
 }
 
+/** What is within has no sequence: members of a set, fields of a hash. */
 function timeless(answer: unknown): unknown {
-  return Array.isArray(answer)
-    ? answer.map((one) => (typeof one === 'string' ? shown(one) : one))
-    : answer;
+  if (!Array.isArray(answer)) return typeof answer === 'string' ? shown(answer) : answer;
+  return answer.map((one) => {
+    const found = timeless(one);
+    return Array.isArray(found) ? found.map((part) => JSON.stringify(part)).sort() : found;
+  });
 }
 
 /** JSON may be written in any order of names. */

@@ -12,6 +12,7 @@ import {
   lookup,
   spellings,
   total,
+  underWay,
   unfollow,
 } from './ledger-scripts.ts';
 import type { Port } from './port.ts';
@@ -35,6 +36,7 @@ export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
     [sha('ledger/batches/begin.lua'), begin],
     [sha('ledger/batches/hold.lua'), hold],
     [sha('ledger/batches/total.lua'), total],
+    [sha('ledger/batches/under-way.lua'), underWay],
     [sha('ledger/adopt.lua'), adopt],
     [sha('ledger/spellings.lua'), spellings],
     [sha('ledger/identity.lua'), identity],

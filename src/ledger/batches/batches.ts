@@ -5,7 +5,7 @@ import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Fence, type Lease, takeLease } from '../../redis/lease.ts';
-import { readScript, repliesOf, runScript, type Transaction } from '../../redis/script.ts';
+import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath, type SameContent } from './aftermath.ts';
 import {
@@ -133,6 +133,7 @@ export function createBatches(deps: BatchesDeps) {
 }
 
 function createReads({ redis, keys, config }: BatchesDeps) {
+  const script = readScript(new URL('./under-way.lua', import.meta.url));
   const placed = async (fields: Record<string, string>): Promise<Batch | undefined> =>
     fields['batch'] === undefined ? undefined : placeNow(decode(fields), config);
   const find = async (batch: string) => placed(await redis.hgetall(keys.batch(batch)));
@@ -159,22 +160,17 @@ function createReads({ redis, keys, config }: BatchesDeps) {
   /** Batches whose last order is counted and whose report is not written yet. */
   const finished = (): Promise<string[]> => redis.smembers(keys.finished);
 
-  /** Batches that are not done, oldest first, and the replies to what `ask` adds to the same transaction. */
-  async function underWayWith(
-    ask: (step: Transaction) => Transaction,
-  ): Promise<{ found: Batch[]; more: unknown[] }> {
-    const active = await redis.smembers(keys.active);
-    const step = active.reduce((all, batch) => all.hgetall(keys.batch(batch)), redis.multi());
-    const replies = await repliesOf(ask(step));
-    const fields = replies.slice(0, active.length) as Record<string, string>[];
-    const found = (await Promise.all(fields.map(placed))).filter((batch) => batch !== undefined);
-    return {
-      found: found.sort((a, b) => a.startedAt - b.startedAt),
-      more: replies.slice(active.length),
-    };
+  /** Batches that are not done, oldest first; and of the same moment, the orders that are due and in doubt: how many, and the first `most`. */
+  async function underWayWith(most: number): Promise<{ found: Batch[]; sets: unknown[] }> {
+    const used = [keys.active, keys.due, keys.doubt];
+    const reply = await runScript(redis, script, used, [keys.prefix, most]);
+    const [all, ...sets] = reply as [string[][], ...unknown[]];
+    const read = await Promise.all(all.map((flat) => placed(fieldsIn(flat))));
+    const found = read.filter((batch) => batch !== undefined);
+    return { found: found.sort((a, b) => a.startedAt - b.startedAt), sets };
   }
 
-  const underWay = async (): Promise<Batch[]> => (await underWayWith((step) => step)).found;
+  const underWay = async (): Promise<Batch[]> => (await underWayWith(0)).found;
 
   /** At most `most` names of batches, the newest first, beginning at `from`. */
   function names(from: number, most: number): Promise<string[]> {
@@ -271,6 +267,13 @@ export function totalOrders({
 /** Whether every order of a batch that is not settled yet has its outcome. */
 export function isFinished({ state, total, counts }: Batch): boolean {
   return state !== 'done' && total !== undefined && countSettled(counts) >= total;
+}
+
+/** A hash as a script returns it: names and values take turns. */
+function fieldsIn(flat: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] ?? '']] : [])),
+  );
 }
 
 /** Fields that are stored as JSON. */

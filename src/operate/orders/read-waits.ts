@@ -193,19 +193,10 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
   });
 }
 
-/** Reads both sets and the batches in one step: while orders are delivered, figures of different moments do not add up. */
+/** Both sets and the batches, of one moment: while orders are delivered, figures of different moments do not add up. */
 export async function readOpenOrders(context: WaitContext): Promise<OpenOrders> {
-  const { store, batches } = context;
-  const { keys } = store;
-  const last = String(MOST - 1);
-  const { found, more } = await batches.underWayWith((step) =>
-    step
-      .zcard(keys.due)
-      .zrange(keys.due, 0, last, 'WITHSCORES')
-      .zcard(keys.doubt)
-      .zrange(keys.doubt, 0, last, 'WITHSCORES'),
-  );
-  const [dueTotal, due, doubtTotal, doubt] = more;
+  const { found, sets: read } = await context.batches.underWayWith(MOST);
+  const [dueTotal, due, doubtTotal, doubt] = read;
   const sets = { due: setOf(dueTotal, due), doubt: setOf(doubtTotal, doubt) };
   return {
     batches: found,
