@@ -108,7 +108,15 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const ingest: SourcesDeps['ingest'] = (file, at, isNew) =>
     admission.ingest(file, { at, isNew }, settling);
   const sources = resources.use(
-    await openSources({ ...context, ...store, ...side, notices, input, ingest }),
+    await openSources({
+      ...context,
+      ...store,
+      ...side,
+      notices,
+      input,
+      ingest,
+      faultOf: admission.faultOf,
+    }),
   );
   return {
     book,

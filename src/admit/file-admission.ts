@@ -36,6 +36,8 @@ type FileAdmission = {
     claim: Claim,
     on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>,
   ): Promise<Ingested>;
+  /** Why a file that is not claimed cannot be read as orders of a source; undefined if it can. */
+  faultOf(path: string, source: string): Promise<PoSyncError | undefined>;
   retention: Retention;
   /** An order got its outcome here. */
   delivered(): void;
@@ -91,6 +93,10 @@ export function createFileAdmission({
         stopping,
         ...on,
       }),
+    async faultOf(path, source) {
+      const inspection = await inspect(path, {}, await how(path, source), stopping);
+      return inspection instanceof PoSyncError ? inspection : undefined;
+    },
     retention,
     delivered: throughput.count,
     measure: throughput.tick,
@@ -176,7 +182,7 @@ async function readClaimed(
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
   const how = await deps.howToRead(opened.path, file.source);
-  const inspection = await inspect(opened, batch, how, signal);
+  const inspection = await inspect(opened.path, batch, how, signal);
   if (inspection instanceof PoSyncError) {
     const someAdmitted = batch.begunWith !== undefined;
     batchUnreadable(
@@ -232,16 +238,16 @@ function keepInspection(
 }
 
 async function inspect(
-  file: ClaimedFile,
-  batch: Batch,
+  path: string,
+  { begunWith, name = '' }: Partial<Batch>,
   { mapping, originals, refusal }: HowToRead,
   signal: AbortSignal,
 ): Promise<Inspection | PoSyncError> {
   if (refusal !== undefined) return refusal;
   try {
-    const inspection = await inspectFile(file.path, mapping, { signal, originals });
-    const { begunWith = inspection.sha256 } = batch;
-    return begunWith === inspection.sha256 ? inspection : changedSince(batch.name);
+    const inspection = await inspectFile(path, mapping, { signal, originals });
+    const isSame = begunWith === undefined || begunWith === inspection.sha256;
+    return isSame ? inspection : changedSince(name);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;

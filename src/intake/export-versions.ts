@@ -143,12 +143,21 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
   }
 
   /** The version of a file was read to its end, or found unreadable. */
-  async function wasRead(file: ClaimedFile, content: string): Promise<void> {
+  async function wasRead(file: ClaimedFile, content: string, isUnreadable = false): Promise<void> {
     const { read, mapping } = fieldsOf(file);
     await redis.hset(keys.exports, { [read]: content, [mapping]: mappingOf(file.source) });
+    if (isUnreadable) await redis.hset(keys.exports, { [unreadableField(file)]: 1 });
+    else await redis.hdel(keys.exports, unreadableField(file));
   }
 
-  return { claim, isTheirs, wasRead };
+  /** Whether the last version that was read had other content and was unreadable. */
+  async function followsUnreadable(copy: CopiedFile): Promise<boolean> {
+    const fields = [fieldsOf(copy).read, unreadableField(copy)] as const;
+    const [known, isUnreadable] = await redis.hmget(keys.exports, ...fields);
+    return isUnreadable !== null && known !== copy.sha256;
+  }
+
+  return { claim, isTheirs, wasRead, followsUnreadable };
 }
 
 /** Whether a version of a source was ever read, or claimed, by this ledger. */
@@ -273,6 +282,11 @@ export function fieldsOf({
 }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
   return { read, mapping: `${read}//mapping`, claim: read + CLAIM };
+}
+
+/** That the last version of a file was unreadable. */
+function unreadableField(file: Pick<ClaimedFile, 'source' | 'name' | 'origin'>): string {
+  return `${fieldsOf(file).read}//unreadable`;
 }
 
 /** A short digest of the mapping of a source. */

@@ -6,6 +6,7 @@ import { fixedFolder, isPattern, isWebAddress } from '../config/source-schema.ts
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { withoutStop } from '../core/format.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import type { Semaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
@@ -19,7 +20,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
-import { type CopiedFile, NS_IN_MS, type Verdict } from './export-versions.ts';
+import { type CopiedFile, type ExportVersions, NS_IN_MS, type Verdict } from './export-versions.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
 import { newestOf, type ReadyFile } from './stability.ts';
@@ -39,6 +40,26 @@ export type ExportDeps = {
   /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
+
+/** The code of a version that cannot be read, like the one before it: a trouble of its source, not of another batch. */
+export const STILL_UNREADABLE = 'export-unreadable';
+
+/** Refuses each version that is unreadable like the one before it, whose batch says so already. */
+export async function refuseUnreadable(
+  copy: CopiedFile,
+  versions: Pick<ExportVersions, 'followsUnreadable'>,
+  faultOf: (file: string, source: string) => Promise<PoSyncError | undefined>,
+): Promise<void> {
+  const fault = (await versions.followsUnreadable(copy))
+    ? await faultOf(copy.draft, copy.source)
+    : undefined;
+  if (fault === undefined) return;
+  const message = `${copy.origin ?? copy.name} still cannot be read, with other content: ${withoutStop(fault.message)}.`;
+  throw new PoSyncError(STILL_UNREADABLE, message, {
+    remedy: fault.remedy ?? 'Find out what the source sends instead of its export.',
+    cause: fault,
+  });
+}
 
 export type ExportNeeds = {
   /** Learns that the program wrote the same content again, at this time of this host. */
@@ -61,6 +82,8 @@ export function createExport(
   const versions = new Map<string, string>();
   /** The version of each file that another daemon reads, and our copy of it, which is removed. */
   const theirs = new Map<string, { version: string; copy: CopiedFile }>();
+  /** The version of each file that follows an unreadable one and cannot be read either. */
+  const unreadable = new Map<string, { version: string; error: unknown }>();
   const folder = watchedFolder(source.path);
   const below = (file: string) => originOf(file, source);
   let older: readonly string[] = [];
@@ -92,6 +115,8 @@ export function createExport(
   async function takeVersion({ file, version, mtimeNs }: ReadyFile): Promise<void> {
     const known = versions.get(file);
     if (known === version) return;
+    const failed = unreadable.get(file);
+    if (failed?.version === version) throw failed.error;
     const before = theirs.get(file);
     if (before?.version === version && (await deps.isTheirs(before.copy))) return;
     const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
@@ -103,7 +128,10 @@ export function createExport(
     };
     theirs.delete(file);
     // The daemon that reads it may die: the next check looks again.
-    const verdict = await handOver(copy, { ...deps, onReady });
+    const verdict = await handOver(copy, { ...deps, onReady }).catch((error: unknown) => {
+      if (codeOf(error) === STILL_UNREADABLE) unreadable.set(file, { version, error });
+      throw error;
+    });
     if (verdict === 'theirs') theirs.set(file, { version, copy });
     else versions.set(file, version);
     // A program may keep the time of another file. At the first look, only the time says whether it was written since.
@@ -180,23 +208,25 @@ export async function copyExport(
   }
 }
 
-/** Hands a copy over if it is a version that this daemon has to read; removes any other. */
+/** Hands a copy over if it is a version that this daemon has to read; removes any other, also when claiming it fails. */
 export async function handOver(
   { sha256, bytes, draft, mtimeNs, ...copy }: CopiedFile,
   { log, claim, onReady }: Pick<ExportDeps, 'log' | 'claim' | 'onReady'>,
 ): Promise<Verdict | 'empty'> {
   const facts = { source: copy.source, file: copy.origin ?? copy.name };
-  const verdict =
-    bytes === 0
-      ? 'empty'
-      : await claim({ ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) });
+  const copied = { ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) };
+  const drop = () => rm(path.dirname(draft), { recursive: true, force: true });
+  const claiming = bytes === 0 ? Promise.resolve('empty' as const) : claim(copied);
+  const verdict = await claiming.catch((error: unknown) =>
+    drop().then(() => Promise.reject(error)),
+  );
   if (verdict === 'new') {
     await rename(draft, copy.path);
     exportCopied(log, { ...facts, batch: copy.batch, bytes });
     await onReady(copy);
     return verdict;
   }
-  await rm(path.dirname(draft), { recursive: true, force: true });
+  await drop();
   if (verdict === 'empty') exportEmpty(log, facts);
   else if (verdict === 'theirs') fileTaken(log, facts);
   else if (verdict === 'older') exportOlder(log, facts);

@@ -30,7 +30,11 @@ export type ReadingDeps = {
   log: Log;
   stopping: AbortSignal;
   /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed or copied it. */
-  ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ sha256?: string }>;
+  ingest(
+    file: ClaimedFile,
+    claimedAt: number,
+    isNew: boolean,
+  ): Promise<{ end: string; sha256?: string }>;
 };
 
 type ReaderDeps = ReadingDeps & { versions: Pick<ExportVersions, 'wasRead'> };
@@ -103,9 +107,10 @@ export function createClaimedFileReader(deps: ReaderDeps) {
 function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
   return async (file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<void> => {
     try {
-      const { sha256 } = await ingest(file, claimedAt, isNew);
+      const { end, sha256 } = await ingest(file, claimedAt, isNew);
       gaps.forget(file.batch);
-      if (file.kind === 'export' && sha256) await versions.wasRead(file, sha256);
+      if (file.kind === 'export' && sha256)
+        await versions.wasRead(file, sha256, end === 'unreadable');
     } catch (error) {
       gaps.failed(file.batch);
       const { message: reason } = toError(error);

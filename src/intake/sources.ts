@@ -3,12 +3,18 @@ import { type Config, type ExportSource, type InboxSource, mappingFor } from '..
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
+import type { PoSyncError } from '../core/errors.ts';
 import { oneAtATime } from '../core/semaphore.ts';
 import { keepPause, requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
-import { createExport, leftCopies } from './export.ts';
-import { createExportVersions, type ExportVersions, unreadOf } from './export-versions.ts';
+import { createExport, leftCopies, refuseUnreadable } from './export.ts';
+import {
+  type CopiedFile,
+  createExportVersions,
+  type ExportVersions,
+  unreadOf,
+} from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox, missingClaims } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
@@ -22,6 +28,8 @@ import { openWebExport, storedValidators } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
+  /** Why a file cannot be read as orders of a source; undefined if it can. */
+  faultOf: (file: string, source: string) => Promise<PoSyncError | undefined>;
   /** Learns that an export with `countRewrites` was written again, at this time of this host. */
   notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
@@ -127,7 +135,10 @@ function watchExport(
     spool: spoolOf(config, source.name),
     clock,
     log,
-    claim: versions.claim,
+    async claim(copy: CopiedFile) {
+      await refuseUnreadable(copy, versions, deps.faultOf);
+      return versions.claim(copy);
+    },
     isTheirs: versions.isTheirs,
     onReady,
   };

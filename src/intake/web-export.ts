@@ -1,7 +1,8 @@
 import type { Config, ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
 import { createLoop } from '../core/backoff/loop.ts';
-import { PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
 import type { Route } from '../core/pool.ts';
 import { exportAbsent } from '../log/events/intake.ts';
@@ -9,7 +10,7 @@ import { LIMITS } from '../order/limits.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type DownloadOrder, download, shownAddress, type Validators } from './download.ts';
-import { type ExportDeps, type ExportNeeds, handOver } from './export.ts';
+import { type ExportDeps, type ExportNeeds, handOver, STILL_UNREADABLE } from './export.ts';
 import { type CopiedFile, mappingDigest, sha256 } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
@@ -50,6 +51,9 @@ export function storedValidators(
   };
 }
 
+/** The longest wait for a server that sends something else than its export, such as a login page, in milliseconds. */
+const LONGEST_WAIT = 15 * 60_000;
+
 /**
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
  * once when it is back; it does not affect health, because a restart would not help.
@@ -67,14 +71,20 @@ export function openWebExport(
   /** The version that another daemon reads, or that nobody may read yet, and our copy of it, which is removed. */
   let theirs: { validators: Validators; copy: CopiedFile } | undefined;
 
+  /** Downloads in a row that could not be read. */
+  let unreadable = 0;
+
   async function round(): Promise<number> {
     try {
       await check();
+      unreadable = 0;
       health.recover();
     } catch (error) {
+      if (codeOf(error) === STILL_UNREADABLE) unreadable += 1;
       if (!loop.isStopped) health.fail(asPoSyncError(toError(error)));
     }
-    return source.poll;
+    const { poll } = source;
+    return growingWait(unreadable + 1, { initial: poll, max: Math.max(poll, LONGEST_WAIT) });
   }
 
   async function check(): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
+import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
@@ -58,6 +59,63 @@ describe('a workbook at a web address', () => {
       2,
       expect.stringMatching(/^Not taken: source erp: .*127\.0\.0\.1:1.*\n$/),
     ]);
+  });
+});
+
+describe('an export that is sent as something else each time, such as a login page with a nonce', () => {
+  const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
+  const page = (nonce: number) => `<html><title>Sign in</title><input value="${nonce}"></html>`;
+  const lost = (out: string) => out.split('\n').filter((line) => line.includes('"source-lost"'));
+
+  it('at a web address is one unreadable batch and one trouble, asked for less and less, until a file can be read', async () => {
+    let isAllowed = false;
+    let asked: number[] | undefined;
+    await using server = await openWebServer((_, response) => {
+      asked?.push(performance.now());
+      const body = isAllowed ? ROWS : page(asked?.length ?? 0);
+      response.writeHead(200, { 'content-length': body.length }).end(body);
+    });
+    await using place = await openWorkplace({
+      source: `- { name: erp, type: export, path: 'http://127.0.0.1:${server.port}/orders.csv', poll: 200ms }`,
+    });
+    const daemon = place.start(['start']);
+    await until('the report', async () => (await place.reportsNow()).length === 1);
+    const times: number[] = [];
+    asked = times;
+    await until('some requests', () => times.length === 5);
+    expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(1_500);
+    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable' }]);
+    expect(lost(daemon.out())).toEqual([
+      expect.stringContaining('orders.csv still cannot be read, with other content: '),
+    ]);
+    isAllowed = true;
+    await until('the order', () => place.stored().size === 1);
+    await until('two reports', async () => (await place.reportsNow()).length === 2);
+    expect(daemon.out()).toContain('"event":"source-back"');
+  });
+
+  it('on disk is one unreadable batch and one trouble until a file can be read', async () => {
+    await using place = await openWorkplace({
+      source: '- { name: erp, type: export, path: orders.csv, poll: 100ms, stable: 100ms }',
+    });
+    const file = path.join(place.folder, 'orders.csv');
+    await writeFile(file, page(1));
+    const daemon = place.start(['start']);
+    await until('the report', async () => (await place.reportsNow()).length === 1);
+    for (const nonce of [2, 3]) {
+      await writeFile(file, page(nonce));
+      await until('the trouble', async () => {
+        const { notTaken = [] } = JSON.parse((await place.run(['status', '--json'])).out);
+        return notTaken.some(({ reason }: { reason: string }) =>
+          reason.includes('still cannot be read'),
+        );
+      });
+    }
+    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable' }]);
+    expect(daemon.out().match(/"event":"file-trouble"/g)).toHaveLength(1);
+    await writeFile(file, ROWS);
+    await until('the order', () => place.stored().size === 1);
+    await until('two reports', async () => (await place.reportsNow()).length === 2);
   });
 });
 

@@ -481,8 +481,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the change of a file that was being read',
     file: 'src/admit/file-admission.ts',
-    find: 'begunWith === inspection.sha256 ?',
-    replace: 'begunWith !== undefined ?',
+    find: 'begunWith === undefined || begunWith === inspection.sha256;',
+    replace: 'true;',
     tests: ['test/process/changed-file.test.ts'],
   },
   {
