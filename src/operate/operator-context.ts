@@ -65,7 +65,8 @@ export async function recorded<Result extends { text: string }>(
     await record(done.text);
     return done;
   } catch (error) {
-    await record(toError(error).message);
+    // What made it fail may keep this from being recorded, too.
+    await record(toError(error).message).catch(() => undefined);
     throw error;
   }
 }

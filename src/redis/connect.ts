@@ -12,7 +12,7 @@ import {
   startRemedy,
   withoutPasswords,
 } from './address.ts';
-import { onAbort, onLoss, untilAway } from './connection-end.ts';
+import { onAbort, onLoss, replyRemedy, untilAway } from './connection-end.ts';
 
 /** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
@@ -263,11 +263,8 @@ export function redisRefused(address: RedisAddress, cause: unknown): PoSyncError
   const said = toError(cause).message;
   if (REDIRECTS.test(said)) return redisIsCluster(address, cause);
   const message = `Redis at ${placeText(address)} refuses a command: ${withoutStop(said)}.`;
-  const isLogin = /^(NOAUTH|WRONGPASS|ERR invalid password)/.test(said);
   return new PoSyncError('redis-refused', message, {
-    remedy: isLogin
-      ? 'Check PO_SYNC_REDIS_PASSWORD_FILE, which contains the path of a file with the password (or PO_SYNC_REDIS_PASSWORD, or the address in PO_SYNC_REDIS_URL), and PO_SYNC_REDIS_USERNAME where the user is not the default one.'
-      : 'Check user, password and the permissions of that user (docs/operations/redis.md lists them).',
+    remedy: replyRemedy(said) ?? 'Look into the log of Redis.',
     cause,
   });
 }

@@ -130,7 +130,22 @@ const REPLIES: [RegExp, remedy: string][] = [
   [/\bNOPERM\b/, RIGHTS_REMEDY],
   [/\bOOM\b/, 'Free memory, or raise maxmemory (docs/operations/redis.md).'],
   [/\bMISCONF\b/, 'Redis cannot write its data: its log and the free space of its disk say why.'],
+  [
+    /^(NOAUTH|WRONGPASS|ERR invalid password)/,
+    'Check PO_SYNC_REDIS_PASSWORD_FILE, which contains the path of a file with the password (or PO_SYNC_REDIS_PASSWORD, or the address in PO_SYNC_REDIS_URL), and PO_SYNC_REDIS_USERNAME where the user is not the default one.',
+  ],
+  [/\bBUSY\b/, 'A script or function keeps Redis busy: find it in the slow log of Redis.'],
 ];
+
+/** What a person does about an answer of Redis; undefined if only its log may say. */
+export function replyRemedy(said: string): string | undefined {
+  return REPLIES.find(([reply]) => reply.test(said))?.[1];
+}
+
+/** What Redis says where it refuses each write for now, of whoever sends it; undefined for any other error. */
+export function refusedWrite({ message }: Error): string | undefined {
+  return /\b(?:OOM|MISCONF|NOREPLICAS|READONLY)\b.*?(?= script: |$)/.exec(message)?.[0];
+}
 
 /**
  * The error of a command whose connection ended, as PoSyncError `redis-unreachable`, or that Redis refused, as `redis-refused`;
@@ -138,7 +153,7 @@ const REPLIES: [RegExp, remedy: string][] = [
  */
 export function explainRedisError(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof PoSyncError) return thrown;
-  const remedy = REPLIES.find(([reply]) => reply.test(thrown.message))?.[1];
+  const remedy = replyRemedy(thrown.message);
   if (remedy !== undefined && thrown.name === 'ReplyError')
     return new PoSyncError(
       'redis-refused',

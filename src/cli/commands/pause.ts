@@ -1,6 +1,7 @@
 import { withoutStop } from '../../core/format.ts';
 import {
   byWhom,
+  notStored,
   pauseDelivery,
   pauseJson,
   resumeDelivery,
@@ -18,7 +19,8 @@ export async function pauseCommand(
   args: CommonArgs & { reason?: string },
   shell: Shell,
 ): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false });
+  const opening = openOperatorContext(args, shell, { confirm: false });
+  await using context = await opening.catch(notStored);
   const { environment } = context.config;
   const { reason, before } = await recorded(
     { what: 'pause', on: environment },

@@ -1,12 +1,14 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
 import { configurationOf } from '../../config/show.ts';
+import { PoSyncError, toError } from '../../core/errors.ts';
 import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
 import { keysElsewhere } from '../../ledger/environment-ledger.ts';
+import { refusedWrite, replyRemedy } from '../../redis/connection-end.ts';
 import { PERSONS_PAUSE } from '../../redis/keys.ts';
 import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -83,9 +85,24 @@ export async function pauseDelivery(
   const before = (await breaker.reasons()).find(({ code }) => code === OPERATOR)?.reason;
   const own = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
   const reason = why === undefined ? (before ?? own) : own;
-  await breaker.hold(OPERATOR, reason);
+  await breaker.hold(OPERATOR, reason).catch(notStored);
   await sharePause(context);
   return { reason, ...(before === undefined ? {} : { before }) };
+}
+
+/** While Redis refuses writes, there is nothing to pause: an attempt begins with an entry in Redis. Throws PoSyncError `pause-not-stored`. */
+export function notStored(thrown: unknown): never {
+  const { message, cause } = toError(thrown);
+  const said = refusedWrite(toError(thrown)) ?? (cause instanceof Error && refusedWrite(cause));
+  if (!said) throw thrown;
+  throw new PoSyncError(
+    'pause-not-stored',
+    `The pause could not be stored: Redis refuses writes (${withoutStop(said)}). No order is sent while it does, and delivery resumes when Redis takes writes again.`,
+    {
+      remedy: `${replyRemedy(message) ?? 'Find out why.'} To keep orders from being sent then, stop the daemons first, and run po-sync pause before you start them.`,
+      cause: thrown,
+    },
+  );
 }
 
 type OfEnvironment = { config: Pick<Config, 'environment' | 'data'> };
