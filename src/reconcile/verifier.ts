@@ -10,7 +10,6 @@ import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/eve
 import type { Log } from '../log/log.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
 import {
@@ -20,6 +19,7 @@ import {
   judgeEvidence,
   type ListSight,
 } from './evidence.ts';
+import { withListLease } from './list-lease.ts';
 import { listState, paceLists } from './list-pace.ts';
 import { type ListProof, unprovedBy } from './list-proof.ts';
 
@@ -41,7 +41,6 @@ type VerifierDeps = {
 
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
 const MOST = 10_000;
-const LOCK = 15_000;
 
 /** As many lists as it takes: a process that watched for a settle has read them. */
 const ENOUGH = Number.MAX_SAFE_INTEGER;
@@ -72,19 +71,13 @@ type Reading = {
 export function createVerifier(input: VerifierDeps) {
   const { ledger, owner, store } = input;
   const deps = { ...input, isNews: createNews(store.time.now, NEWS) };
-  const { redis, keys, time } = store;
+  const { time } = store;
 
   /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
     if (due.length === 0 || time.now() < (await listState(store)).nextAt) return;
-    const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
-    if (lock === undefined) return;
-    try {
-      await verify(deps, due);
-    } finally {
-      await lock.release();
-    }
+    await withListLease(store, owner, () => verify(deps, due));
   }
 
   return { tick };
