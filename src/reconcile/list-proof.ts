@@ -8,7 +8,7 @@ import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
-import { askPaging, readPages } from './list-pages.ts';
+import { askPaging, readPages, readShown } from './list-pages.ts';
 import {
   addShown,
   countShared,
@@ -172,7 +172,7 @@ export function createListProof(deps: ListProofDeps) {
   /** A list with fewer than two orders, or one that cannot be read, is asked again sooner. */
   async function askAgain(): Promise<void> {
     await redis.hset(keys.listProof, { askedAt: time.now() - ASK_AGAIN + ASK_SOON });
-    const { end, shown } = await readExisting(list);
+    const { end, shown } = await readShown(list);
     if (end.kind === 'complete') await knowPaging(shown);
   }
 

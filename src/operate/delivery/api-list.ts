@@ -1,4 +1,4 @@
-import type { ListEnd, ListedOrder } from '../../api/list.ts';
+import type { ListedOrder, ReadList } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
 import { environmentOf } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
@@ -12,9 +12,6 @@ import { countedList } from '../../reconcile/reconciliation.ts';
 import type { Lease } from '../../redis/lease.ts';
 import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
-
-/** Reads the API's list and reports each order; returns how the reading ended. Throws PoSyncError `interrupted`. */
-export type ReadList = (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>;
 
 /** Pause between two attempts to get the lease of the list, in milliseconds. */
 const TRY_AGAIN = 200;
@@ -71,7 +68,7 @@ async function unprovedTrouble({
   return unproved && { reason, isOffered: true, unproved };
 }
 
-/** Reads the list with an open partner, never while a daemon reads it. */
+/** Reads the list with an open partner, never while a daemon reads it. Throws PoSyncError `interrupted`. */
 export function readInTurn(
   context: Omit<OperatorContext, 'operator'>,
   partner: Pick<Partner, 'list'>,
