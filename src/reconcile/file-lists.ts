@@ -1,5 +1,4 @@
 import { withStatus } from '../api/classify.ts';
-import { createNews } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { withoutStop } from '../core/format.ts';
 import { collectExisting } from '../ledger/adopt.ts';
@@ -9,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import type { LedgerRebuild } from './ledger-rebuild.ts';
 import { withListLease } from './list-lease.ts';
-import { listState, paceLists } from './list-pace.ts';
+import { createListNews, listState, paceLists } from './list-pace.ts';
 import type { ListProof } from './list-proof.ts';
 
 type FileListsDeps = {
@@ -23,8 +22,6 @@ type FileListsDeps = {
   proof: Pick<ListProof, 'read'>;
 };
 
-/** Reads with the same end are reported once, then with growing gaps. Milliseconds. */
-const NEWS = { initial: 60_000, max: 3_600_000 };
 /** Milliseconds. Longer than any list takes. */
 const LONGEST = 3_600_000;
 
@@ -44,7 +41,7 @@ export function createFileLists({
 }: FileListsDeps) {
   const { time } = store;
   const requests = createListRequests(store);
-  const isNews = createNews(time.now, NEWS);
+  const isNews = createListNews(time.now);
   let isOffered = true;
 
   /** One read, if a file waits for it. */

@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { spellingOf } from '../ledger/spellings.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
+import { scored } from '../redis/scored.ts';
 import type { Store } from '../redis/store.ts';
 import {
   type Bracket,
@@ -90,13 +91,10 @@ export function createGuaranteeMeter({
       redis.hmget(keys.guarantee, 'listed', 'lacked'),
       redis.hset(keys.guarantee, 'asked', from),
     ]);
-    const created = flat.flatMap((number, i): [string, number][] =>
-      i % 2 === 0 ? [[number, Number(flat[i + 1])]] : [],
-    );
     const before = { from: Number(listed ?? 0), lacked: JSON.parse(lacked ?? '{}') };
     const due = await ledger.numbersDue('doubt', Number.MAX_SAFE_INTEGER, MOST_DOUBTS);
     const doubts = await inDoubt([...due, ...Object.keys(before.lacked)].slice(0, 2 * MOST_DOUBTS));
-    return createSight({ from, before, created: new Map(created), doubts, now: time.now });
+    return createSight({ from, before, created: new Map(scored(flat)), doubts, now: time.now });
   }
 
   /** Of these orders, those that no attempt is under way for after a call without a clear answer, and when that ended. */

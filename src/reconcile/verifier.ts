@@ -1,5 +1,4 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { createNews } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -20,7 +19,7 @@ import {
   type ListSight,
 } from './evidence.ts';
 import { withListLease } from './list-lease.ts';
-import { listState, paceLists } from './list-pace.ts';
+import { createListNews, listState, paceLists } from './list-pace.ts';
 import { type ListProof, unprovedBy } from './list-proof.ts';
 
 type VerifierDeps = {
@@ -70,7 +69,7 @@ type Reading = {
  */
 export function createVerifier(input: VerifierDeps) {
   const { ledger, owner, store } = input;
-  const deps = { ...input, isNews: createNews(store.time.now, NEWS) };
+  const deps = { ...input, isNews: createListNews(store.time.now) };
   const { time } = store;
 
   /** One round, if an order is due. */
@@ -85,9 +84,6 @@ export function createVerifier(input: VerifierDeps) {
 
 /** A verifier, and whether a list with this outcome is worth a line in the log. */
 type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
-
-/** A series of lists with the same outcome is reported once, then with growing gaps. Milliseconds. */
-const NEWS = { initial: 60_000, max: 3_600_000 };
 
 async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void> {
   // What the API stored after two lists lacked it must not be sent again only because no other attempt was in doubt.
