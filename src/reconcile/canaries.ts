@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { scored } from '../redis/scored.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { type Absence, ageCanaries, type Canary } from './evidence.ts';
 
@@ -41,9 +42,7 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
 
   async function all(): Promise<Canary[]> {
     const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
-    return flat.flatMap((number, i) =>
-      i % 2 === 0 ? [{ number, since: Number(flat[i + 1]) }] : [],
-    );
+    return scored(flat).map(([number, since]) => ({ number, since }));
   }
 
   /** Replaces canaries that the list no longer shows because of their age. One caller at a time. */

@@ -1,15 +1,14 @@
 import { withStatus } from '../api/classify.ts';
-import { createNews } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { withoutStop } from '../core/format.ts';
 import { collectExisting } from '../ledger/adopt.ts';
 import { createListRequests } from '../ledger/list-requests.ts';
 import { fileListRead, rebuildImpossible } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import type { LedgerRebuild } from './ledger-rebuild.ts';
-import { listState, paceLists } from './list-pace.ts';
+import { withListLease } from './list-lease.ts';
+import { createListNews, listState, paceLists } from './list-pace.ts';
 import type { ListProof } from './list-proof.ts';
 
 type FileListsDeps = {
@@ -23,9 +22,6 @@ type FileListsDeps = {
   proof: Pick<ListProof, 'read'>;
 };
 
-const LOCK = 15_000;
-/** Reads with the same end are reported once, then with growing gaps. Milliseconds. */
-const NEWS = { initial: 60_000, max: 3_600_000 };
 /** Milliseconds. Longer than any list takes. */
 const LONGEST = 3_600_000;
 
@@ -43,9 +39,9 @@ export function createFileLists({
   rebuild,
   proof,
 }: FileListsDeps) {
-  const { redis, keys, time } = store;
+  const { time } = store;
   const requests = createListRequests(store);
-  const isNews = createNews(time.now, NEWS);
+  const isNews = createListNews(time.now);
   let isOffered = true;
 
   /** One read, if a file waits for it. */
@@ -54,13 +50,7 @@ export function createFileLists({
     if (asked <= served || time.now() < (await listState(store)).forFilesAt) return;
     // That one is read first, by other rules.
     if ((await rebuild.pending()) !== undefined) return;
-    const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
-    if (lock === undefined) return;
-    try {
-      await untilStop(read());
-    } finally {
-      await lock.release();
-    }
+    await withListLease(store, owner, () => untilStop(read()));
   }
 
   /** A list may take minutes: a stop does not wait for it. */

@@ -1,4 +1,4 @@
-import type { ListEnd, ListedOrder } from '../api/list.ts';
+import type { ListEnd, ListedOrder, ReadList } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { within } from '../core/semaphore.ts';
@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { spellingOf } from '../ledger/spellings.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { takeLease } from '../redis/lease.ts';
+import { scored } from '../redis/scored.ts';
 import type { Store } from '../redis/store.ts';
 import {
   type Bracket,
@@ -17,6 +17,7 @@ import {
   NOTHING_SEEN,
   type Seen,
 } from './guarantee.ts';
+import { withListLease } from './list-lease.ts';
 import { listState } from './list-pace.ts';
 
 type MeterDeps = {
@@ -29,9 +30,6 @@ type MeterDeps = {
   stopping: AbortSignal;
 };
 
-/** Reads the API's list once. */
-type ReadList = (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>;
-
 /** Of the created orders that no list has shown, the oldest are watched, then the newest ones. */
 const FIRST = 10;
 const MOST = 60;
@@ -43,7 +41,6 @@ const SPACING = 1_000;
 const HOUR = 3_600_000;
 /** A created order is watched so many milliseconds. */
 const PATIENCE = 24 * HOUR;
-const LOCK = 15_000;
 
 /** Measures the assumptions of docs/guarantees.md from orders that are created and lists that are read, for all daemons. */
 export function createGuaranteeMeter({
@@ -94,13 +91,10 @@ export function createGuaranteeMeter({
       redis.hmget(keys.guarantee, 'listed', 'lacked'),
       redis.hset(keys.guarantee, 'asked', from),
     ]);
-    const created = flat.flatMap((number, i): [string, number][] =>
-      i % 2 === 0 ? [[number, Number(flat[i + 1])]] : [],
-    );
     const before = { from: Number(listed ?? 0), lacked: JSON.parse(lacked ?? '{}') };
     const due = await ledger.numbersDue('doubt', Number.MAX_SAFE_INTEGER, MOST_DOUBTS);
     const doubts = await inDoubt([...due, ...Object.keys(before.lacked)].slice(0, 2 * MOST_DOUBTS));
-    return createSight({ from, before, created: new Map(created), doubts, now: time.now });
+    return createSight({ from, before, created: new Map(scored(flat)), doubts, now: time.now });
   }
 
   /** Of these orders, those that no attempt is under way for after a call without a clear answer, and when that ended. */
@@ -151,9 +145,7 @@ export function createGuaranteeMeter({
   /** Reads the list when a created order should be in it by now, and nobody has read it for an hour. */
   async function tick(list: ReadList): Promise<void> {
     if (!(await isDue())) return;
-    const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
-    if (lock === undefined) return;
-    try {
+    await withListLease(store, owner, async () => {
       // A stop does not wait for a list that takes minutes.
       if (await isDue())
         await within(
@@ -162,9 +154,7 @@ export function createGuaranteeMeter({
           clock,
           stopping,
         );
-    } finally {
-      await lock.release();
-    }
+    });
   }
 
   async function isDue(): Promise<boolean> {

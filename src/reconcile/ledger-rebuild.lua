@@ -5,11 +5,8 @@
 -- long as the one before), the longest, '' or '1' where the hold replaces the one that is there, and the hold;
 -- for `show`: that hold; `because` has the reason of the hold in place of now.
 -- Returns 0 when the request was not of that epoch.
+-- include end-hold.lua
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
-local function holdOf(field)
-  local hold = redis.call('HGET', KEYS[2], field)
-  return hold and cjson.decode(hold)
-end
 
 if ARGV[1] == 'end' then
   local why = redis.call('HGET', KEYS[1], 'why') or ''
@@ -18,22 +15,15 @@ if ARGV[1] == 'end' then
   redis.call('HDEL', KEYS[2], 'hold:list')
   if ARGV[6] == '' then redis.call('HDEL', KEYS[4], 'proof', 'before')
   else redis.call('HSET', KEYS[4], 'proof', 'due', 'before', ARGV[6], 'why', why) end
-  for _, field in ipairs({ ARGV[3], ARGV[5] }) do
-    local hold = holdOf(field)
-    if hold then
-      redis.call('HDEL', KEYS[2], field)
-      local pause = { code = hold.code, reason = hold.reason, from = hold.since, to = tonumber(ARGV[4]) }
-      redis.call('LPUSH', KEYS[3], cjson.encode(pause))
-      redis.call('LTRIM', KEYS[3], 0, 199)
-    end
-  end
+  for _, field in ipairs({ ARGV[3], ARGV[5] }) do endHold(KEYS[2], KEYS[3], field, ARGV[4]) end
   return 1
 end
 
 -- In one step: nobody would end a hold without a request.
 if ARGV[1] == 'show' then return redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[5]) end
 
-local hold = holdOf(ARGV[3])
+local text = redis.call('HGET', KEYS[2], ARGV[3])
+local hold = text and cjson.decode(text)
 
 if ARGV[1] == 'because' then
   if not hold then return 0 end

@@ -21,8 +21,8 @@ import {
   rebuildImpossible,
 } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
+import { withListLease } from './list-lease.ts';
 import { expectedOrders, keepShown, type ListProof } from './list-proof.ts';
 import {
   createRebuildRequest,
@@ -47,7 +47,6 @@ export type RebuildResult = 'done' | 'pending' | 'impossible';
 
 export type LedgerRebuild = ReturnType<typeof createLedgerRebuild>;
 
-const LOCK = 15_000;
 const PAGE = 500;
 /** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
@@ -64,7 +63,7 @@ const NO_REPORTS =
  */
 export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   const { store, policy, log, proof } = deps;
-  const { redis, keys, time } = store;
+  const { time } = store;
   const request = createRebuildRequest(store);
   const takeIn = createTakeIn(deps);
   const { mode, isProtected } = proof.rules;
@@ -78,13 +77,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     // A wait that another process began may be shorter than it seems.
     if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
     if (waitsFor === 'reports' && (await isWaiting(pending))) return 'pending';
-    const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
-    if (lock === undefined) return 'pending';
-    try {
-      return await run(pending);
-    } finally {
-      await lock.release();
-    }
+    return (await withListLease(store, deps.owner, () => run(pending))) ?? 'pending';
   }
 
   async function run({ why, epoch }: PendingRebuild): Promise<RebuildResult> {

@@ -1,6 +1,6 @@
 import { withStatus } from '../api/classify.ts';
 import type { ListEnd } from '../api/list.ts';
-import { growingWait } from '../core/backoff/backoff.ts';
+import { createNews, growingWait } from '../core/backoff/backoff.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -14,6 +14,14 @@ const SHORTEST_PAUSE = 0.1;
 const LONGEST_PAUSE = 4;
 /** Milliseconds. The shortest pause between two lists, however short a settle is: at most four reads a second. */
 const LEAST_PAUSE = 250;
+
+/** Reads with the same end are reported once, then with growing gaps. Milliseconds. */
+const NEWS = { initial: 60_000, max: 3_600_000 };
+
+/** Builds the test whether a read with this end is worth a line in the log. */
+export function createListNews(now: () => number): (end: string) => boolean {
+  return createNews(now, NEWS);
+}
 
 type Place = { redis: Redis; keys: Keys };
 

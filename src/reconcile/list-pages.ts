@@ -29,7 +29,7 @@ export async function askPaging(
     if (end.kind !== 'complete') return isRefused(end) ? 'unknown' : end;
     if (countShared(first, shown) === first.size) continue;
 
-    const again = await readShown(list, {});
+    const again = await readShown(list);
     if (again.end.kind !== 'complete') return again.end;
     return countShared(first, again.shown) === first.size ? 'yes' : 'unknown';
   }
@@ -44,7 +44,8 @@ function isRefused({ said: { httpStatus = 0 } }: Exclude<ListEnd, { kind: 'compl
   return httpStatus >= 400 && httpStatus < 500 && !ABOUT_OTHERS.has(httpStatus);
 }
 
-async function readShown(list: ReadList, query: ListQuery) {
+/** One request, and the numbers that it showed. */
+export async function readShown(list: ReadList, query: ListQuery = {}) {
   const shown = new Set<number>();
   const end = await list(({ purchaseOrderNumber }) => addShown(shown, purchaseOrderNumber), query);
   return { end, shown };

@@ -4,11 +4,11 @@ import { orders } from '../core/format.ts';
 import { collectExisting, type Existing } from '../ledger/adopt.ts';
 import type { Known } from '../ledger/entry.ts';
 import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
-import { takeLease } from '../redis/lease.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { ListKind } from './guarantee.ts';
-import { askPaging, readPages } from './list-pages.ts';
+import { withListLease } from './list-lease.ts';
+import { askPaging, readPages, readShown } from './list-pages.ts';
 import {
   addShown,
   countShared,
@@ -63,7 +63,6 @@ const ASK_AGAIN = 86_400_000;
 const ASK_SOON = 3_600_000;
 /** Failures in a row after which a list counts as one of which that is not known. */
 const MOST_UNANSWERED = 6;
-const LOCK = 15_000;
 /** The first pause between two reads for the order of the turn: a share of a settle, and the least in milliseconds. */
 const FIRST_PAUSE = 1 / 64;
 const LEAST_PAUSE = 250;
@@ -160,13 +159,8 @@ export function createListProof(deps: ListProofDeps) {
     const asks = now - askedAt >= ASK_AGAIN && (await redis.exists(keys.rebuild)) === 0;
     if (looksFor === undefined ? !asks : await isSending(looksFor)) return;
 
-    const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
-    if (lock === undefined) return;
-    try {
-      await (looksFor === undefined ? askAgain() : lookFor(looksFor));
-    } finally {
-      await lock.release();
-    }
+    const look = () => (looksFor === undefined ? askAgain() : lookFor(looksFor));
+    await withListLease(store, deps.owner, look);
   }
 
   async function lookFor(turn: string): Promise<void> {
@@ -178,7 +172,7 @@ export function createListProof(deps: ListProofDeps) {
   /** A list with fewer than two orders, or one that cannot be read, is asked again sooner. */
   async function askAgain(): Promise<void> {
     await redis.hset(keys.listProof, { askedAt: time.now() - ASK_AGAIN + ASK_SOON });
-    const { end, shown } = await readExisting(list);
+    const { end, shown } = await readShown(list);
     if (end.kind === 'complete') await knowPaging(shown);
   }
 

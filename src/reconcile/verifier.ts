@@ -1,5 +1,4 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { createNews } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -10,7 +9,6 @@ import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/eve
 import type { Log } from '../log/log.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
 import {
@@ -20,7 +18,8 @@ import {
   judgeEvidence,
   type ListSight,
 } from './evidence.ts';
-import { listState, paceLists } from './list-pace.ts';
+import { withListLease } from './list-lease.ts';
+import { createListNews, listState, paceLists } from './list-pace.ts';
 import { type ListProof, unprovedBy } from './list-proof.ts';
 
 type VerifierDeps = {
@@ -41,7 +40,6 @@ type VerifierDeps = {
 
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
 const MOST = 10_000;
-const LOCK = 15_000;
 
 /** As many lists as it takes: a process that watched for a settle has read them. */
 const ENOUGH = Number.MAX_SAFE_INTEGER;
@@ -71,20 +69,14 @@ type Reading = {
  */
 export function createVerifier(input: VerifierDeps) {
   const { ledger, owner, store } = input;
-  const deps = { ...input, isNews: createNews(store.time.now, NEWS) };
-  const { redis, keys, time } = store;
+  const deps = { ...input, isNews: createListNews(store.time.now) };
+  const { time } = store;
 
   /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
     if (due.length === 0 || time.now() < (await listState(store)).nextAt) return;
-    const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
-    if (lock === undefined) return;
-    try {
-      await verify(deps, due);
-    } finally {
-      await lock.release();
-    }
+    await withListLease(store, owner, () => verify(deps, due));
   }
 
   return { tick };
@@ -92,9 +84,6 @@ export function createVerifier(input: VerifierDeps) {
 
 /** A verifier, and whether a list with this outcome is worth a line in the log. */
 type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
-
-/** A series of lists with the same outcome is reported once, then with growing gaps. Milliseconds. */
-const NEWS = { initial: 60_000, max: 3_600_000 };
 
 async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void> {
   // What the API stored after two lists lacked it must not be sent again only because no other attempt was in doubt.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ReadList } from '../../api/list.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
@@ -8,7 +9,7 @@ import {
   type RetryVerdict,
   retryDeadLetters,
 } from '../../operate/dead-letters/retry-dead-letters.ts';
-import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
+import { findListed, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { byArticle, firstItems, itemsIn } from '../../order/order.ts';

@@ -1,4 +1,4 @@
-import type { ListEnd, ListedOrder } from '../../api/list.ts';
+import type { ListedOrder, ReadList } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
 import { environmentOf } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
@@ -6,17 +6,14 @@ import { loadSecrets } from '../../config/secrets.ts';
 import type { Variables } from '../../config/variables.ts';
 import { interruption, PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
+import { takeListLease } from '../../reconcile/list-lease.ts';
 import { lookingList, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
 import { countedList } from '../../reconcile/reconciliation.ts';
-import { type Lease, takeLease } from '../../redis/lease.ts';
+import type { Lease } from '../../redis/lease.ts';
 import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
-/** Reads the API's list and reports each order; returns how the reading ended. Throws PoSyncError `interrupted`. */
-export type ReadList = (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>;
-
-/** Duration of a lease on the list, and pause between two attempts to get it, in milliseconds. */
-const LEASE = 15_000;
+/** Pause between two attempts to get the lease of the list, in milliseconds. */
 const TRY_AGAIN = 200;
 
 /**
@@ -71,7 +68,7 @@ async function unprovedTrouble({
   return unproved && { reason, isOffered: true, unproved };
 }
 
-/** Reads the list with an open partner, never while a daemon reads it. */
+/** Reads the list with an open partner, never while a daemon reads it. Throws PoSyncError `interrupted`. */
 export function readInTurn(
   context: Omit<OperatorContext, 'operator'>,
   partner: Pick<Partner, 'list'>,
@@ -91,7 +88,7 @@ type LeaseContext = Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'stoppin
 
 async function waitForLease({ store, owner, clock, stopping }: LeaseContext): Promise<Lease> {
   for (;;) {
-    const lease = await takeLease(store.redis, store.keys.verificationLock, owner, LEASE);
+    const lease = await takeListLease(store, owner);
     if (lease) return lease;
     if (stopping.aborted) throw interruption('Interrupted while another process reads the list.');
     await clock.sleep(TRY_AGAIN, stopping);

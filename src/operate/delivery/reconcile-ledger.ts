@@ -1,5 +1,5 @@
 import type { Said } from '../../api/classify.ts';
-import { type ListedOrder, listRemedy } from '../../api/list.ts';
+import { type ListedOrder, listRemedy, type ReadList } from '../../api/list.ts';
 import { environmentOf, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
@@ -14,7 +14,6 @@ import { expectOrders, keepShown, type Unproved, unprovedBy } from '../../reconc
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import { addShown } from '../../reconcile/shown-numbers.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import type { ReadList } from './api-list.ts';
 
 /**
  * The API's list, read once from `listedFrom` (Redis time), where it differs from the ledger, and why

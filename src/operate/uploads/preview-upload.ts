@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ReadList } from '../../api/list.ts';
 import { environmentOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
@@ -12,7 +13,6 @@ import type { Inspection } from '../../parse/inspection.ts';
 import { foreignBatch } from '../../parse/unreadable.ts';
 import { unprovedBy } from '../../reconcile/list-proof.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
-import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { createComparison, type Preview, type Verdict } from '../orders/preview-orders.ts';

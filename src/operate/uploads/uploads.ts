@@ -1,9 +1,9 @@
+import type { ReadList } from '../../api/list.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { createSemaphore } from '../../core/semaphore.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import { createAdoption } from '../../ledger/adopt.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
-import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { compareUpload, previewUpload } from './preview-upload.ts';
 import {
