@@ -59,16 +59,16 @@ export function judgeEvidence({
 }
 
 /**
- * Whether a list may prove that an order sent at `sentAt` is absent: where younger orders are known as
- * created, one of them is old enough that the list must show it. A list that begins to be cut shows
- * older orders, and none of those.
+ * Whether a list shows what was created after an order that was sent at `sentAt`: a list that begins to
+ * be cut shows older orders only. `young`: it need not show any of them yet; `none` is known.
  */
-export function isWitnessed(
+export function witnessOf(
   { canaries, listedFrom, settle }: Pick<ListSight, 'canaries' | 'listedFrom' | 'settle'>,
   sentAt: number,
-): boolean {
+): 'shown' | 'young' | 'none' {
   const isYounger = ({ since }: Canary) => since >= sentAt;
-  return !canaries.some(isYounger) || grownOf(canaries, listedFrom, settle).some(isYounger);
+  if (!canaries.some(isYounger)) return 'none';
+  return grownOf(canaries, listedFrom, settle).some(isYounger) ? 'shown' : 'young';
 }
 
 /** A canary that lists have not shown: since when, and in how many of them in a row. */

@@ -12,11 +12,12 @@ import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
 import {
+  type Canary,
   collectRows,
   type Evidence,
-  isWitnessed,
   judgeEvidence,
   type ListSight,
+  witnessOf,
 } from './evidence.ts';
 import { withListLease } from './list-lease.ts';
 import { createListNews, listState, paceLists } from './list-pace.ts';
@@ -53,8 +54,8 @@ type Reading = {
   /** Numbers in question that the list shows in another spelling only, and how. */
   respelled: ReadonlyMap<string, string>;
   evidence: Evidence | undefined;
-  /** Whether the list shows what was created after an order in doubt, sent at this time. */
-  isSeen(sentAt: number): boolean;
+  settle: number;
+  canaries: readonly Canary[];
   /** This process has watched ledger time for a settle: a wait is as long as it seems. */
   isWatched: boolean;
   /** Inconclusive lists in a row, including this one. */
@@ -92,7 +93,8 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
   const numbers = [...inDoubt, ...dueAgain.filter((number) => reading.rows.has(number))];
   for (const one of await deps.ledger.lookup(numbers)) {
     if (one.kind !== 'open' || !mayBeThere(one.entry) || one.entry.state === 'inDoubt') continue;
-    const event = eventFor(one.entry, reading, deps.store.time.now());
+    const mayProve = await mayProveAbsence(deps, one.entry, reading);
+    const event = eventFor(one.entry, reading, mayProve, deps.store.time.now());
     const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
     if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event);
   }
@@ -125,8 +127,7 @@ async function read(
   );
   const isAway = deps.delivery.isAway() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
-  const isSeen = (sentAt: number) => isWitnessed(sight, sentAt);
-  return { listedFrom, end, rows, respelled, evidence, isSeen, isWatched, unclear, isAway };
+  return { ...sight, end, rows, respelled, evidence, isWatched, unclear, isAway };
 }
 
 async function judge(
@@ -149,8 +150,36 @@ async function countUnclear(
   return 0;
 }
 
+/**
+ * Whether a list that lacks the order shows an order that was created after it. Where none was, one order
+ * at a time is sent again, once: it shows the others whether the list begins to be cut just here.
+ */
+async function mayProveAbsence(
+  { ledger, proof, store, policy }: VerifierDeps,
+  entry: Entry,
+  reading: Reading,
+): Promise<'yes' | 'alone' | 'no'> {
+  if (proof.rules.mode !== 'prove' || reading.evidence?.kind !== 'good') return 'yes';
+  switch (witnessOf(reading, entry.maybeSentAt ?? 0)) {
+    case 'shown':
+      return 'yes';
+    case 'young':
+      return 'no';
+    case 'none': {
+      const due = await ledger.nextDue('due');
+      const isNext = due === undefined || due > store.time.now() + policy.settle;
+      return isNext && entry.sentAlone === undefined ? 'alone' : 'no';
+    }
+  }
+}
+
 /** What this list says about one order in doubt. */
-function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
+function eventFor(
+  entry: Entry,
+  reading: Reading,
+  mayProve: 'yes' | 'alone' | 'no',
+  at: number,
+): ListEvent {
   const {
     listedFrom,
     end,
@@ -167,14 +196,14 @@ function eventFor(entry: Entry, reading: Reading, at: number): ListEvent {
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
-  const isGood = evidence?.kind === 'good' && reading.isSeen(maybeSentAt);
+  const isGood = evidence?.kind === 'good' && mayProve !== 'no';
   // It may have been created as soon as its first attempt began.
-  if (isGood && firstAt > evidence.reaches)
-    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
+  if (isGood && firstAt > evidence.reaches) {
+    const isAlone = mayProve === 'alone';
+    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched, isAlone };
+  }
   const answer =
-    end.kind === 'complete'
-      ? unclearAnswer(evidence, reading.isSeen(maybeSentAt))
-      : ofList(end.said);
+    end.kind === 'complete' ? unclearAnswer(evidence, mayProve !== 'no') : ofList(end.said);
   // A list that is good for other orders only does not end the series for this one.
   const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
   return { kind: 'inconclusive', at, listedFrom, inARow: lists, answer, isAway };

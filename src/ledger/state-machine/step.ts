@@ -46,9 +46,16 @@ export type ListEvent =
   | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
   /**
    * The list is good evidence and does not show the number; `needed` such lists prove absence. Not `isWatched`: who read
-   * it cannot know how long the order waited for it.
+   * it cannot know how long the order waited for it. `isAlone`: no order is known that was created after it.
    */
-  | { kind: 'absent'; at: number; listedFrom: number; needed: number; isWatched?: boolean }
+  | {
+      kind: 'absent';
+      at: number;
+      listedFrom: number;
+      needed: number;
+      isWatched?: boolean;
+      isAlone?: boolean;
+    }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
   | {
       kind: 'inconclusive';
