@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import {
   type Absence,
   ageCanaries,
-  isWitnessed,
   judgeEvidence,
+  witnessOf,
 } from '../../src/reconcile/evidence.ts';
 
 const base = {
@@ -67,9 +67,9 @@ it('a list that is not proved complete proves nothing, whatever it shows', () =>
 it('absence needs a younger order that the list must show, where one was created', () => {
   const sentAt = base.listedFrom - 3 * base.settle;
   const older = { number: 'OLDER', since: sentAt - 1 };
-  expect(isWitnessed({ ...base, canaries: [older] }, sentAt)).toBe(true);
-  expect(isWitnessed({ ...base, canaries: [older, young('YOUNGER')] }, sentAt)).toBe(false);
-  expect(isWitnessed({ ...base, canaries: [older, grown('YOUNGER')] }, sentAt)).toBe(true);
+  expect(witnessOf({ ...base, canaries: [older] }, sentAt)).toBe('none');
+  expect(witnessOf({ ...base, canaries: [older, young('YOUNGER')] }, sentAt)).toBe('young');
+  expect(witnessOf({ ...base, canaries: [older, grown('YOUNGER')] }, sentAt)).toBe('shown');
 });
 
 /** Canaries by age, oldest first: A to E. */
