@@ -68,8 +68,6 @@ export type Entry = {
   /** Lists that were good evidence and did not show the order, and when the last of them began. */
   absences: number;
   absentAt?: number;
-  /** It was sent again although no order was known that was created after it: the next time that is not enough. */
-  sentAlone?: true;
   /** When the first list was read that could not tell, since the last one that could. */
   askedSince?: number;
   /** Of a conflict: the other content, which the API has. */

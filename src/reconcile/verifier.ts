@@ -93,10 +93,10 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
   const numbers = [...inDoubt, ...dueAgain.filter((number) => reading.rows.has(number))];
   for (const one of await deps.ledger.lookup(numbers)) {
     if (one.kind !== 'open' || !mayBeThere(one.entry) || one.entry.state === 'inDoubt') continue;
-    const mayProve = await mayProveAbsence(deps, one.entry, reading);
-    const event = eventFor(one.entry, reading, mayProve, deps.store.time.now());
+    const proof = await absenceProof(deps, one.entry, reading);
+    const event = eventFor(one.entry, reading, proof, deps.store.time.now());
     const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
-    if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event);
+    if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event, proof);
   }
 }
 
@@ -150,15 +150,18 @@ async function countUnclear(
   return 0;
 }
 
+/** Whether a list that lacks an order shows one that was created after it; `alone`: none is known. */
+type AbsenceProof = 'yes' | 'alone' | 'no';
+
 /**
- * Whether a list that lacks the order shows an order that was created after it. Where none was, one order
- * at a time is sent again, once: it shows the others whether the list begins to be cut just here.
+ * A list that lacks an order must show one that was created after it. Where none was, one order is sent
+ * again: it shows the others whether the list begins to be cut just here.
  */
-async function mayProveAbsence(
+async function absenceProof(
   { ledger, proof, store, policy }: VerifierDeps,
   entry: Entry,
   reading: Reading,
-): Promise<'yes' | 'alone' | 'no'> {
+): Promise<AbsenceProof> {
   if (proof.rules.mode !== 'prove' || reading.evidence?.kind !== 'good') return 'yes';
   switch (witnessOf(reading, entry.maybeSentAt ?? 0)) {
     case 'shown':
@@ -166,20 +169,18 @@ async function mayProveAbsence(
     case 'young':
       return 'no';
     case 'none': {
+      const { redis, keys, time } = store;
       const due = await ledger.nextDue('due');
-      const isNext = due === undefined || due > store.time.now() + policy.settle;
-      return isNext && entry.sentAlone === undefined ? 'alone' : 'no';
+      const isNext = due === undefined || due > time.now() + policy.settle;
+      const sentAlone = Number((await redis.hget(keys.verification, 'sentAlone')) ?? 0);
+      const newest = Math.max(0, ...reading.canaries.map(({ since }) => since));
+      return isNext && sentAlone <= newest ? 'alone' : 'no';
     }
   }
 }
 
 /** What this list says about one order in doubt. */
-function eventFor(
-  entry: Entry,
-  reading: Reading,
-  mayProve: 'yes' | 'alone' | 'no',
-  at: number,
-): ListEvent {
+function eventFor(entry: Entry, reading: Reading, proof: AbsenceProof, at: number): ListEvent {
   const {
     listedFrom,
     end,
@@ -196,14 +197,12 @@ function eventFor(
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
-  const isGood = evidence?.kind === 'good' && mayProve !== 'no';
+  const isGood = evidence?.kind === 'good' && proof !== 'no';
   // It may have been created as soon as its first attempt began.
-  if (isGood && firstAt > evidence.reaches) {
-    const isAlone = mayProve === 'alone';
-    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched, isAlone };
-  }
+  if (isGood && firstAt > evidence.reaches)
+    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
   const answer =
-    end.kind === 'complete' ? unclearAnswer(evidence, mayProve !== 'no') : ofList(end.said);
+    end.kind === 'complete' ? unclearAnswer(evidence, proof !== 'no') : ofList(end.said);
   // A list that is good for other orders only does not end the series for this one.
   const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
   return { kind: 'inconclusive', at, listedFrom, inARow: lists, answer, isAway };
@@ -214,9 +213,18 @@ function ofList(said: Answer): Answer {
   return { ...said, message: `the API's list cannot be read: ${said.message}` };
 }
 
-async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Promise<void> {
-  const { ledger, log, policy, delivery } = deps;
+async function apply(
+  deps: VerifierDeps,
+  entry: Entry,
+  event: LedgerEvent,
+  proof: AbsenceProof,
+): Promise<void> {
+  const { ledger, log, policy, delivery, store } = deps;
   const step = next(entry, event, policy);
+  const isSentAgain = step.kind === 'move' && step.entry.state === 'retry';
+  // Before it is sent: the next one waits for an order that is accepted since.
+  if (proof === 'alone' && isSentAgain)
+    await store.redis.hset(store.keys.verification, { sentAlone: store.time.now() });
   const times = step.kind === 'accept' ? step.times : undefined;
   if (times) await ledger.listedTwice.add(entry.order.purchaseOrderNumber, times);
   if (!(await ledger.take(entry, step))) return;

@@ -44,18 +44,19 @@ describe('a new ledger reads the list before its first order', () => {
   });
 
   it.each([403, 404, 405, 501])(
-    'a first start where the list is not offered (%d) sends, with a warning',
+    'a first start where the list is not offered (%d) sends nothing until it is',
     async (status) => {
+      let isOffered = false;
       await using api = await openOddApi(({ endpoint }) =>
-        endpoint === 'list' ? { status } : undefined,
+        endpoint === 'list' && !isOffered ? { status } : undefined,
       );
-      await using place = await openTroublePlace(api);
+      await using place = await openTroublePlace(api, { environment: 'list: prove' });
       const numbers = numbered(5);
       await place.drop('orders.csv', csv(numbers));
+      await until('the pause', () => place.daemon.out().includes('"code":"list-not-offered"'));
+      expect(api.stored).toEqual([]);
+      isOffered = true;
       expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-      await until('the warning', () =>
-        place.daemon.out().includes('"event":"ledger-rebuild-impossible"'),
-      );
     },
   );
 });

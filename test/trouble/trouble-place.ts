@@ -14,7 +14,7 @@ const PACE =
   'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
 
 export type TroubleOptions = {
-  /** More lines of the environment, e.g. `rateLimit: { max: 5, per: 1s }`. */
+  /** More lines of the environment, e.g. `rateLimit: { max: 5, per: 1s }`. Without `list:`, the list is trusted: the trouble is elsewhere. */
   environment?: string;
   pace?: string;
   /** Sources instead of the one inbox, as YAML lines. */
@@ -205,7 +205,7 @@ environments:
   staging:
     baseUrl: '${baseUrl ?? `${url}/api/v1`}'
     authUrl: '${url}'
-${environment === '' ? '' : `    ${environment}\n`}sources:
+${environment.includes('list:') ? '' : '    list: trust\n'}${environment === '' ? '' : `    ${environment}\n`}sources:
 ${sources ?? '  - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }'}
 reports: { path: reports }
 delivery: { ${pace} }

@@ -65,7 +65,7 @@ function conflict(entry: Entry, known: Listed, at: number): Step {
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
 function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
-  const { listedFrom, at, needed, isWatched = true, isAlone = false } = event;
+  const { listedFrom, at, needed, isWatched = true } = event;
   if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;
   if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;
   if (!isWatched) return { kind: 'move', entry, doubt: listedFrom + policy.settle };
@@ -79,8 +79,7 @@ function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
   if (entry.misnamed) return deadStep(rest, 'inDoubt', at, entry.answer);
   if (entry.refusal) return deadStep(rest, 'refused', at, entry.refusal);
   if (entry.used >= policy.attempts) return deadStep(rest, 'failed', at, entry.answer);
-  const sentAlone = isAlone ? { sentAlone: true as const } : {};
-  const again: Entry = { ...rest, state: 'retry', job: '', absences: 0, ...sentAlone };
+  const again: Entry = { ...rest, state: 'retry', job: '', absences: 0 };
   return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) };
 }
 

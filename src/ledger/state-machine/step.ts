@@ -46,7 +46,7 @@ export type ListEvent =
   | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
   /**
    * The list is good evidence and does not show the number; `needed` such lists prove absence. Not `isWatched`: who read
-   * it cannot know how long the order waited for it. `isAlone`: no order is known that was created after it.
+   * it cannot know how long the order waited for it.
    */
   | {
       kind: 'absent';
@@ -54,7 +54,6 @@ export type ListEvent =
       listedFrom: number;
       needed: number;
       isWatched?: boolean;
-      isAlone?: boolean;
     }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
   | {
