@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { createRedaction } from '../log/redaction.ts';
 import type { ShownRecord } from '../order/record-kind.ts';
 
@@ -43,11 +43,6 @@ export function tokenSeal(clientSecret: string, belongsTo: string) {
   }
 
   return { seal, open };
-}
-
-/** A short name of a token that does not reveal it. */
-export function fingerprintOf(value: string): string {
-  return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }
 
 /** Removes what the partner was sent in secret from its words: some APIs and proxies repeat what they receive. */
