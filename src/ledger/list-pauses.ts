@@ -1,7 +1,7 @@
 import { NEW_LEDGER, ROLLED_BACK } from './identity.ts';
 
 /** One order of a new ledger was sent: the API's list must show it before the others follow. */
-const LIST_UNPROVED = 'list-unproved';
+export const LIST_UNPROVED = 'list-unproved';
 /** The list does not show what it must show. */
 export const LIST_INCOMPLETE = 'list-incomplete';
 /** Its pages change while they are read. */

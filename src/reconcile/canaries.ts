@@ -24,7 +24,11 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
   /** The API has this order. */
   async function remember(number: string): Promise<void> {
     latest = { number, since: time.now() };
-    if (clock.monotonic() - remembered >= spacing) await flush();
+    if (clock.monotonic() - remembered < spacing) return;
+    remembered = clock.monotonic();
+    // The spacing is that of all daemons together.
+    const [newest] = scored(await redis.zrange(keys.canaries, -1, '-1', 'WITHSCORES'));
+    if (newest === undefined || time.now() - newest[1] >= spacing / 2) await flush();
   }
 
   /** The last order that was accepted becomes a canary, too. */

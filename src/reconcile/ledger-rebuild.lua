@@ -1,7 +1,7 @@
 -- Ends a rebuild, postpones it, shows its wait, or says why it lasts. A request of another epoch of the ledger stays: it needs a separate list.
 -- KEYS rebuild, breaker, pauses, list proof; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the
 -- other hold, which an earlier request may have left, and how many orders the list shows, where an order must prove first
--- that it is complete ('' proves nothing); for `later`: quick tries, their pause, the first usual pause (each is twice as
+-- that it is complete ('' proves nothing), and what the configuration says in place of a proof ('' nothing); for `later`: quick tries, their pause, the first usual pause (each is twice as
 -- long as the one before), the longest, '' or '1' where the hold replaces the one that is there, and the hold;
 -- for `show`: that hold; `because` has the reason of the hold in place of now.
 -- Returns 0 when the request was not of that epoch.
@@ -13,8 +13,9 @@ if ARGV[1] == 'end' then
   redis.call('DEL', KEYS[1])
   redis.call('HDEL', KEYS[4], 'turn', 'reads', 'nextAt', 'expect')
   redis.call('HDEL', KEYS[2], 'hold:list')
-  if ARGV[6] == '' then redis.call('HDEL', KEYS[4], 'proof', 'before')
-  else redis.call('HSET', KEYS[4], 'proof', 'due', 'before', ARGV[6], 'why', why) end
+  redis.call('HDEL', KEYS[4], 'proof', 'before', 'assumed')
+  if ARGV[7] ~= '' then redis.call('HSET', KEYS[4], 'assumed', ARGV[7]) end
+  if ARGV[6] ~= '' then redis.call('HSET', KEYS[4], 'proof', 'due', 'before', ARGV[6], 'why', why) end
   for _, field in ipairs({ ARGV[3], ARGV[5] }) do endHold(KEYS[2], KEYS[3], field, ARGV[4]) end
   return 1
 end

@@ -23,12 +23,13 @@ import {
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import { withListLease } from './list-lease.ts';
-import { expectedOrders, keepShown, type ListProof } from './list-proof.ts';
+import { expectedOrders, keepShown, type ListMode, type ListProof } from './list-proof.ts';
 import {
   createRebuildRequest,
   type PendingRebuild,
   type RebuildRequest,
 } from './rebuild-request.ts';
+import type { ShownNumbers } from './shown-numbers.ts';
 
 type RebuildDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -82,7 +83,8 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
 
   async function run({ why, epoch }: PendingRebuild): Promise<RebuildResult> {
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
-    if (mode === 'none' && why === 'new') return (await finish(epoch)) ? 'done' : 'pending';
+    if (mode === 'none' && why === 'new')
+      return (await finish(epoch, { assumed: mode })) ? 'done' : 'pending';
     const { end, listed, shown } = await proof.readFirst();
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
@@ -93,10 +95,16 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
       await later(epoch, obstacle);
       return 'pending';
     }
-    const isProved = mode === 'trust' || expected !== undefined;
     ledgerRebuilt(log, { orders: listed.length, added });
-    if (!isProved) await keepShown(store, shown);
-    return (await finish(epoch, isProved ? undefined : shown.size)) ? 'done' : 'pending';
+    return (await finish(epoch, await proofOf(shown, expected))) ? 'done' : 'pending';
+  }
+
+  /** What remains to be proved, or why nothing does. */
+  async function proofOf(shown: ShownNumbers, expected: number | undefined) {
+    if (mode !== 'prove') return { assumed: mode };
+    if (expected !== undefined) return {};
+    await keepShown(store, shown);
+    return { shown: shown.size };
   }
 
   /** What a person must say, or did say, about the number of orders. */
@@ -110,7 +118,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
       return undefined;
     return {
       code: LIST_UNCONFIRMED,
-      reason: `the API's list shows ${orders(shown)}; if the API has no more, run po-sync reconcile --expect ${shown}`,
+      reason: `the API's list shows ${orders(shown)}; say with po-sync reconcile --expect N how many orders the API has`,
     };
   }
 
@@ -135,8 +143,11 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
    * Ends the wait and its hold, also where a person decided to continue without the list. False when another epoch of
    * the ledger began meanwhile, which waits for a separate list.
    */
-  async function finish(epoch: string, shown?: number): Promise<boolean> {
-    const ended = await request.finish(epoch, shown);
+  async function finish(
+    epoch: string,
+    proved?: Parameters<typeof request.finish>[1],
+  ): Promise<boolean> {
+    const ended = await request.finish(epoch, proved);
     await deps.refresh();
     return ended;
   }
@@ -147,7 +158,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   }
 
   return {
-    first: createFirstRead(deps, request, tick),
+    first: createFirstRead(deps, request, tick, mode),
     tick,
     takeIn,
     pending: request.pending,
@@ -164,7 +175,7 @@ function codeOfTrouble({ said }: Exclude<ListEnd, { kind: 'complete' }>): string
 type Lost = { why: string; epoch: string };
 
 /** Whether Redis still lacks what the reports have as cancelled or discarded. */
-export async function lacksReports(
+async function lacksReports(
   { redis, keys }: Pick<Store, 'redis' | 'keys'>,
   { why, epoch }: Lost,
 ): Promise<boolean> {
@@ -194,6 +205,7 @@ function createFirstRead(
   { clock, refresh }: Pick<RebuildDeps, 'clock' | 'refresh'>,
   request: RebuildRequest,
   tick: () => Promise<RebuildResult>,
+  mode: ListMode,
 ) {
   async function read(until: number, signal: AbortSignal): Promise<void> {
     while ((await tick()) === 'pending' && (await request.pending())?.why === 'new') {
@@ -203,6 +215,7 @@ function createFirstRead(
   }
 
   return async (signal: AbortSignal): Promise<void> => {
+    if (mode === 'prove') await request.proveAssumed();
     const reading = read(clock.monotonic() + START_WAITS, signal);
     await Promise.race([reading, clock.sleep(START_WAITS, signal)]);
     await request.showWait();

@@ -111,7 +111,9 @@ async function readPass(
     const end = await list(take, { ...size, offset });
     if (end.kind !== 'complete') {
       // The API may not give as many orders at once.
-      if (!isRefused(end) || offset > 0 || size.limit === undefined) return end;
+      // An API that has shown pages offers a list.
+      if (offset > 0) return { kind: 'failed', said: end.said };
+      if (!isRefused(end) || size.limit === undefined) return end;
       size = {};
       continue;
     }

@@ -1,9 +1,10 @@
+import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder, ReadList } from '../api/list.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
-import { orders } from '../core/format.ts';
+import { orders, withoutStop } from '../core/format.ts';
 import { collectExisting, type Existing } from '../ledger/adopt.ts';
 import type { Known } from '../ledger/entry.ts';
-import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
+import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { ListKind } from './guarantee.ts';
@@ -60,7 +61,7 @@ type ListProofEvents = {
 /** Milliseconds between two questions whether the list has pages. */
 const ASK_AGAIN = 86_400_000;
 /** Where the answer says nothing. */
-const ASK_SOON = 3_600_000;
+const ASK_SOON = 60_000;
 /** Failures in a row after which a list counts as one of which that is not known. */
 const MOST_UNANSWERED = 6;
 /** The first pause between two reads for the order of the turn: a share of a settle, and the least in milliseconds. */
@@ -77,7 +78,11 @@ type Stored = {
   reads: number;
   nextAt: number;
   hasPages: boolean;
+  /** Whether a list with two orders or more was ever asked for its pages. */
+  isAsked: boolean;
   askedAt: number;
+  /** What the configuration said in place of a proof. */
+  assumed: string | undefined;
   expected: number | undefined;
 };
 
@@ -100,7 +105,8 @@ export function createListProof(deps: ListProofDeps) {
   async function readAll(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     if (mode === 'none') return NO_LIST;
     const before = await storedProof(store);
-    const way: ReadList = before.hasPages ? (take) => readPages(list, take) : list;
+    const hasPages = before.isDue ? before.hasPages : await isPaged(before);
+    const way: ReadList = hasPages ? (take) => readPages(list, take) : list;
     if (!before.isDue) return way(onOrder);
 
     const read = await readExisting((take) =>
@@ -111,6 +117,14 @@ export function createListProof(deps: ListProofDeps) {
     );
     if (read.end.kind === 'complete') await judge(before, read);
     return read.end;
+  }
+
+  /** The first list with two orders or more is asked whether it has pages before it is used. */
+  async function isPaged({ isAsked, hasPages }: Stored): Promise<boolean> {
+    if (isAsked || mode !== 'prove') return hasPages;
+    const { end, shown } = await readShown(list);
+    if (end.kind !== 'complete' || shown.size < 2) return hasPages;
+    return (await knowPaging(shown)) === true;
   }
 
   /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
@@ -143,15 +157,15 @@ export function createListProof(deps: ListProofDeps) {
     await redis.hset(keys.listProof, {
       paging: hasPages ? 'yes' : isUnknown ? 'unknown' : 'no',
       unanswered: 0,
-      ...(isAsked ? { askedAt: time.now() } : {}),
+      ...(isAsked ? { askedAt: time.now(), asked: 1 } : {}),
     });
     return hasPages;
   }
 
   /** Reads the list where the order of the turn waits to be shown, and once a day for its pages. */
   async function tick(): Promise<void> {
-    if (mode !== 'prove') return;
     const { isDue, turn, expected, nextAt, askedAt } = await storedProof(store);
+    if (mode !== 'prove') return isDue ? judge.assume(turn ?? '') : undefined;
     const now = time.now();
     const waiting = turn ?? (expected === undefined ? undefined : '');
     // A daemon that starts looks at once.
@@ -166,7 +180,7 @@ export function createListProof(deps: ListProofDeps) {
   async function lookFor(turn: string): Promise<void> {
     const end = await read(() => undefined);
     hasLooked = true;
-    if (end.kind !== 'complete') await judge.failed(turn);
+    if (end.kind !== 'complete') await judge.failed(turn, end);
   }
 
   /** A list with fewer than two orders, or one that cannot be read, is asked again sooner. */
@@ -192,6 +206,9 @@ export function createListProof(deps: ListProofDeps) {
   };
 }
 
+/** A read that shows nothing that counts as a list. */
+type Unread = Exclude<ListEnd, { kind: 'complete' }>;
+
 /** What a read gets where the configuration says that there is no list. */
 const NO_LIST: ListEnd = {
   kind: 'unavailable',
@@ -212,7 +229,7 @@ async function readExisting(list: ReadList): Promise<FirstRead> {
 }
 
 /** Builds the step that compares a complete list with what it must show. */
-function createJudge({ store, lookup, settle, takeIn, on }: ListProofDeps) {
+function createJudge({ store, lookup, settle, takeIn, on, rules: { mode } }: ListProofDeps) {
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
 
@@ -224,59 +241,84 @@ function createJudge({ store, lookup, settle, takeIn, on }: ListProofDeps) {
   /** What a complete list shows is in the ledger before other orders are sent: it may have been cut when it was read first. */
   async function judge(before: Stored, { listed, shown }: FirstRead): Promise<void> {
     const { turn = '', expected } = before;
-    const isExpected = expected !== undefined && shown.size >= expected;
-    if (!isExpected && !(await isComplete(before, shown))) return later(turn, before, shown.size);
+    const isExpected = shown.size >= (expected ?? Number.POSITIVE_INFINITY);
+    const isComplete = isExpected ? showsKnown(before, shown) : hasGrown(before, shown);
+    if (!(await isComplete)) return later(turn, before, shown.size);
     await takeIn(listed, { isIntact: before.isIntact });
     on.kind(before.hasPages ? 'paged' : 'complete');
     if ((await run('passed', turn)) === 1) await on.refresh();
   }
 
-  async function isComplete({ turn, before }: Stored, shown: ShownNumbers): Promise<boolean> {
-    if (turn === undefined || !shown.has(fingerprintOf(turn)) || shown.size <= before) return false;
+  async function hasGrown(before: Stored, shown: ShownNumbers): Promise<boolean> {
+    const { turn } = before;
+    if (turn === undefined || !shown.has(fingerprintOf(turn))) return false;
+    return shown.size > before.before && showsEarlier(shown);
+  }
+
+  /** Whatever a person says, a list that lacks what it must show is not complete. */
+  async function showsKnown({ turn }: Stored, shown: ShownNumbers): Promise<boolean> {
+    const [known] = turn === undefined ? [] : await lookup([turn]);
+    const isShown = turn === undefined || shown.has(fingerprintOf(turn));
+    return (known?.kind !== 'accepted' || isShown) && showsEarlier(shown);
+  }
+
+  async function showsEarlier(shown: ShownNumbers): Promise<boolean> {
     const earlier = decodeShown((await redis.get(keys.listShown)) ?? '');
     return countShared(earlier, shown) === earlier.size;
   }
 
   /** The list is read again after a growing wait; after two settles delivery says what is missing. */
-  async function later(turn: string, before: Stored, shown?: number): Promise<void> {
+  async function later(turn: string, before: Stored, seen: number | Unread): Promise<void> {
     const initial = Math.max(LEAST_PAUSE, settle * FIRST_PAUSE);
     const wait = growingWait(before.reads + 1, { initial, max: Math.max(initial, settle) });
-    const isOver = turn !== '' && time.now() - (await sentAt(turn)) >= 2 * settle;
-    const hold = {
-      code: LIST_INCOMPLETE,
-      reason: incompleteText(turn, before.before, shown),
-      since: time.now(),
-      turn,
-    };
-    const done = await run('looked', turn, time.now() + wait, isOver ? JSON.stringify(hold) : '');
-    if (isOver && shown !== undefined) on.kind('cut');
+    const { sentAt, isDoubtful } = await sightOf(turn);
+    const isOver = turn !== '' && time.now() - sentAt >= 2 * settle;
+    const since = time.now();
+    const hold = { ...whyWaiting({ turn, before: before.before, seen, isDoubtful }), since, turn };
+    const done = await run('looked', turn, since + wait, isOver ? JSON.stringify(hold) : '');
+    if (isOver && typeof seen === 'number' && !isDoubtful) on.kind('cut');
     if (done === 1 && isOver) await on.refresh();
   }
 
-  /** Since when the list had time to show the order. */
-  async function sentAt(turn: string): Promise<number> {
-    const [known] = await lookup([turn]);
+  /** Since when the list had time to show the order, and whether the API may lack it. */
+  async function sightOf(turn: string): Promise<{ sentAt: number; isDoubtful: boolean }> {
+    const [known] = turn === '' ? [] : await lookup([turn]);
     switch (known?.kind) {
       case 'accepted':
-        return known.compact.at;
+        return { sentAt: known.compact.at, isDoubtful: false };
       case 'open':
-        return known.entry.maybeSentAt ?? time.now();
+        return { sentAt: known.entry.maybeSentAt ?? time.now(), isDoubtful: true };
       case 'nothing':
       case undefined:
-        return 0;
+        return { sentAt: 0, isDoubtful: false };
     }
   }
 
   return Object.assign(judge, {
     /** The list could not be read. */
-    failed: async (turn: string) => later(turn, await storedProof(store)),
+    failed: async (turn: string, end: Unread) => later(turn, await storedProof(store), end),
+    /** The configuration says that no proof is needed any more. */
+    async assume(turn: string): Promise<void> {
+      await redis.hset(keys.listProof, { assumed: mode });
+      if ((await run('passed', turn)) === 1) await on.refresh();
+    },
   });
 }
 
-/** What delivery waits for, with both counts. */
-function incompleteText(turn: string, before: number, shown: number | undefined): string {
-  const now = shown === undefined ? 'cannot be read' : `shows ${orders(shown)}`;
-  return `the API's list is not complete: it showed ${orders(before)}, order ${turn} was sent, and it ${now}, without that order or without others that it showed`;
+type Waiting = { turn: string; before: number; seen: number | Unread; isDoubtful: boolean };
+
+/** Why delivery waits, with both counts where there are two. */
+function whyWaiting({ turn, before, seen, isDoubtful }: Waiting): { code: string; reason: string } {
+  if (typeof seen !== 'number') {
+    const isOffered = seen.kind !== 'unavailable';
+    const reason = `order ${turn} was sent, and the API's list, which must show it, cannot be read: ${withoutStop(withStatus(seen.said))}`;
+    return { code: isOffered ? LIST_UNPROVED : LIST_NOT_OFFERED, reason };
+  }
+  const shown = `the API's list showed ${orders(before)}, order ${turn} was sent, and it shows ${orders(seen)}`;
+  const advice = isDoubtful
+    ? `, without that order, whose answer was lost: run po-sync dead-letters resolve ${turn}`
+    : ', without that order or without others that it showed';
+  return { code: LIST_INCOMPLETE, reason: shown + advice };
 }
 
 async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>): Promise<Stored> {
@@ -290,6 +332,8 @@ async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>):
     reads: Number(reads),
     nextAt: Number(nextAt),
     hasPages: paging === 'yes',
+    isAsked: stored['asked'] === '1',
+    assumed: stored['assumed'],
     askedAt: Number(askedAt),
     expected: stored['expect'] === undefined ? undefined : Number(stored['expect']),
   };
@@ -338,13 +382,13 @@ export async function unprovedBy(
 ): Promise<Unproved | undefined> {
   if (mode !== 'prove') return undefined;
   const { redis, keys } = store;
-  const [{ isDue, turn, before }, isPending, hasLedger, hold] = await Promise.all([
+  const [{ isDue, turn, before, assumed }, isPending, hasLedger, hold] = await Promise.all([
     storedProof(store),
     redis.exists(keys.rebuild),
     redis.hexists(keys.identity, 'epoch'),
     redis.hget(keys.breaker, 'hold:list'),
   ]);
-  if (!isDue && isPending === 0 && hasLedger === 1) return undefined;
+  if (!isDue && assumed === undefined && isPending === 0 && hasLedger === 1) return undefined;
   const isIncomplete = (JSON.parse(hold ?? '{}') as { code?: string }).code === LIST_INCOMPLETE;
   if (isIncomplete && turn !== undefined)
     return { code: 'list-incomplete', facts: { order: turn, before } };

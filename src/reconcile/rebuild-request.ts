@@ -42,11 +42,15 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
 
   /**
    * Ends the request and its pause, whatever it was for; false when it belongs to another epoch of
-   * the ledger. `shown`: how many orders the list showed, where it must still be proved complete.
+   * the ledger. `shown`: how many orders the list showed, where it must still be proved complete; `assumed`: what the
+   * configuration says in place of a proof.
    */
-  async function finish(epoch: string, shown?: number): Promise<boolean> {
+  async function finish(
+    epoch: string,
+    { shown, assumed }: { shown?: number; assumed?: string } = {},
+  ): Promise<boolean> {
     const fields = [holdOf('rolled-back').field, time.now(), holdOf('new').field];
-    return (await run(['end', epoch, ...fields, shown ?? ''])) === 1;
+    return (await run(['end', epoch, ...fields, shown ?? '', assumed ?? ''])) === 1;
   }
 
   /** Postpones the request; `why` replaces the code and the reason of the pause. */
@@ -56,6 +60,14 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     const pauses = [QUICK_TRIES, QUICK_PAUSE, FIRST_PAUSE * settle, LONGEST_PAUSE * settle];
     const replaces = why === undefined ? '' : '1';
     await run(['later', epoch, field, time.now(), ...pauses, replaces, JSON.stringify(hold)]);
+  }
+
+  /** The configuration asks for a proof that it did not want before: the list is read as for a new ledger. */
+  async function proveAssumed(): Promise<void> {
+    if ((await redis.hget(keys.listProof, 'assumed')) === null) return;
+    const epoch = (await redis.hget(keys.identity, 'epoch')) ?? '';
+    await redis.hset(keys.rebuild, { why: 'new', epoch, notBefore: 0 });
+    await redis.hdel(keys.listProof, 'assumed');
   }
 
   /** The request is due at once: a person said something that it waited for. */
@@ -88,7 +100,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return runScript(redis, script, used, args);
   }
 
-  return { pending, finish, later, hasten, because, showWait };
+  return { pending, finish, later, proveAssumed, hasten, because, showWait };
 }
 
 function holdOf(why: string | undefined): { field: string; code: string; reason: string } {

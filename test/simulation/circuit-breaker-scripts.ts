@@ -94,14 +94,17 @@ export const rebuild: Port = (
     store.del(key);
     store.hdel(listProof, 'turn', 'reads', 'nextAt', 'expect');
     store.hdel(breakerKey, 'hold:list');
-    if (quick === '') store.hdel(listProof, 'proof', 'before');
-    else
-      for (const pair of [
-        ['proof', 'due'],
-        ['before', quick],
-        ['why', why],
-      ])
-        store.hset(listProof, pair[0] ?? '', pair[1] ?? '');
+    store.hdel(listProof, 'proof', 'before', 'assumed');
+    if (usual !== '') store.hset(listProof, 'assumed', usual);
+    const due =
+      quick === ''
+        ? []
+        : [
+            ['proof', 'due'],
+            ['before', quick],
+            ['why', why],
+          ];
+    for (const [name = '', value = ''] of due) store.hset(listProof, name, value);
     for (const one of [field, tries]) endHold(store, breakerKey, one, pauses, Number(now));
     return 1;
   }

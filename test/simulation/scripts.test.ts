@@ -45,7 +45,7 @@ const FRESH = 10 ** 14;
 
 function rebuildArgs(one: { verb: string; replaces: string; shown: string | number }) {
   if (one.verb === 'show') return [HOLD];
-  if (one.verb === 'end') return ['hold:y', one.shown];
+  if (one.verb === 'end') return ['hold:y', one.shown, one.replaces === '' ? '' : 'trust'];
   return [2, 300, 900, 3000, one.replaces, HOLD];
 }
 

@@ -1,5 +1,5 @@
 import { interruption, PoSyncError } from '../../core/errors.ts';
-import { count, counted, iso, orders, outcomeWord, stamp } from '../../core/format.ts';
+import { count, counted, iso, orders, outcomeWord, stamp, withoutStop } from '../../core/format.ts';
 import { openApiList } from '../../operate/delivery/api-list.ts';
 import {
   createReconciliation,
@@ -78,7 +78,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
     async () => {
       const end = await reconciliation.repair(comparison, before?.epoch);
       const done = { ...end, settled: settledOf(found, end.left) };
-      return { ...done, text: repairedText(done, pending !== undefined) };
+      return { ...done, text: repairedText(done, unproved) };
     },
   );
   await refreshReports(context);
@@ -88,9 +88,10 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
       settled: settled.slice(0, args.limit),
       left: differencesJson(left, args.limit),
     };
-    printJson(shell, { environment, ...differencesJson(found, args.limit), repaired });
+    const proof = unproved === undefined ? {} : { unproved };
+    printJson(shell, { environment, ...differencesJson(found, args.limit), ...proof, repaired });
   } else shell.out(`${printable(text)}\n`);
-  return differenceCount(left) > 0 ? 2 : 0;
+  return differenceCount(left) > 0 || unproved !== undefined || isShort ? 2 : 0;
 }
 
 /** After a rollback the list is evidence only when no earlier call can still arrive. Returns the pending rebuild. */
@@ -171,22 +172,19 @@ function settledText(settled: readonly string[]): string {
 
 type Repair = { added: number; settled: readonly string[]; left: Differences; waits: boolean };
 
-function repairedText({ added, settled, ...rest }: Repair, wasPending: boolean): string {
+function repairedText({ added, settled, ...rest }: Repair, unproved: Unproved | undefined): string {
   const left = differenceCount(rest.left);
-  const resumed = rest.waits
-    ? WAITS_FOR_REPORTS
-    : wasPending
-      ? ' Delivery no longer waits for the list.'
-      : '';
+  const resumed = rest.waits ? WAITS_FOR_DAEMON : '';
   const state =
-    left === 0
-      ? 'Ledger and API agree.'
-      : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
+    left > 0
+      ? `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`
+      : unproved === undefined
+        ? 'Ledger and API agree.'
+        : withoutStop(unprovedText(unproved));
   return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
 }
 
-const WAITS_FOR_REPORTS =
-  ' Delivery still waits: a daemon that takes files reads from the reports first what people cancelled or discarded.';
+const WAITS_FOR_DAEMON = ' Delivery resumes when a daemon has read the list.';
 
 /** `1 order is`, `5 orders are`. */
 function areOrders(number: number, noun = 'order'): string {

@@ -9,10 +9,9 @@ import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
-import { createTakeIn, lacksReports } from '../../reconcile/ledger-rebuild.ts';
-import { expectOrders, keepShown, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { createTakeIn } from '../../reconcile/ledger-rebuild.ts';
+import { expectOrders, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
-import { addShown } from '../../reconcile/shown-numbers.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
@@ -76,24 +75,16 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
     const isIntact = pending?.why !== 'rolled-back';
     const operatorAction = operator.did('rebuilt');
     const added = await takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
-    const waits = pending !== undefined && (await lacksReports(store, pending));
-    if (epoch !== undefined && !waits) await finish(epoch, await toProve(listed));
-    return { added, left: await differences(listed, listedFrom), waits };
+    // The daemon that reads the list next ends the wait, by the rules of a new ledger.
+    await request.hasten();
+    const left = await differences(listed, listedFrom);
+    return { added, left, waits: pending !== undefined };
   }
 
   /** Ends the wait for the list, and its pause. */
-  async function finish(epoch: string, shown?: number): Promise<void> {
-    await request.finish(epoch, shown);
+  async function finish(epoch: string): Promise<void> {
+    await request.finish(epoch);
     await breaker.refresh(true);
-  }
-
-  /** How many orders the list showed, where the next order must show that it is complete. */
-  async function toProve(listed: readonly ListedOrder[]): Promise<number | undefined> {
-    if (mode !== 'prove') return undefined;
-    const shown = new Set<number>();
-    for (const { purchaseOrderNumber } of listed) addShown(shown, purchaseOrderNumber);
-    await keepShown(store, shown);
-    return shown.size;
   }
 
   function differences(listed: readonly ListedOrder[], listedFrom: number): Promise<Differences> {
