@@ -113,9 +113,9 @@ describe('token', () => {
     const tokens = await daemon(await sandbox());
     const { fingerprint, value } = await tokens.get();
     const began = store.time.now();
+    ahead = 10;
     const waits = [];
     for (let i = 0; i < 3; i += 1) waits.push(await tokens.refused(fingerprint));
-    ahead = 10;
     expect(waits).toMatchObject([250, 500, 1_000].map((wait) => ({ kind: 'fresh', wait })));
     expect(await tokens.refused(fingerprint, began)).toMatchObject({ wait: 1_000 });
     expect((await tokens.get()).value).toBe(value);
