@@ -16,6 +16,8 @@ export type Pause = {
   /** When this reason was seen last, and the first one of the pause, if it was another. */
   seenAt?: number;
   firstReason?: string;
+  /** What a person does about this reason, where more is known than its code says. */
+  remedy?: string;
 };
 
 /** What the field of a hold keeps. */
@@ -121,8 +123,11 @@ export function allPauses(fields: BreakerFields): Pause[] {
   const holds = Object.entries(fields).filter(([name]) => name.startsWith(HOLD));
   const { code, reason = '', since = '0', probeAt = '0', seenAt = since, first = reason } = fields;
   const times = { since: Number(since), nextTryAt: Number(probeAt), seenAt: Number(seenAt) };
-  const began = first === reason ? {} : { firstReason: first };
+  const more = {
+    ...(first !== reason && { firstReason: first }),
+    ...(fields['remedy'] && { remedy: fields['remedy'] }),
+  };
   const tripped: Pause[] =
-    code === undefined ? [] : [{ code, reason, held: false, ...times, ...began }];
+    code === undefined ? [] : [{ code, reason, held: false, ...times, ...more }];
   return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
 }

@@ -11,7 +11,7 @@ if verb == 'reset' then
   if was[4] and was[4] ~= was[2] then pause.firstReason = was[4] end
   redis.call('LPUSH', KEYS[2], cjson.encode(pause))
   redis.call('LTRIM', KEYS[2], 0, 199)
-  redis.call('HDEL', KEYS[1], 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait')
+  redis.call('HDEL', KEYS[1], 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait', 'remedy')
   return 1
 end
 if verb == 'slow' then
@@ -48,19 +48,19 @@ if verb == 'lift' then
   return 1
 end
 if verb == 'trip' then
-  local wait, code, reason = math.max(LEAST, tonumber(ARGV[3])), ARGV[4], ARGV[5]
+  local wait, code, reason, remedy = math.max(LEAST, tonumber(ARGV[3])), ARGV[4], ARGV[5], ARGV[6] or ''
   if redis.call('HSETNX', KEYS[1], 'since', now) == 1 then
     redis.call('HSET', KEYS[1], 'probeAt', now + wait, 'wait', wait, 'first', reason)
   elseif now + wait > tonumber(redis.call('HGET', KEYS[1], 'probeAt') or '0') then
     redis.call('HSET', KEYS[1], 'probeAt', now + wait)
   end
-  redis.call('HSET', KEYS[1], 'code', code, 'reason', reason, 'seenAt', now)
+  redis.call('HSET', KEYS[1], 'code', code, 'reason', reason, 'seenAt', now, 'remedy', remedy)
   return 1
 end
 -- A failure that alone would not pause delivery: while it is paused, it is the latest reason. No wait changes.
 if verb == 'saw' then
   if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
-  redis.call('HSET', KEYS[1], 'code', ARGV[3], 'reason', ARGV[4], 'seenAt', now)
+  redis.call('HSET', KEYS[1], 'code', ARGV[3], 'reason', ARGV[4], 'seenAt', now, 'remedy', '')
   return 1
 end
 -- probe: one caller wins. While the breaker is tripped, the next chance comes twice as late. The curve of core/backoff, computed here because all daemons

@@ -58,8 +58,12 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     pass,
     stillPasses,
     sawNoHold: view.sawNoHold,
-    /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
-    trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
+    /**
+     * Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count.
+     * `remedy`: what a person does about this reason, where more is known than its code says.
+     */
+    trip: (code: string, reason: string, wait = initial, remedy = '') =>
+      change('trip', wait, code, reason, remedy),
     /** While delivery is paused, what was seen last is the reason that is shown; nothing else changes. */
     saw: async (code: string, reason: string) =>
       void (view.current() && (await change('saw', code, reason))),
@@ -280,7 +284,7 @@ function createHolds(
       .filter((one) => one.from <= to && (one.to ?? to) >= from);
     const pause = view.current();
     if (pause === undefined || pause.since > to) return past;
-    const { since, held: _, nextTryAt: __, seenAt: ___, ...why } = pause;
+    const { since, held: _, nextTryAt: __, seenAt: ___, remedy: ____, ...why } = pause;
     return [{ ...why, from: since, to: undefined }, ...past];
   }
 

@@ -160,9 +160,10 @@ export async function takeToken({
     return await partner.tokens.get();
   } catch (thrown) {
     const error = toError(thrown);
-    const code = error instanceof PoSyncError ? error.code : 'token-unavailable';
+    const { code, remedy } =
+      error instanceof PoSyncError ? error : { code: 'token-unavailable', remedy: undefined };
     const { initial } = context.config.delivery.probe;
-    await breaker.trip(code, error.message, Math.max(initial, askedWait(error)));
+    await breaker.trip(code, error.message, Math.max(initial, askedWait(error)), remedy);
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import { NOT_YET } from '../api/token-use.ts';
-import { clauses } from '../core/format.ts';
+import { clauses, withoutStop } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
 import { listPauseEnd, waitsForList } from '../ledger/list-pauses.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
@@ -166,28 +166,36 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   return waitsForList(code) ? 'list' : 'automatic';
 }
 
+/** What a pause was for, as far as it says what a person does about it. */
+type Cause = Pick<Pause, 'code' | 'remedy'>;
+
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
-export function pauseAdvice(code: string): string | undefined {
+export function pauseAdvice({ code, remedy }: Cause): string | undefined {
+  const own = remedy && lowerFirst(withoutStop(remedy));
   if (code === 'token-refused')
-    return 'check the credentials, and restart the daemon after a change of them';
+    return own === undefined
+      ? 'check the credentials, and restart the daemon after a change of them'
+      : `${own}; restart the daemon after a change`;
+  if (own !== undefined) return own;
   if (code === 'token-not-accepted')
     return 'check that authUrl and baseUrl belong to the same environment, and that their clocks agree';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
-  return /^http-(3..|403|404|405)$/.test(code)
-    ? 'check baseUrl and what this client may do at the API'
-    : undefined;
+  if (code === 'http-403') return 'check what this client may do at the API';
+  if (/^http-3..$/.test(code)) return 'set baseUrl to the address of the API: this one redirects';
+  return /^http-(404|405)$/.test(code) ? 'check baseUrl' : undefined;
 }
 
 /** Whether it does not end before a person acts. */
-export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
-  endOf({ code }) !== 'automatic' || pauseAdvice(code) !== undefined;
+export const needsPerson = (pause: Cause): boolean =>
+  endOf(pause) !== 'automatic' || pauseAdvice(pause) !== undefined;
 
 /** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
-export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string {
-  const end = endOf({ code });
+export function pauseRemedy(pause: Cause, unless = ''): string {
+  const { code } = pause;
+  const end = endOf(pause);
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
   if (end === 'list') return `It ${listPauseEnd(code)}.`;
-  const advice = pauseAdvice(code);
+  const advice = pauseAdvice(pause);
   const begin =
     advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;
   return `${begin} ends automatically when the API accepts an order.`;
@@ -195,4 +203,8 @@ export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string 
 
 function upperFirst(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

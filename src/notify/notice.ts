@@ -198,20 +198,22 @@ export function assumptionFails(one: Guarantee, facts: CommonFacts): Notice {
  */
 export function deliveryPaused({
   before,
+  advice,
   ...facts
 }: CommonFacts & {
   code: string;
   reason: string;
   since: number;
+  advice?: string | undefined;
   before?: readonly string[];
 }): Notice {
   const { environment, code, reason } = facts;
-  const open = before?.filter((one) => pauseAdvice(one) !== undefined).join(', ');
+  const open = before?.filter((code) => pauseAdvice({ code }) !== undefined).join(', ');
   // The cause of now may hide that they are as they were.
   const more = open
     ? ` What was reported before (${open}) remains to be done, unless somebody did it.`
     : '';
-  const remedy = `${pauseRemedy(facts)}${more}`;
+  const remedy = `${pauseRemedy({ code, ...(advice && { remedy: advice }) })}${more}`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - more.length));
   // An operator's reason begins with the word.
   const how =

@@ -117,7 +117,7 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
       }),
     );
   }
-  const { code, reason, since } = pause;
+  const { code, reason, since, remedy: advice } = pause;
   // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
   const before = reported.flatMap((field) =>
     field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : [],
@@ -132,7 +132,8 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const often = `${(last?.times ?? 0) + 1}:${at}`;
   if (code !== OPERATOR && !isOther)
     await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
-  send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
+  const facts = { environment, at, code, reason, since, advice, ...(isOther && { before }) };
+  send(tell.deliveryPaused(facts));
 }
 
 /** The causes of pauses that were reported within the last hour: how often in a row, and how long the next pause must last to be reported. */

@@ -4,6 +4,7 @@ import { codeOf, interruption, PoSyncError, toError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import { explainConnection } from '../core/network-error.ts';
 import {
+  NO_ANSWER,
   optionsFor,
   type PlaceOptions,
   placeText,
@@ -129,7 +130,7 @@ function isPassing(error: Error, { cluster }: RedisAddress): boolean {
 
 /** Remembers the last error and reports repeated ones with growing gaps. */
 function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
-  let last = new Error('no answer');
+  let last = new Error(NO_ANSWER);
   let seen = Number.NEGATIVE_INFINITY;
   let reported = Number.NEGATIVE_INFINITY;
   let reports = 0;
@@ -282,5 +283,5 @@ export function redisIsCluster(address: RedisAddress, cause?: unknown): PoSyncEr
 }
 
 function reason(error: Error): string {
-  return error.message || ('code' in error ? String(error.code) : 'no answer');
+  return error.message || ('code' in error ? String(error.code) : NO_ANSWER);
 }

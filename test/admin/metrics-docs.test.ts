@@ -144,7 +144,7 @@ describe('the alert rules', () => {
       'http-403',
       'http-404',
     ];
-    expect(codes.filter((code) => pauseAdvice(code) === undefined)).toEqual([]);
+    expect(codes.filter((code) => pauseAdvice({ code }) === undefined)).toEqual([]);
     expect(codes.filter((code) => codesOf('PoSyncPaused').test(code))).toEqual([]);
     const outages = ['api-down', 'token-unavailable', 'http-429', 'http-500', 'http-503'];
     for (const name of ['PoSyncPaused', 'PoSyncPausedByOutage']) {

@@ -554,7 +554,7 @@ it('pages say of a refused order API what a person must do first, as status does
     const text = await load('/');
     return text.includes('http-403') && text;
   });
-  const advice = 'check baseUrl and what this client may do at the API';
+  const advice = 'check what this client may do at the API';
   expect(overview).toMatch(new RegExp(`<br>To do: ${advice}\\. Then it ends automatically\\.`));
   expect((await other.run(['status'])).out.replace(/\s+/g, ' ')).toContain(
     `(${advice}; then it ends automatically`,

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
+import { pauseRemedy } from '../../src/deliver/pause-rules.ts';
 import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
@@ -10,7 +11,7 @@ import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
-import { envelope, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
+import { envelope, type OddAnswer, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -229,6 +230,32 @@ describe('delivery', () => {
     expect(rig.events.filter(({ type }) => type === 'token').length).toBeLessThan(12);
     expect(await rig.ledger.unsettled()).toBe(20);
   });
+
+  it.each<[string, OddAnswer, string]>([
+    [
+      'an unknown scope',
+      { status: 400, body: { error: 'invalid_scope' } },
+      'Check scope, audience and resource in token of the environment; restart the daemon after a change; then it ends',
+    ],
+    [
+      'no token in a success',
+      { status: 200, body: {} },
+      'Check authUrl and token.path of the environment; if they are correct, ask the owner of that server; then it ends',
+    ],
+    ['an outage', { status: 500 }, 'Nothing to do: it ends'],
+  ])(
+    'says of a token endpoint that answers with %s what a person does about just that',
+    async (_, answer, remedy) => {
+      await using odd = await openOddApi(oddAt('token', () => answer));
+      await using rig = await openDeliveryRig({ partner: odd });
+      await rig.submit('b1', numbersOf(1));
+      const pause = await until('a pause', () => rig.breaker.current());
+      expect(pauseRemedy(pause)).toBe(`${remedy} automatically when the API accepts an order.`);
+      // The next reason is another one.
+      await rig.breaker.trip('api-down', 'HTTP 500');
+      expect(rig.breaker.current()).not.toHaveProperty('remedy');
+    },
+  );
 
   it.each([
     [1_500, undefined],

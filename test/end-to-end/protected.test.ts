@@ -8,10 +8,7 @@ import { credentials, csvOf, openWorkplace } from '../support/workplace.ts';
 it('on a protected environment, the commands that texts name can be run as they are shown', async () => {
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   const paused = await place.run(['pause', '--reason', 'stock-taking']);
   expect(paused.out).toContain('run po-sync --confirm production resume.');
   const { out } = await place.run(['status']);
@@ -27,10 +24,7 @@ it('on a protected environment, the commands that texts name can be run as they 
 it('doctor says before the first start what start needs confirmed, and that the Redis has no ledger', async () => {
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   const needs =
     'start needs it confirmed. To confirm, use --confirm production or PO_SYNC_CONFIRM=production.';
   const said = (await place.run(['doctor'])).out.replace(/\s+/g, ' ');
@@ -53,10 +47,7 @@ it('on a protected environment, --dry-run needs no confirmation, and the same co
     faults: { faults: [refuse] },
   });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   await place.drop('orders.csv', csvOf(2));
   await place.run(['start', '--once', '--confirm', 'production']);
   for (const action of ['retry', 'discard']) {
@@ -85,10 +76,7 @@ it('on a protected environment, --dry-run needs no confirmation, and the same co
 it('on a protected environment, the commands that the log names can be run as they are shown', async () => {
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   await place.run(['pause']);
   const daemon = place.start(['start', '--confirm', 'production']);
   await place.drop('gone.csv', csvOf(3));
@@ -109,10 +97,7 @@ it('on a protected environment, the commands that a notice names can be run as t
     more: "notify: [{ on: [paused], command: [sh, -c, 'cat >> told.json; echo >> told.json'] }]\n",
   });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   await place.run(['pause']);
   place.start(['start', '--confirm', 'production']);
   const told = await until('the notice', async () => {
@@ -127,10 +112,7 @@ it('on a protected environment, the commands that a notice names can be run as t
 it('on a protected environment, a line of status is no wider than the terminal', async () => {
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');
-  await writeFile(
-    place.config,
-    config.replace('{ baseUrl', '{ protected: true, list: trust, baseUrl'),
-  );
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
   const lines = await shownOnTerminal(place, 'status', 80, {
     ...credentials('PRODUCTION'),
     NO_COLOR: '1',

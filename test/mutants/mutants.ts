@@ -1606,9 +1606,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the one reader of the list',
-    file: 'src/reconcile/verifier.ts',
-    find: 'if (lock === undefined) return;',
-    replace: '',
+    file: 'src/reconcile/list-lease.ts',
+    find: `return undefined;
+  try {
+    return await task();`,
+    replace: `return task();
+  try {
+    return await task();`,
     tests: ['test/reconcile/verifier.test.ts'],
   },
   // Odd answers

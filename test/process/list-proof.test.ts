@@ -22,6 +22,7 @@ async function openWithOrders(
   options: Parameters<typeof openWorkplace>[0] = {},
 ): Promise<Workplace> {
   const place = await openWorkplace({
+    list: 'prove',
     sandbox: { record: true },
     faults: { faults: [] },
     ...options,
@@ -184,13 +185,13 @@ it('the first start on a protected environment shows how many orders there are, 
 });
 
 it('with list: none a new ledger begins without a list, and with list: trust without a proof', async () => {
-  await using none = await openWithOrders(LIST_KINDS.complete, { partner: ', list: none' });
+  await using none = await openWithOrders(LIST_KINDS.complete, { list: 'none' });
   await none.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
   const before = reads(none);
   expect((await none.run(['start', '--once'])).code).toBe(0);
   expect(reads(none)).toBe(before);
 
-  await using trust = await openWithOrders(listOf('the oldest only'), { partner: ', list: trust' });
+  await using trust = await openWithOrders(listOf('the oldest only'), { list: 'trust' });
   await trust.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
   expect((await trust.run(['start', '--once'])).code).toBe(0);
   expect(trust.stored().size).toBe(50);

@@ -3,6 +3,7 @@ import { createConnection, createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRemedy } from '../../src/redis/address.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { explainRedisError, watchSteadiness } from '../../src/redis/connection-end.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
@@ -93,6 +94,26 @@ it('a command ends soon where nothing listens, at a port and at a socket', async
       remedy: 'Start Redis or correct redis.url.',
     });
   }
+});
+
+it.each([
+  ['ENOTFOUND', 'Correct the host name in redis.url, or the name resolution of this machine.'],
+  ['ETIMEDOUT', 'Check redis.url, and the network and firewalls on the way.'],
+  ['EACCES', 'Give the user that runs po-sync permission for the socket in redis.url.'],
+  ['ECONNREFUSED', 'Start Redis or correct redis.url.'],
+])('the remedy for a Redis that cannot be reached is that for %s', (code, remedy) => {
+  const cause = Object.assign(new Error('connect'), { code });
+  expect(startRemedy({ url: 'redis://redis:6379/0' }, cause, undefined)).toBe(remedy);
+});
+
+it('a Redis that accepts a connection and says nothing need not be started', async () => {
+  await using own = await startTestRedis();
+  own.freeze();
+  await expect(connectRedis(own.url, { within: 500 })).rejects.toMatchObject({
+    message: expect.stringContaining('does not answer: no answer'),
+    remedy: expect.stringMatching(/^Find out what listens there and why it is silent/),
+  });
+  own.thaw();
 });
 
 it('a private Redis that does not answer is shown without its password, and nobody is asked to start it', async () => {

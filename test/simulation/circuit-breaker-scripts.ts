@@ -169,7 +169,7 @@ function endHold(store: Store, key: string, field: string, pauses: string, to: n
 export const breaker: Port = (
   store,
   [key = '', pauses = ''],
-  [verb, now = '', first = '', second = '', third = ''],
+  [verb, now = '', first = '', second = '', third = '', fourth = ''],
 ) => {
   switch (verb) {
     case 'reset':
@@ -191,9 +191,9 @@ export const breaker: Port = (
       store.hset(key, 'wait', first);
       return 1;
     case 'trip':
-      return trip(store, key, Number(now), Number(first), second, third);
+      return trip(store, key, Number(now), Number(first), [second, third, fourth]);
     case 'saw':
-      return store.hget(key, 'since') === null ? 0 : saw(store, key, now, first, second);
+      return store.hget(key, 'since') === null ? 0 : saw(store, key, now, [first, second]);
     default:
       return probe(store, key, Number(now), Number(first), Number(second));
   }
@@ -228,8 +228,7 @@ function trip(
   key: string,
   now: number,
   asked: number,
-  code: string,
-  reason: string,
+  [code = '', reason = '', remedy = '']: string[],
 ): number {
   const wait = Math.max(LEAST, asked);
   if (store.hsetnx(key, 'since', String(now)) === 1) {
@@ -238,11 +237,16 @@ function trip(
     store.hset(key, 'first', reason);
   } else if (now + wait > Number(store.hget(key, 'probeAt') ?? 0))
     store.hset(key, 'probeAt', String(now + wait));
-  return saw(store, key, String(now), code, reason);
+  return saw(store, key, String(now), [code, reason, remedy]);
 }
 
-function saw(store: Store, key: string, now: string, code: string, reason: string): number {
-  for (const [field, value] of Object.entries({ code, reason, seenAt: now }))
+function saw(
+  store: Store,
+  key: string,
+  now: string,
+  [code = '', reason = '', remedy = '']: string[],
+): number {
+  for (const [field, value] of Object.entries({ code, reason, seenAt: now, remedy }))
     store.hset(key, field, value);
   return 1;
 }
@@ -254,7 +258,7 @@ function reset(store: Store, key: string, pauses: string, to: number): number {
   const [code, reason, first] = ['code', 'reason', 'first'].map((field) => store.hget(key, field));
   const began = first == null || first === reason ? {} : { firstReason: first };
   store.list(pauses).unshift(JSON.stringify({ code, reason, from: Number(since), to, ...began }));
-  store.hdel(key, 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait');
+  store.hdel(key, 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait', 'remedy');
   return 1;
 }
 

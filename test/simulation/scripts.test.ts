@@ -370,7 +370,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           one.verb,
           one.time,
           ...(one.verb === 'trip'
-            ? [one.max, 'code', one.why]
+            ? [one.max, 'code', one.why, one.why]
             : one.verb === 'saw'
               ? ['code', one.why]
               : [100, one.max]),

@@ -50,6 +50,8 @@ type WorkplaceOptions = {
   environment?: string;
   /** More keys of the environment, such as `, protected: true`. */
   partner?: string;
+  /** `trust` by default, as only tests of the proof wait for it. */
+  list?: 'prove' | 'trust' | 'none';
   /** The address of a Redis, or `private`; a database of the shared one when absent. */
   redis?: string;
   /** `redis:` of the configuration as YAML, instead of `redis`. */
@@ -171,6 +173,7 @@ function configOf(
   const {
     more = '',
     partner = '',
+    list = 'trust',
     delivery = '',
     pace = PACE,
     source = INBOX,
@@ -180,7 +183,7 @@ function configOf(
   return `environment: ${environment}
 data: data
 ${redis === 'private' ? '' : `redis: ${redisYaml}\n`}environments:
-  ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}'${partner} }
+  ${environment}: { baseUrl: '${baseUrl}', authUrl: '${authUrl}', list: ${list}${partner} }
 sources:
   ${source}
 reports: { path: reports }

@@ -46,7 +46,7 @@ export function pauseBox(pause: Pause, now: number): Html {
   const seen = seenAt === since ? '' : `, last seen ${ago(seenAt, now)}`;
   const wait = (pause.nextTryAt ?? 0) - now;
   const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
-  const advice = pauseAdvice(pause.code);
+  const advice = pauseAdvice(pause);
   const ends = ENDS[endOf(pause)];
   // What a person must do comes before the end that waits for it.
   const first = advice === undefined ? '' : `To do: ${advice}. `;

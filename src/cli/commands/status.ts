@@ -109,7 +109,7 @@ export function needsPerson(status: Status): boolean {
     deadLetters + createdTwice + unreadable.length + notTaken.length > 0 ||
     guarantee.some(({ holds }) => holds === false) ||
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
-    pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
+    pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause) !== undefined) ||
     daemons.some(({ foldersGone }) => foldersGone) ||
     sources.some(({ silent }) => silent) ||
     (areFilesWaiting && !daemons.some(takesFiles)) ||

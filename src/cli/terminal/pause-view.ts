@@ -39,11 +39,11 @@ import { type Column, table } from './table.ts';
 
 type Wait = Status['waits'][number];
 
-type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
+type EndingPause = Pick<ShownPause, 'code' | 'remedy' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
-  const advice = pauseAdvice(pause.code);
+  const advice = pauseAdvice(pause);
   const first = advice === undefined ? '' : `${advice}; then it `;
   switch (endOf(pause)) {
     case 'operator':

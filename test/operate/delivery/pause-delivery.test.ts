@@ -238,11 +238,7 @@ it.each([
     0,
     'check that authUrl and baseUrl belong to the same environment, and that their clocks agree; then it ends automatically',
   ],
-  [
-    'http-403',
-    0,
-    'check baseUrl and what this client may do at the API; then it ends automatically',
-  ],
+  ['http-403', 0, 'check what this client may do at the API; then it ends automatically'],
   ['answers-unclear', 0, 'check that baseUrl leads to the API; then it ends automatically'],
   ['http-429', 0, 'ends automatically'],
   [

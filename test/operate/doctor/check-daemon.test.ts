@@ -265,7 +265,7 @@ describe('what daemons share', () => {
   it.each([
     [
       'http-403',
-      'Check baseUrl and what this client may do at the API; then it ends automatically when the API accepts',
+      'Check what this client may do at the API; then it ends automatically when the API accepts',
     ],
     [
       'api-down',
