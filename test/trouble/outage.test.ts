@@ -7,7 +7,11 @@ describe('an API that takes no orders', () => {
     async (orders) => {
       // About ten seconds.
       const faults = [{ kind: 'answer', status: 500, body: 'html', calls: '1-30' }];
-      await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
+      await using rig = await openDeliveryRig({
+        delivery: { attempts: 3 },
+        faults: { faults },
+        environment: { list: 'trust' },
+      });
       await rig.submit('b1', numbersOf(orders));
       await rig.settled(240_000);
       expect(await rig.batches.find('b1')).toMatchObject({
@@ -22,7 +26,11 @@ describe('an API that takes no orders', () => {
 
   it('because of a single order fails that order only', async () => {
     const faults = [{ kind: 'answer', status: 500, body: 'html', orders: ['PO-0001'] }];
-    await using rig = await openDeliveryRig({ delivery: { attempts: 8 }, faults: { faults } });
+    await using rig = await openDeliveryRig({
+      delivery: { attempts: 8 },
+      faults: { faults },
+      environment: { list: 'trust' },
+    });
     await rig.submit('b1', numbersOf(20));
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 19, failed: 1 } });
