@@ -548,7 +548,7 @@ describe("the operator's commands", () => {
     expect(out).toMatch(/warn +API +.*does not offer its list[^\n]* → Check baseUrl/);
     const { code, err } = await place.run(['reconcile', '--config', config]);
     expect(code).toBe(1);
-    expect(err).toMatch(/does not offer its list[^\n]*\n +Check baseUrl\. If it is right/);
+    expect(err).toMatch(/does not offer its list[^\n]*\n +Check baseUrl, and that/);
   });
 
   it('keeps secrets and tokens out of everything it prints', async () => {

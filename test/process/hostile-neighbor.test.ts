@@ -95,7 +95,7 @@ async function openPlace(odd: Answer = () => undefined, more = ''): Promise<Plac
 data: data
 redis: { url: '${redis.url}' }
 environments:
-  staging: { baseUrl: '${url}/api/v1', authUrl: '${url}' }
+  staging: { baseUrl: '${url}/api/v1', authUrl: '${url}', list: trust }
 sources:
   - { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 300ms }
 ${more.replaceAll('URL', url)}reports: { path: reports }
