@@ -14,7 +14,6 @@ const PAGES = [
   '/corrections',
   '/upload',
   '/sources',
-  '/queue',
   '/environment',
   '/for-clerks',
   '/api/v1/status',

@@ -162,14 +162,14 @@ describe('ledger rebuild', () => {
     await rig.store.redis.flushall();
     await rig.submit('b2', numbersOf(5));
     await until('the reason', () =>
-      rig.breaker.current()?.reason.includes('run po-sync reconcile'),
+      rig.breaker.current()?.reason.includes('does not offer its list'),
     );
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 
-  it('starts a new ledger without the list if the API offers none', async () => {
+  it('starts a new ledger without the list if the configuration says that there is none', async () => {
     const faults = { faults: [{ kind: 'answer', on: 'list', status: 405 }] };
-    await using rig = await openDeliveryRig({ faults, isNew: true });
+    await using rig = await openDeliveryRig({ faults, isNew: true, environment: { list: 'none' } });
     await rig.reconciliation.rebuild.first(new AbortController().signal);
     await rig.submit('b1', numbersOf(5));
     await rig.settled();
