@@ -166,10 +166,7 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
       'file',
       html`${link(batchPath(open.batch), open.file ?? open.batch)}, ${firstLine(open.line, open.content.items)}${handedIn(open.by)}`,
     ],
-    [
-      'batch held',
-      open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause,
-    ],
+    ['batch held', open.waitsFor.for === 'release' ? undefined : open.heldBecause],
     [
       'same order in',
       open.followedBy.length === 0 ? undefined : html`${open.followedBy.map(batchItem)}`,
