@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { addressFault, filePath, name, span, tls, wait } from './fields.ts';
+import { addressFault, filePath, line, name, span, tls, wait } from './fields.ts';
 
 const common = {
   name: name.describe('Used in batch names and reports.'),
@@ -29,12 +29,25 @@ const exportPath = filePath
   })
   .describe('A file, a pattern such as /mnt/erp/*.csv, or an https address.');
 
+const ENDINGS = ['csv', 'tsv', 'txt', 'json', 'ndjson', 'xml'];
+
+/** The names of order files that an inbox takes where its source names none. */
+export const USUAL_FILES = [...ENDINGS.flatMap((one) => [`*.${one}`, `*.${one}.gz`]), '*.xlsx'];
+
+const fileNames = z
+  .array(line.regex(/^[^/\\]+$/, { error: 'expected the name of a file, such as *.csv' }))
+  .min(1, { error: 'must name at least one pattern' })
+  .prefault(USUAL_FILES);
+
 /** A source of files: a folder whose files po-sync takes, or an export that is only read. */
 export const sourceSchema = z.discriminatedUnion('type', [
   z.strictObject({
     ...common,
-    type: z.literal('inbox').describe('A folder; po-sync takes every file dropped there.'),
+    type: z
+      .literal('inbox')
+      .describe('A folder; po-sync takes the order files that are dropped there.'),
     path: filePath.describe('The folder.'),
+    files: fileNames.describe('The names that are taken: * stands for any characters, ? for one.'),
     poll: poll.prefault('10s').describe('Polling interval, independent of file-system events.'),
   }),
   z.strictObject({

@@ -5,7 +5,7 @@ import { codeOf, explained, ownersOf, PoSyncError, toError } from '../core/error
 import { folderIsLink, type OpenFolder, openFolder, openFolderBelow } from '../core/folder.ts';
 import { fileMissing } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { isLeftAlone } from './names.ts';
+import { isPrivate, takenNames } from './names.ts';
 import { kindOf } from './stability.ts';
 
 /** The folders that po-sync creates inside an inbox. */
@@ -115,17 +115,21 @@ const MOST_NAMES = 5_000;
 const MOST_FILES = 500;
 const MOST_IGNORED = 5;
 
+/** The kind of a file whose name no pattern of `files` matches. */
+const OTHER_NAME = 'other name';
+
 /** The kind of a file that this user may not read. */
 export const NOT_PERMITTED = 'no read permission';
 
 /**
- * Finds among the first names of an inbox what is not a file, and files that this user may not read, these first. Rejects
- * when the inbox cannot be read.
+ * Finds among the first names of an inbox what is not a file or has a name that it does not take, and files that this user
+ * may not read, these first. Rejects when the inbox cannot be read.
  */
-export async function ignoredIn({
-  path: inbox,
-  doneFile,
-}: Pick<InboxSource, 'path' | 'doneFile'>): Promise<Ignored> {
+export async function ignoredIn(
+  source: Pick<InboxSource, 'path' | 'files' | 'doneFile'>,
+): Promise<Ignored> {
+  const { path: inbox, doneFile } = source;
+  const isTaken = takenNames(source);
   const own: ReadonlySet<string> = new Set(OWN_FOLDERS);
   const found: Ignored = { total: 0, entries: [] };
   let [seen, files] = [0, 0];
@@ -133,12 +137,13 @@ export async function ignoredIn({
     seen += 1;
     if (seen > MOST_NAMES) break;
     const { name } = entry;
-    if (own.has(name) || isLeftAlone(name, doneFile)) continue;
-    if (entry.isFile()) files += 1;
-    if (entry.isFile() && (files > MOST_FILES || (await mayRead(path.join(inbox, name))))) continue;
+    if (own.has(name) || isPrivate(name, doneFile)) continue;
+    const isWanted = entry.isFile() && isTaken(name);
+    if (isWanted) files += 1;
+    if (isWanted && (files > MOST_FILES || (await mayRead(path.join(inbox, name))))) continue;
     found.total += 1;
-    if (entry.isFile()) found.entries.unshift({ name, kind: NOT_PERMITTED });
-    else found.entries.push({ name, kind: kindOf(entry) });
+    if (isWanted) found.entries.unshift({ name, kind: NOT_PERMITTED });
+    else found.entries.push({ name, kind: entry.isFile() ? OTHER_NAME : kindOf(entry) });
     found.entries.splice(MOST_IGNORED);
   }
   return found;
@@ -193,16 +198,17 @@ function remedyFor(error: unknown): { remedy?: string } {
 
 /** What to do about what is not read. */
 export function ignoredRemedy({ entries }: Ignored): string {
-  const isFile = ({ kind }: Ignored['entries'][number]) => kind === NOT_PERMITTED;
-  const remedies = [
-    entries.some(isFile)
-      ? 'Give the user that runs po-sync read permission for the files (chmod a+r).'
-      : '',
-    entries.every(isFile)
-      ? ''
-      : 'Folders and links are not read: move the files themselves into the inbox.',
-  ];
-  return remedies.filter((text) => text !== '').join(' ');
+  const kinds = new Set(entries.map(({ kind }) => kind));
+  const remedies: string[] = [];
+  if (kinds.delete(NOT_PERMITTED))
+    remedies.push('Give the user that runs po-sync read permission for the files (chmod a+r).');
+  if (kinds.delete(OTHER_NAME))
+    remedies.push(
+      'An inbox takes only names that match its `files`: rename what is an order file.',
+    );
+  if (kinds.size > 0)
+    remedies.push('Folders and links are not read: move the files themselves into the inbox.');
+  return remedies.join(' ');
 }
 
 /** `june (folder), a.csv (link) and 3 more`. */

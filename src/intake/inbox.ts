@@ -13,7 +13,7 @@ import { PROCESSING } from './claim.ts';
 import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { doneFileOf, isLeftAlone } from './names.ts';
+import { doneFileOf, takenNames } from './names.ts';
 import { createRetryGaps, type NotTaken } from './offers.ts';
 import { moveToFree } from './put-away.ts';
 import { FILES } from './read-claimed.ts';
@@ -46,6 +46,7 @@ export function createInbox({
   const gaps = createRetryGaps(clock);
   // Also before the first look: the folder may be replaced since the start marked it.
   let wasMarked = environment !== undefined;
+  const isTaken = takenNames(source);
 
   /** An unmounted share leaves an empty folder: without the marker seen before it is not the same inbox. */
   async function list(): Promise<string[]> {
@@ -81,7 +82,7 @@ export function createInbox({
       if (gaps.isDue(readable)) await renameOrReport(name, readable);
     const all = new Set(names);
     return names
-      .filter((name) => !OWN.has(name) && !isLeftAlone(name, source.doneFile))
+      .filter((name) => !OWN.has(name) && isTaken(name))
       .filter((name) => !source.doneFile || all.has(doneFileOf(name)));
   }
 

@@ -1,30 +1,30 @@
 import { glob, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import type { ExportSource } from '../config/config.ts';
+import type { ExportSource, InboxSource } from '../config/config.ts';
 import { isPattern } from '../config/source-schema.ts';
 import { codeOf } from '../core/errors.ts';
 
-const UNFINISHED = /\.(?:tmp|part|partial|filepart|crdownload)$/i;
-const HIDDEN = /^[.~]/;
-
-/** Files that Windows creates in visited folders. */
-const OF_WINDOWS = /^(?:thumbs\.db|desktop\.ini)$/i;
+/** Programs give such names to what is not for others: hidden files, locks, drafts. */
+const PRIVATE = /^[.~#]/;
 
 const DONE = /\.done$/i;
 
-/** Whether intake ignores a name in an inbox, forever or until the file gets its final name. */
-export function isLeftAlone(name: string, doneFile: boolean): boolean {
-  return (
-    HIDDEN.test(name) ||
-    UNFINISHED.test(name) ||
-    OF_WINDOWS.test(name) ||
-    (doneFile && DONE.test(name))
-  );
+/** Whether a name is one that intake neither takes nor mentions. */
+export function isPrivate(name: string, doneFile: boolean): boolean {
+  return PRIVATE.test(name) || (doneFile && DONE.test(name));
 }
 
-/** Whether the name is one that programs give a file until it is complete. */
-export function isUnfinished(name: string): boolean {
-  return UNFINISHED.test(name) && !HIDDEN.test(name);
+/** Builds the test of the names that an inbox takes, by its `files`. */
+export function takenNames({ files, doneFile }: Pick<InboxSource, 'files' | 'doneFile'>) {
+  const patterns = files.map(regExpOf);
+  return (name: string): boolean =>
+    !isPrivate(name, doneFile) && patterns.some((pattern) => pattern.test(name));
+}
+
+/** `*` stands for any characters, `?` for one. */
+function regExpOf(pattern: string): RegExp {
+  const text = RegExp.escape(pattern).replaceAll('\\*', '.*').replaceAll('\\?', '.');
+  return new RegExp(`^${text}$`, 'isu');
 }
 
 /** The file whose presence signals that `name` is complete. */
@@ -58,7 +58,7 @@ export async function filesOf({
 }: Pick<ExportSource, 'path' | 'doneFile'>): Promise<string[]> {
   const files: string[] = [];
   for await (const file of matching(pattern))
-    if (!isLeftAlone(path.basename(file), doneFile)) files.push(file);
+    if (!isPrivate(path.basename(file), doneFile)) files.push(file);
   return files;
 }
 
@@ -75,7 +75,7 @@ export async function doneOf(
 /** Whether a file matches the pattern of an export now. */
 export async function matchesAny(pattern: string): Promise<boolean> {
   for await (const file of matching(pattern))
-    if (!isLeftAlone(path.basename(file), false)) return true;
+    if (!isPrivate(path.basename(file), false)) return true;
   return false;
 }
 

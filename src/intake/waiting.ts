@@ -3,12 +3,12 @@ import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource, InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
-import { counted, duration } from '../core/format.ts';
+import { duration } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
 import { newestToClaim } from './export-versions.ts';
 import { mayRead, NOT_PERMITTED } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { doneFileOf, isLeftAlone, isUnfinished } from './names.ts';
+import { doneFileOf, takenNames } from './names.ts';
 import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './stability.ts';
 
 /**
@@ -27,14 +27,12 @@ const MOST_SHOWN = 5;
 const MOST_READ = 2 ** 24;
 
 /** The names in an inbox that a daemon takes once their files are ready; none of an inbox that this user cannot read. */
-export async function namesToTake({
-  path: inbox,
-  doneFile,
-}: Pick<InboxSource, 'path' | 'doneFile'>): Promise<string[]> {
-  const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((one) => one.isFile() && !isLeftAlone(one.name, doneFile))
-    .map(({ name }) => name);
+export async function namesToTake(
+  source: Pick<InboxSource, 'path' | 'files' | 'doneFile'>,
+): Promise<string[]> {
+  const isTaken = takenNames(source);
+  const entries = await readdir(source.path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((one) => one.isFile() && isTaken(one.name)).map(({ name }) => name);
 }
 
 /**
@@ -94,44 +92,6 @@ export async function unfinishedExport(
   const isUnfinished =
     found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
   return isUnfinished ? { waitingFiles: [found] } : {};
-}
-
-/** Files with a name such as `a.csv.part` that have not changed for a while: how many, and the first of them, the oldest first. */
-export type LeftAlone = { total: number; files: { name: string; unchangedMs: number }[] };
-
-/** After this time, such a file is probably the rest of an upload that failed. Milliseconds. */
-const LEFT_BEHIND = 10 * 60_000;
-
-/** The files that are left alone because of their names and have not changed for ten minutes; undefined where there are none. */
-export async function leftAloneIn(
-  { path: inbox }: Pick<InboxSource, 'path'>,
-  now: number,
-): Promise<LeftAlone | undefined> {
-  const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
-  const names = entries
-    .filter((one) => one.isFile() && isUnfinished(one.name))
-    .map(({ name }) => name);
-  const looked = await Promise.all(
-    names.slice(0, MOST_EXAMINED).map(async (name) => {
-      const { ctimeMs = now } = (await lstat(path.join(inbox, name)).catch(() => undefined)) ?? {};
-      return { name, unchangedMs: Math.round(now - ctimeMs) };
-    }),
-  );
-  const old = looked.filter(({ unchangedMs }) => unchangedMs >= LEFT_BEHIND);
-  if (old.length === 0) return undefined;
-  return {
-    total: old.length,
-    files: old.toSorted((a, b) => b.unchangedMs - a.unchangedMs).slice(0, MOST_SHOWN),
-  };
-}
-
-/** `1 file is left alone because of its name: half.csv.part (2 h)`. */
-export function leftAloneText({ total, files }: LeftAlone): string {
-  const shown = files
-    .map(({ name, unchangedMs }) => `${name} (${duration(unchangedMs)})`)
-    .join(', ');
-  const more = total === files.length ? '' : ` and ${total - files.length} more`;
-  return `${counted(total, 'file')} ${total === 1 ? 'is left alone because of its name' : 'are left alone because of their names'}: ${shown}${more}`;
 }
 
 /** Some file systems keep no time of creation, and give none or that of the last change. */

@@ -8,7 +8,9 @@ import type { InboxSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { markInbox } from '../../src/intake/environment-marker.ts';
+import { ignoredIn, ignoredText } from '../../src/intake/folders.ts';
 import { createInbox } from '../../src/intake/inbox.ts';
+import { takenNames } from '../../src/intake/names.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -164,25 +166,29 @@ describe('an inbox', () => {
     expect(it.offered.sort()).toEqual(['long.json', 'whole.csv', 'whole.json', 'whole.xml']);
   });
 
-  test('ignores unfinished and hidden names until the files get their final names', async () => {
-    await using it = await openTestInbox();
-    const names = [
-      'a.csv.tmp',
-      'b.part',
-      'c.PARTIAL',
-      'd.filepart',
-      'e.crdownload',
-      '.f.csv',
-      '~g.csv',
-      'Thumbs.db',
-    ];
-    for (const name of names) await it.drop(name);
+  test('offers only names that match its files, whatever their case, and none that is private', async () => {
+    await using it = await openTestInbox({ files: ['PO_*.csv', '?.txt'] });
+    const others = ['orders.csv', 'PO_1.csv.part', 'PO_1.csv~', '.PO_2.csv', '~PO_3.csv', 'ab.txt'];
+    for (const name of [...others, '#PO_4.csv#', 'po_5.CSV', 'a.txt']) await it.drop(name);
     await it.inbox.settleOnce();
-    expect(it.offered).toEqual([]);
-    await rename(path.join(it.path, 'b.part'), path.join(it.path, 'b.csv'));
+    expect(it.offered.sort()).toEqual(['a.txt', 'po_5.CSV']);
+    const ignored = await ignoredIn(it.inbox.source as InboxSource);
+    expect(ignored.total).toBe(4);
+    expect(ignoredText(ignored)).toContain('PO_1.csv.part (other name)');
+    await rename(path.join(it.path, 'PO_1.csv.part'), path.join(it.path, 'PO_1.csv'));
     await it.inbox.settleOnce();
-    expect(it.offered).toEqual(['b.csv']);
+    expect(it.offered).toContain('PO_1.csv');
   });
+
+  test.each(['a.CSV', 'b.tsv.gz', 'c.txt', 'd.ndjson', 'e.XML', 'f.xlsx', 'g.json.gz'])(
+    'takes %s where its source names no files',
+    (name) => expect(takenNames(inboxSource(''))(name)).toBe(true),
+  );
+
+  test.each(['plan.csv~', 'a.csv.bak', 'a.xlsx.gz', 'x.csv:Zone.Identifier', 'a.csv.crdownload'])(
+    'does not take %s where its source names no files',
+    (name) => expect(takenNames(inboxSource(''))(name)).toBe(false),
+  );
 
   test('waits for the done file if the source requires one', async () => {
     await using it = await openTestInbox({ doneFile: true });

@@ -1,14 +1,8 @@
 import { stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import {
-  leftAloneIn,
-  leftAloneText,
-  namesToTake,
-  unfinishedExport,
-  waitingFiles,
-} from '../../src/intake/waiting.ts';
-import { exportSource } from '../support/inbox-source.ts';
+import { namesToTake, unfinishedExport, waitingFiles } from '../../src/intake/waiting.ts';
+import { exportSource, inboxSource } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const STABLE = 2_000;
@@ -22,7 +16,7 @@ async function look(files: Record<string, string>, after: number, doneFile = fal
     await writeFile(path.join(folder.path, name), content);
     now = Math.max(now, (await stat(path.join(folder.path, name))).ctimeMs);
   }
-  const source = { path: folder.path, doneFile, stable: STABLE };
+  const source = inboxSource(folder.path, { doneFile, stable: STABLE });
   return await waitingFiles(source, await namesToTake(source), { now: now + after });
 }
 
@@ -108,23 +102,4 @@ it('five files of an inbox are named, first those that are not ready', async () 
   const found = await waitingFiles(source, [...names, 'gone.csv'], { now: ctimeMs + 10 * STABLE });
   expect(found).toHaveLength(5);
   expect(found[0]).toEqual({ name: 'gone.csv', reason: 'it cannot be examined (ENOENT)' });
-});
-
-it('a file whose name says that it is not complete is named after ten minutes, without one that is hidden', async () => {
-  await using folder = await makeTempFolder();
-  for (const name of ['half.csv.part', 'b.tmp', '.c.csv.part', 'd.csv'])
-    await writeFile(path.join(folder.path, name), '');
-  const { ctimeMs } = await stat(path.join(folder.path, 'half.csv.part'));
-  const look = (ms: number) => leftAloneIn({ path: folder.path }, ctimeMs + ms);
-  expect(await look(9 * 60_000)).toBeUndefined();
-  const found = await look(2 * 3_600_000);
-  expect(found?.total).toBe(2);
-  expect(found?.files.map(({ name }) => name).sort()).toEqual(['b.tmp', 'half.csv.part']);
-  const first = found?.files.find(({ name }) => name === 'half.csv.part');
-  expect(first && leftAloneText({ total: 1, files: [first] })).toBe(
-    '1 file is left alone because of its name: half.csv.part (2 h)',
-  );
-  expect(first && leftAloneText({ total: 3, files: [first] })).toMatch(
-    /^3 files are left .*names: .* and 2 more$/,
-  );
 });

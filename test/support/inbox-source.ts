@@ -1,8 +1,10 @@
 import type { ExportSource, InboxSource } from '../../src/config/config.ts';
+import { USUAL_FILES } from '../../src/config/source-schema.ts';
 
 /** An inbox at `path`, quick enough for tests. */
 export function inboxSource(path: string, more: Partial<InboxSource> = {}): InboxSource {
-  return { name: 'inbox', type: 'inbox', path, stable: 60, poll: 100, doneFile: false, ...more };
+  const own = { stable: 60, poll: 100, doneFile: false, files: USUAL_FILES };
+  return { name: 'inbox', type: 'inbox', path, ...own, ...more };
 }
 
 /** An export at `path`, quick enough for tests. */

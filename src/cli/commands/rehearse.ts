@@ -6,13 +6,14 @@ import type { Config, Source } from '../../config/config.ts';
 import { configSchema } from '../../config/schema.ts';
 import { Secret } from '../../config/secret.ts';
 import { NO_HEADERS } from '../../config/secrets.ts';
+import { USUAL_FILES } from '../../config/source-schema.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
-import { isLeftAlone } from '../../intake/names.ts';
+import { takenNames } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
@@ -125,7 +126,11 @@ async function drop(file: string, inbox: string): Promise<void> {
   const draft = draftPath(inbox);
   await copyFile(file, draft, constants.COPYFILE_FICLONE);
   const name = path.basename(file);
-  await rename(draft, path.join(inbox, isLeftAlone(name, false) ? `file-${name}.csv` : name));
+  const isTaken = takenNames({ files: USUAL_FILES, doneFile: false });
+  await rename(
+    draft,
+    path.join(inbox, isTaken(name) ? name : `file-${name.replace(/^[.~#]+/, '')}.csv`),
+  );
 }
 
 async function openSandbox(folder: string, faults: FaultFile) {

@@ -3,7 +3,6 @@ import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, orders } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { leftAloneText } from '../../intake/waiting.ts';
 import { delivers, leftWithoutIntake } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
@@ -229,10 +228,9 @@ function inboxLines(status: Status, format: Format): string {
 }
 
 function ignoredLines({ sources }: Status, format: Format): string {
-  const texts = sources.flatMap(({ name, ignored, leftAlone }) => [
-    ...(ignored ? [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)] : []),
-    ...(leftAlone ? [`${name}: ${printable(leftAloneText(leftAlone))}`] : []),
-  ]);
+  const texts = sources.flatMap(({ name, ignored }) =>
+    ignored ? [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)] : [],
+  );
   const lines = texts.flatMap((text) => wrapped(text, format));
   return lines.map((line) => `${line}\n`).join('');
 }

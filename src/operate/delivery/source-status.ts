@@ -10,8 +10,6 @@ import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import { STILL_CHANGING } from '../../intake/stability.ts';
 import {
-  type LeftAlone,
-  leftAloneIn,
   namesToTake,
   unfinishedExport,
   type WaitingFile,
@@ -46,7 +44,6 @@ export type SourceStatus = {
   /** The first of them; of an export its file, with `newestOnly` its newest, while it is not ready. */
   waitingFiles?: WaitingFile[];
   /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
-  leftAlone?: LeftAlone;
   last?: { batch: string; file: string; at: number };
   /** Of an export with `countRewrites`: when its last file came or was written again. */
   heardAt?: number;
@@ -167,7 +164,7 @@ export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise
 async function waitingOf(
   source: Source | undefined,
   { config, clock, store }: Place,
-): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles' | 'leftAlone'>> {
+): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
   const [now, tableEnd] = [clock.now(), source && mappingFor(config, source.name)];
   if (source?.type === 'export') {
     const newest = source.newestOnly
@@ -176,13 +173,11 @@ async function waitingOf(
     return await unfinishedExport(source, { now, tableEnd, newest });
   }
   if (source === undefined) return {};
-  const [names, leftAlone] = await Promise.all([namesToTake(source), leftAloneIn(source, now)]);
-  const left = leftAlone === undefined ? {} : { leftAlone };
-  if (names.length === 0) return left;
+  const names = await namesToTake(source);
+  if (names.length === 0) return {};
   return {
     waiting: names.length,
     waitingFiles: await waitingFiles(source, names, { now, tableEnd }),
-    ...left,
   };
 }
 

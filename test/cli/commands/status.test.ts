@@ -182,25 +182,23 @@ describe('the status', () => {
     );
   });
 
-  it('names what a daemon cannot take, and what is left alone because of its name, as its schema has it', async () => {
+  it('names what a daemon cannot take, and what it does not read, as its schema has it', async () => {
     const [source] = STATUS.sources;
-    const leftAlone = { total: 1, files: [{ name: 'half.csv.part', unchangedMs: 7_200_000 }] };
+    const ignored = { total: 1, entries: [{ name: 'half.csv.part', kind: 'other name' }] };
     const notTaken = [
       { source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' },
     ];
-    const status = { ...STATUS, notTaken, sources: source ? [{ ...source, leftAlone }] : [] };
+    const status = { ...STATUS, notTaken, sources: source ? [{ ...source, ignored }] : [] };
     const text = statusText(status, { paint: plain, columns: undefined });
     expect(text).toContain(
       '\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n',
     );
-    expect(text).toContain(
-      '\nNot read\n  inbox: 1 file is left alone because of its name: half.csv.part (2 h)\n',
-    );
+    expect(text).toContain('\nNot read\n  inbox: half.csv.part (other name)\n');
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
-    expect(shown).toMatchObject({ notTaken, sources: [{ leftAlone }] });
+    expect(shown).toMatchObject({ notTaken, sources: [{ ignored }] });
   });
 
   it('says for how long a source is silent, as its schema has it', async () => {
