@@ -13,6 +13,7 @@ const byPath = new Map(files.map((file) => [file.path, file]));
 const STEPS = [
   'order',
   'core',
+  'wording',
   'config',
   'log',
   'redis',

@@ -56,7 +56,7 @@ export async function reportBatches(
         const next = progressOf(batch);
         const { at, was, line } = shown.get(batch.batch) ?? { at: Date.now(), was: next, line: '' };
         const isDue = Date.now() - at >= every;
-        const why = isDue && next === was && batch.state !== 'held' ? await reason() : '';
+        const why = isDue && next === was && batch.state !== 'waiting' ? await reason() : '';
         const text = why === '' ? next : `${next}\n${why}`;
         const isNews = isDue && text !== line && !(why === '' && line.startsWith(`${next}\n`));
         // The same line again would say nothing; below it, only the reason is new.
@@ -91,8 +91,8 @@ function count(number) {
 }
 
 /** `large.csv: 12,000 of 50,000 orders done`. */
-function progressOf({ file, counts, state, held }) {
-  if (state === 'held') return `${file}: held for a person: ${held?.reason ?? ''}`;
+function progressOf({ file, counts, state, waits }) {
+  if (state === 'waiting') return `${file}: waits for a person: ${waits?.message ?? ''}`;
   const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
   if (counts.orders === 0) return `${file}: is being read, ${count(done)} orders done`;
   return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;

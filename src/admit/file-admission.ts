@@ -1,3 +1,4 @@
+import type { Config, Source } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { fileMissing, isGone } from '../core/regular-file.ts';
 import { shownSince } from '../intake/export-versions.ts';
@@ -6,9 +7,9 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
-import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
-import type { Log } from '../log/log.ts';
+import { batchAdmitted, batchHeld, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import { type ClaimedFile, leftOpenIn, sameContentText } from '../order/batch.ts';
+import type { FileWait } from '../order/file-wait.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
@@ -17,6 +18,7 @@ import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import { type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
+import { fileWaitText } from '../wording/file-wait.ts';
 import { type Admission, createAdmission } from './admit.ts';
 import { createListWait, type ListWait } from './list-wait.ts';
 import { measureThroughput } from './throughput.ts';
@@ -85,12 +87,11 @@ export function createFileAdmission({
   return {
     ingest: (file, claim, on) =>
       ingest(file, claim, {
+        context,
         batches,
         admission,
         howToRead: how,
-        log,
         inspections,
-        stopping,
         ...on,
       }),
     async faultOf(path, source) {
@@ -110,14 +111,13 @@ const PROOFS = 200;
 const PAGE = 200;
 
 type IngestDeps = {
+  context: Context;
   batches: Batches;
   /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
   admission: Admission & { listWait: ListWait };
   howToRead(path: string, source: string): Promise<HowToRead>;
-  log: Log;
   /** Inspections are kept for settlement. */
   inspections: Map<string, Inspection>;
-  stopping: AbortSignal;
   /** Called for a batch that just became known or changed, to keep its report current. */
   onProgress(batch: string): Promise<void>;
   /**
@@ -128,10 +128,10 @@ type IngestDeps = {
 };
 
 /**
- * `theirs`: another daemon processes the file. `left`: the daemon stops, the file stays claimed.
+ * `waits`: a person must release it before its first order is admitted. `theirs`: another daemon processes the file. `left`: the daemon stops, the file stays claimed.
  * `sha256` is present for a file that was processed to its end.
  */
-type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: string };
+type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left' | 'waits'; sha256?: string };
 
 /**
  * Processes a claimed file until its orders are in the ledger and the queue. Repeated after a crash, it recognizes its
@@ -142,7 +142,8 @@ async function ingest(
   { at, isNew }: Claim,
   deps: IngestDeps,
 ): Promise<Ingested> {
-  const { batches, stopping } = deps;
+  const { batches, context } = deps;
+  const { stopping } = context;
   const lease = await batches.lease(file.batch);
   if (lease === undefined) return { end: 'theirs' };
   try {
@@ -176,7 +177,8 @@ async function readClaimed(
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<Ingested> {
-  const { batches, log } = deps;
+  const { batches, context } = deps;
+  const { log } = context;
   if (batch.waitsAfter !== undefined || batch.waitsForList)
     await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
@@ -213,6 +215,7 @@ async function readClaimed(
   });
   fileInspected(log, { ...named(file), records, bytes });
   await deps.onProgress(file.batch);
+  if (await mustWait(file, batch, inspection, deps)) return { end: 'waits' };
   const total = await admitAll(
     opened,
     { ...batch, ...(earlier && { repeats: earlier }) },
@@ -225,6 +228,33 @@ async function readClaimed(
   batchAdmitted(log, { ...named(file), orders: total });
   return { end: 'admitted', sha256 };
 }
+
+/** Whether a file waits for a person before its first order is admitted; one that was released does not. */
+async function mustWait(
+  file: ClaimedFile,
+  { held, cancelled }: Batch,
+  inspection: Inspection,
+  { context: { config, store, log }, batches }: IngestDeps,
+): Promise<boolean> {
+  const wait = waitOf(inspection, sourceNamed(file.source, config));
+  if (wait === undefined || cancelled) {
+    // The configuration allows now what it did not allow before.
+    if (held !== undefined && held.code !== 'refusals') await batches.release(file.batch);
+    return false;
+  }
+  const done = await batches.hold(file.batch, { wait, alike: wait.code }, store.time.now());
+  if (done === 'held') batchHeld(log, { batch: file.batch, reason: fileWaitText(wait) });
+  return done !== 'not';
+}
+
+function waitOf({ orders: number }: Inspection, source: Source | undefined): FileWait | undefined {
+  const { maxOrders = Number.POSITIVE_INFINITY } = source ?? {};
+  if ((number ?? maxOrders + 1) <= maxOrders) return undefined;
+  return { code: 'volume', facts: { maxOrders, ...(number !== undefined && { orders: number }) } };
+}
+
+const sourceNamed = (source: string, { sources }: Config): Source | undefined =>
+  sources.find(({ name }) => name === source);
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepInspection(

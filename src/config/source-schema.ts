@@ -16,6 +16,7 @@ const common = {
     .describe(
       'A folder that receives the results of each batch for the sending program: the rows with their outcomes.',
     ),
+  maxOrders: z.int().min(1).exactOptional().describe('A file with more orders waits for a person.'),
   doneFile: z.boolean().prefault(false).describe('orders.csv waits for orders.csv.done.'),
 };
 

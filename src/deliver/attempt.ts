@@ -6,6 +6,7 @@ import { next } from '../ledger/state-machine/next.ts';
 import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/state-machine/step.ts';
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
+import { fileWaitText } from '../wording/file-wait.ts';
 import type { Pass } from './circuit-breaker.ts';
 import {
   type Attempt,
@@ -179,7 +180,7 @@ async function watchBatch(
   const refused = guards.refusals.take(batch, seen);
   if (refused === undefined) return;
   const done = await guards.held.hold(batch, refused, context.store.time.now());
-  if (done === 'held') batchHeld(context.log, { batch, reason: refused.reason });
+  if (done === 'held') batchHeld(context.log, { batch, reason: fileWaitText(refused.wait) });
   if (done === 'not') guards.refusals.allow(batch, refused);
 }
 

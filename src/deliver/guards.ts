@@ -2,7 +2,7 @@ import { type Busy, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Refused } from '../ledger/batches/batch-control.ts';
+import type { Hold } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
@@ -143,7 +143,7 @@ function createHeldBatches(
   }
 
   /** Holds a batch until a person releases it. */
-  async function hold(batch: string, refused: Refused, at: number): ReturnType<Batches['hold']> {
+  async function hold(batch: string, refused: Hold, at: number): ReturnType<Batches['hold']> {
     held.add(batch);
     holds += 1;
     storing += 1;
@@ -164,9 +164,9 @@ type RefusalRule = { share: number; of: number };
 
 type Refusals = {
   /** Records an answer; returns what was refused when the batch is to be held. */
-  take(batch: string, seen: Seen): Refused | undefined;
+  take(batch: string, seen: Seen): Hold | undefined;
   /** A person released the batch although such refusals were known. */
-  allow(batch: string, refused: Refused): void;
+  allow(batch: string, refused: Hold): void;
   /** Forgets the answers of a batch that a person released. */
   forget: (batch: string) => void;
 };
@@ -196,7 +196,7 @@ function watchRefusals({ share, of }: RefusalRule): Refusals {
       const number = last.filter((one) => one === alike).length;
       if (number < share * of || allowed.has(alike)) return undefined;
       return {
-        reason: `${number} of the last ${of} answers are the same refusal: ${seen.said.message}`,
+        wait: { code: 'refusals', facts: { refused: number, of, says: seen.said.message } },
         alike,
       };
     },

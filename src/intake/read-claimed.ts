@@ -48,7 +48,9 @@ export function createClaimedFileReader(deps: ReaderDeps) {
   const inTurn = createTurns(deps, slots);
   const inProgress = new Map<string, Promise<void>>();
   const gaps = createRetryGaps(clock);
-  const read = readingOf(deps, gaps);
+  // Files that this process found waiting for a person: a restart reads them again, with the mapping that it has then.
+  const waiting = new Set<string>();
+  const read = readingOf(deps, gaps, waiting);
 
   function track(name: string, reading: Promise<void>): void {
     const done = reading.finally(() => inProgress.delete(name));
@@ -83,14 +85,14 @@ export function createClaimedFileReader(deps: ReaderDeps) {
     /** Resumes a claimed file that no daemon is reading, after a growing gap if reading has failed here before. */
     async resume(file: ClaimedFile): Promise<void> {
       if (stopping.aborted || inProgress.has(file.batch) || !gaps.isDue(file.batch)) return;
-      const left = await leftOf(file, batches);
+      const left = await leftOf(file, batches, waiting);
       if (left === undefined) return;
       const claimedAt = left.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
       // Needs no slot: that its file is missing is found at once.
       if (!left.isThere) return track(file.batch, read(file, claimedAt, false));
       const reading = inTurn(file, async () => {
         // While it waited for its turn, another daemon may have read it.
-        if ((await leftOf(file, batches).catch(() => left)) === undefined) return;
+        if ((await leftOf(file, batches, waiting).catch(() => left)) === undefined) return;
         batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
         await read(file, claimedAt, false);
       });
@@ -104,11 +106,17 @@ export function createClaimedFileReader(deps: ReaderDeps) {
   };
 }
 
-function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
+function readingOf(
+  { ingest, batches, versions, time, log }: ReaderDeps,
+  gaps: RetryGaps,
+  waiting: Set<string>,
+) {
   return async (file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<void> => {
     try {
       const { end, sha256 } = await ingest(file, claimedAt, isNew);
       gaps.forget(file.batch);
+      if (end === 'waits') waiting.add(file.batch);
+      else waiting.delete(file.batch);
       if (file.kind === 'export' && sha256)
         await versions.wasRead(file, sha256, end === 'unreadable');
     } catch (error) {
@@ -123,10 +131,17 @@ function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: R
 }
 
 /** What is left to read of a file that no daemon reads; undefined if nothing is. */
-async function leftOf({ batch, path }: ClaimedFile, { find, isHeld }: Batches) {
+async function leftOf(
+  { batch, path }: ClaimedFile,
+  { find, isHeld }: Batches,
+  waiting: ReadonlySet<string>,
+) {
   const [begun, isThere] = [await find(batch), await exists(path)];
   const isDone = begun ? begun.state !== 'reading' : !isThere;
-  return isDone || (await isHeld(batch)) ? undefined : { startedAt: begun?.startedAt, isThere };
+  const waits = begun?.held !== undefined && waiting.has(batch);
+  return isDone || waits || (await isHeld(batch))
+    ? undefined
+    : { startedAt: begun?.startedAt, isThere };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -132,9 +132,9 @@ export function batchIsHeld(
 ): Notice {
   const reason = withoutContent(facts.reason);
   const end = facts.batch.slice(-8);
-  const remedy = `Check its refused orders with po-sync dead-letters list --batch ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
+  const remedy = `Look at it with po-sync batches show ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - nameOf(facts).length));
-  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${why}. ${remedy}`, {
+  return noticeOf('attention', 'held', `${nameOf(facts)} waits: ${why}. ${remedy}`, {
     ...facts,
     reason,
     remedy,

@@ -8,6 +8,7 @@ import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { type Guarantee, measuredOnes } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
+import { fileWaitText } from '../wording/file-wait.ts';
 import { createHearing, sourceHeard, sourceSilent, watchFrom } from './hearing.ts';
 import * as tell from './notice.ts';
 
@@ -176,7 +177,9 @@ async function checkBatches(
     current.add(field);
     const isShort = deps.store.time.now() - state.since < least;
     if (isShort || reported.includes(field) || !(await begins(field, deps))) continue;
-    deps.send(notice({ ...factsOf(batch, deps), counts: batch.counts, ...state }));
+    const reason = 'reason' in state ? state.reason : fileWaitText(state);
+    const { since } = state;
+    deps.send(notice({ ...factsOf(batch, deps), counts: batch.counts, reason, since }));
   }
   const ended = reported.filter((field) => !current.has(field));
   await ends(ended, deps);

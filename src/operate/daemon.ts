@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { listNeedsPerson } from '../ledger/list-pauses.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
+import { fileWaitText } from '../wording/file-wait.ts';
 
 /** What a daemon is built from. */
 export type DaemonInput = {
@@ -91,7 +92,8 @@ export function createBacklog({ ledger, batches, breaker, reading, hasLooked }: 
       underWay.length > 0 &&
       underWay.every(({ held }) => held !== undefined) &&
       reading() <= partlyRead;
-    return onlyHeld ? underWay[0]?.held?.reason : undefined;
+    const [first] = onlyHeld ? underWay : [];
+    return first?.held && fileWaitText(first.held);
   }
 
   return {

@@ -69,21 +69,6 @@ export function sendCancelled(isExport: boolean): string {
 export const CORRECTED_EXPORT =
   'have them corrected in the program that writes the export: po-sync reads its next version';
 
-/** How a file is corrected that a person dropped. */
-export const OWN_FILE = 'correct your own file, and drop the complete file again';
-
-/** What is decided of a held file, in the same words in the report, in the dashboard and in docs/for-clerks.md. */
-export const HELD_RULE = {
-  few: {
-    does: 'If few orders of the file are wrong, release it',
-    so: 'the right orders are sent, and all that the API refuses are in one fix file.',
-  },
-  most: {
-    does: 'If most orders of the file are wrong, cancel it',
-    so: `${OWN_FILE}. Orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections.`,
-  },
-} as const;
-
 /** What discarding does not do: the number is free afterwards. */
 const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too, or have it taken out of the export.';

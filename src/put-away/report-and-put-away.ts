@@ -17,6 +17,7 @@ import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import { currentWarnings } from '../report/read-corrections.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
+import { fileWaitJson } from '../wording/file-wait.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { alsoClosedBy, closeFixed } from './close-dead-letters.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
@@ -243,9 +244,7 @@ function createReportOfBatch({ breaker, config, clock, batches, store }: ReportD
       startedAt: iso(startedAt),
       finishedAt: ended ? iso(lastAt) : null,
       state,
-      ...(state === 'held' && held
-        ? { held: { reason: held.reason, since: iso(held.since) } }
-        : {}),
+      ...(state === 'waiting' && held ? { waits: fileWaitJson(held) } : {}),
       ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
       ...(repeats && {
         repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) },

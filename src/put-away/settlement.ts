@@ -218,7 +218,7 @@ function progressWriter(context: SettlementContext): (name: string) => Promise<b
     if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined)
       return true;
     const isNoted = await noteDiscards(name, folder);
-    const report = await reportOf(batch, batch.held ? 'held' : 'running');
+    const report = await reportOf(batch, batch.held ? 'waiting' : 'running');
     const story = await storyOf(batch);
     // Redis lost how the batch ended.
     if ((await readReport(folder).catch(() => undefined))?.finishedAt) return isKept && isNoted;

@@ -6,6 +6,7 @@ import { readJsonIfExists } from '../core/regular-file.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
+import type { FileWaitJson } from '../wording/file-wait.ts';
 import type { LeftOutOrders } from './left-out.ts';
 import type { Elsewhere } from './story.ts';
 
@@ -36,8 +37,8 @@ export type Report = ReadVersion & {
   format: FileFormat | null;
   startedAt: string;
   finishedAt: string | null;
-  state: 'running' | 'held' | 'finished' | 'unreadable';
-  held?: { reason: string; since: string };
+  state: 'running' | 'waiting' | 'finished' | 'unreadable';
+  waits?: FileWaitJson;
   /** The person who cancelled what was not sent yet, which may have been nothing. */
   cancelledBy?: { at: string; who: string };
   /** `text`: the line of the file that the error names, cut around its column. */

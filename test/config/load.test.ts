@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { USUAL_FILES } from '../../src/config/source-schema.ts';
 import {
   CONFIG_FILE,
   configOf,
@@ -39,6 +40,7 @@ describe('the minimal configuration', () => {
           stable: 2_000,
           poll: 10_000,
           doneFile: false,
+          files: USUAL_FILES,
         },
       ],
       mappings: {},

@@ -9,6 +9,7 @@ import { next } from '../../src/ledger/state-machine/next.ts';
 import { SWEEP_AFTER } from '../../src/ledger/state-machine/step.ts';
 import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
+import { fileWaitText } from '../../src/wording/file-wait.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { envelope, type OddAnswer, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
@@ -662,7 +663,10 @@ describe('delivery', () => {
     await until('the other batch', async () => (await rig.batches.finished()).includes('b2'));
     const held = await rig.batches.find('b1');
     expect(held).toMatchObject({
-      held: { reason: expect.stringContaining('articleCode is invalid') },
+      held: {
+        code: 'refusals',
+        facts: { says: expect.stringContaining('articleCode is invalid') },
+      },
     });
     expect(held?.counts.refused).toBeLessThan(16);
     expect(await rig.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
@@ -703,11 +707,11 @@ describe('delivery', () => {
       for (const number of wrong)
         await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
     }
-    expect((await held()).reason).toMatch(/is unknown$/);
+    expect(fileWaitText(await held())).toMatch(/is unknown$/);
     expect(await refused()).toBeLessThan(16);
     await release(Date.UTC(2026, 10, 23, 2, 36, 22));
     // 44 more refusals like those before do not hold it again, five of another kind do.
-    expect((await held()).reason).toMatch(
+    expect(fileWaitText(await held())).toMatch(
       /^1?\d of the last .* refusal, after the release by anna at 2026-11-23 .*:36:22.*: .*customer is blocked$/,
     );
     expect(await refused()).toBeGreaterThan(60);

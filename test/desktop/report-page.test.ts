@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOutcomes } from '../../src/order/outcome.ts';
 import type { Report } from '../../src/report/report.ts';
 import { type ReportedOrder, writeProgress, writeReport } from '../../src/report/write-report.ts';
+import { fileWaitJson } from '../../src/wording/file-wait.ts';
+import { refusals } from '../support/refusals.ts';
 import { AT, dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { type Browser, type Look, openBrowser } from './browser.ts';
@@ -171,10 +173,10 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
   held: [
     Array.from({ length: 45 }, (_, i) => dead(one(i + 2), 'refused', '400', 'No')),
     {
-      state: 'held',
+      state: 'waiting',
       finishedAt: null,
-      held: {
-        reason: '40 of the last 40 answers are the same refusal: articleCode ART-7 is unknown',
+      waits: {
+        ...fileWaitJson({ ...refusals('articleCode ART-7 is unknown'), since: 0 }),
         since: AT,
       },
       counts: { records: 300, orders: 300, ...noOutcomes(), refused: 45 },

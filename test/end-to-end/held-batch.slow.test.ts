@@ -11,6 +11,7 @@ import { keysOf } from '../../src/redis/keys.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { numbersOf } from '../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../support/entry.ts';
+import { refusals } from '../support/refusals.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -39,7 +40,7 @@ it('thousands of orders of a held batch cost Redis nothing while they wait, and 
   await writeFile(file, 'held');
   const named = { batch: BATCH, source: 'inbox', kind: 'inbox', name: 'held.csv' } as const;
   const { no } = await batches.begin({ ...named, path: file }, time.now());
-  await batches.hold(BATCH, { reason: 'all refused', alike: '400' }, time.now());
+  await batches.hold(BATCH, { wait: refusals(), alike: '400' }, time.now());
   // The daemon knows of the hold before it looks at the orders.
   const due = time.now() + 2_000;
   const numbers = numbersOf(3_000);

@@ -47,7 +47,7 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
   await place.drop('wrong.csv', `${csvOf(40)}PO-K,NEW,A,1\n`);
   const { batch } = await until('the hold', async () => {
     const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
-    return one?.state === 'held' && one;
+    return one?.state === 'waiting' && one;
   });
   await rm(path.join(place.inbox, 'processing', batch, 'wrong.csv'));
   const { out: cancelled } = await place.run(['batches', 'cancel', batch, '--yes']);

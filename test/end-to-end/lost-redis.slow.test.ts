@@ -7,6 +7,7 @@ import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openSandbox } from '../support/open-sandbox.ts';
+import { refusals } from '../support/refusals.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -167,7 +168,7 @@ it.concurrent.each([
       return (await client.hget(redisKeys.batch(one), 'total')) === '6' && one;
     });
     if (how !== 'was sent') {
-      const held = JSON.stringify({ reason: '40 of the last 40', since: 1 });
+      const held = JSON.stringify({ ...refusals(), since: 1 });
       await client
         .multi()
         .hset(redisKeys.batch(batch), { held })

@@ -108,7 +108,7 @@ it('a held batch whose file is gone ends when it is cancelled, and its report sa
   const first = place.start(['start']);
   await place.drop('held.csv', csvOf(500));
   const { batch } = await until('the hold', () =>
-    shown(place).then((one) => (one?.state === 'held' ? one : undefined)),
+    shown(place).then((one) => (one?.state === 'waiting' ? one : undefined)),
   );
   await stop(first);
   await rename(place.inbox, path.join(place.folder, 'inbox.old'));

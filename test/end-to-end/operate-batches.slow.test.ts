@@ -24,7 +24,7 @@ type ShownBatch = {
   batch: string;
   file: string;
   state: string;
-  held?: { reason: string };
+  waits?: { message: string };
   counts?: { invalid: number };
 };
 
@@ -64,21 +64,20 @@ describe('batches of a running daemon', () => {
 
   it('a batch whose orders are refused alike is held; release sends the rest', async () => {
     await place.drop('held.csv', csvOf(500));
-    await until('the hold', async () => (await batchOf('held.csv')).state === 'held');
-    const { batch, held } = await batchOf('held.csv');
-    expect(held?.reason).toContain('articleCode is invalid');
+    await until('the hold', async () => (await batchOf('held.csv')).state === 'waiting');
+    const { batch, waits } = await batchOf('held.csv');
+    expect(waits?.message).toContain('articleCode is invalid');
     const processing = path.join(place.folder, 'inbox/processing');
     const page = await until('the page on the share', () =>
       readFile(path.join(processing, 'held.csv.result.html'), 'utf8').catch(() => undefined),
     );
-    expect(page).toContain('<h1>This batch is held</h1>');
+    expect(page).toContain('<h1>This file waits</h1>');
     const named = await until('the refused orders on it', async () => {
       const now = await readFile(path.join(processing, 'held.csv.result.html'), 'utf8');
       return now.includes('What went wrong so far') && now;
     });
     expect(named).toContain('<h3>articleCode is invalid</h3>');
     expect(named).toMatch(/<bdi>PO-\d+<\/bdi>/);
-    expect(named).toContain('that the API refused are in the fix file there');
     const person = await openOperator(place, daemon);
     const letter = await until('a refused order', async () => {
       const { text } = await person.page(`/dead-letters?batch=${batch}`);
@@ -89,7 +88,7 @@ describe('batches of a running daemon', () => {
     expect(form).not.toContain('You can also download the fix file');
     expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
     const status = (await run('status')).out;
-    expect(status).toMatch(new RegExp(`${batch} +held\\.csv +held`));
+    expect(status).toMatch(new RegExp(`${batch} +held\\.csv +waiting`));
     expect(status).toContain(
       `held.csv is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it\n`,
     );
@@ -122,7 +121,7 @@ describe('batches of a running daemon', () => {
     // Other files overtake it, although it fills the queue.
     await place.drop('other.csv', csvOf(20).replaceAll('PO-', 'OTHER-'));
     expect(await reportOf('other.csv')).toMatchObject({ counts: { orders: 20, accepted: 20 } });
-    expect(await batchOf('held.csv')).toMatchObject({ state: 'held', counts: { orders: 500 } });
+    expect(await batchOf('held.csv')).toMatchObject({ state: 'waiting', counts: { orders: 500 } });
     // One release is enough, although the API refuses more orders in the same way.
     await run('batches', 'release', batch, '--yes');
     await until('the end', async () => (await batchOf('held.csv')).state === 'finished');
@@ -362,7 +361,7 @@ it('explain names release and cancel for an order that is not read because its b
     const { batches }: { batches: ShownBatch[] } = JSON.parse(
       (await place.run(['--json', 'batches', 'list'])).out,
     );
-    return batches.find(({ state }) => state === 'held');
+    return batches.find(({ state }) => state === 'waiting');
   });
   const err = await until('the reading waits', async () => {
     const told = (await place.run(['explain', 'PO-500'])).err;
@@ -394,7 +393,7 @@ it('of a held file that was cancelled, the corrected file settles the refused or
     const { batches }: { batches: ShownBatch[] } = JSON.parse(
       (await place.run(['--json', 'batches', 'list'])).out,
     );
-    return batches.find(({ state }) => state === 'held');
+    return batches.find(({ state }) => state === 'waiting');
   });
   await place.run(['batches', 'cancel', held.batch, '--yes']);
   const finished = (file: string) =>
@@ -419,7 +418,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(JSON.parse(out)).toMatchObject({ end: 'held' });
   const { out: told } = await place.run(['--json', 'batches', 'list']);
   const [held] = JSON.parse(told).batches;
-  expect(held).toMatchObject({ state: 'held', counts: { orders: 500 } });
+  expect(held).toMatchObject({ state: 'waiting', counts: { orders: 500 } });
   // Each of its orders is in one count.
   const { waits } = JSON.parse((await place.run(['--json', 'status'])).out);
   const [wait] = waits.filter((one: { for: string }) => one.for === 'release');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
+import { refusals } from '../support/refusals.ts';
 
 describe('a hold and a release of a batch at the same time', () => {
   let store: OpenRedis;
@@ -17,7 +18,7 @@ describe('a hold and a release of a batch at the same time', () => {
 
   const file = (batch: string) =>
     ({ batch, source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/none' }) as const;
-  const refused = (alike: string) => ({ reason: `refused: ${alike}`, alike });
+  const refused = (alike: string) => ({ wait: refusals(alike), alike });
   const batchesOf = (redis: Redis) => createBatches({ redis, keys: store.keys, owner: 'me' });
 
   /** Whether the batch itself, and the set of held ones, say that it is held. */

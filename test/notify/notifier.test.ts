@@ -11,6 +11,7 @@ import { type ListKind, readGuarantee } from '../../src/reconcile/guarantee.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
 import { exportSource, inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { refusals } from '../support/refusals.ts';
 
 const HOUR = 3_600_000;
 const PUBLIC = 'https://orders.example.com';
@@ -348,10 +349,7 @@ describe('a batch', () => {
     await two.batches.begin(file, two.time.now());
     await two.batches.hold(
       'b-1',
-      {
-        reason: '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown',
-        alike: '',
-      },
+      { wait: refusals('article "A B" of PO-7 is unknown'), alike: '' },
       1,
     );
     await two.look();
@@ -361,9 +359,9 @@ describe('a batch', () => {
         kind: 'held',
         batch: 'b-1',
         file: 'orders.csv',
-        text: 'orders.csv (batch b-1) is held: 40 of the last 40 answers are the same refusal: article … of … is unknown. Check its refused orders with po-sync dead-letters list --batch b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
+        text: 'orders.csv (batch b-1) waits: 40 of the last 40 answers are the same refusal: article … of … is unknown. Look at it with po-sync batches show b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
         remedy:
-          'Check its refused orders with po-sync dead-letters list --batch b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
+          'Look at it with po-sync batches show b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
         reason: '40 of the last 40 answers are the same refusal: article … of … is unknown',
       },
     ]);
@@ -373,7 +371,7 @@ describe('a batch', () => {
   it('that is held again after a release is reported again', async () => {
     await two.batches.begin(file, two.time.now());
     for (const since of [1, 2]) {
-      await two.batches.hold('b-1', { reason: 'alike', alike: '400 alike' }, since);
+      await two.batches.hold('b-1', { wait: refusals(), alike: '400 alike' }, since);
       await two.look();
       await two.batches.release('b-1');
       await two.look();

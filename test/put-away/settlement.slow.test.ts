@@ -34,6 +34,7 @@ import type { Report } from '../../src/report/report.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { refusals } from '../support/refusals.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { watchSyncs } from '../support/watch-syncs.ts';
@@ -209,7 +210,7 @@ describe('settlement', () => {
     const { redis, keys, time } = place.store;
     const [held, other] = [place.batch.replace(/.{8}$/, '00000001'), `${place.batch}-2`];
     for (const batch of [held, other]) await batches.begin({ ...place.file, batch }, time.now());
-    await batches.hold(held, { reason: 'too many conflicts', alike: 'conflict' }, time.now());
+    await batches.hold(held, { wait: refusals(), alike: 'conflict' }, time.now());
     await settlement.progressAll();
     const writes = async () =>
       /cmdstat_set:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];

@@ -24,7 +24,7 @@ it('a held batch shows what to look at and how to continue', async () => {
   await using temp = await makeTempFolder();
   await writeProgress(
     temp.path,
-    reportOf(orders, { state: 'held', finishedAt: null, counts: { ...counts, orders: 0 } }),
+    reportOf(orders, { state: 'waiting', finishedAt: null, counts: { ...counts, orders: 0 } }),
   );
   const text = (await readFile(join(temp.path, 'report.html'), 'utf8'))
     .replace(/<[^>]*>/g, ' ')

@@ -88,9 +88,9 @@ test('a batch that finished since the last start is shown; one that takes longer
   });
   await write('two', {
     file: 'wrong.csv',
-    state: 'held',
+    state: 'waiting',
     counts,
-    held: { reason: 'refused alike' },
+    waits: { message: 'refused alike' },
   });
   const lines: string[] = [];
   const stop = new AbortController();
@@ -112,7 +112,7 @@ test('a batch that finished since the last start is shown; one that takes longer
   expect(lines).toEqual([
     'meanwhile.csv: 1 order, 1 accepted',
     'large.csv: 12,000 of 50,000 orders done',
-    'wrong.csv: held for a person: refused alike',
+    'wrong.csv: waits for a person: refused alike',
     'large.csv: 50,000 orders, 50,000 accepted',
   ]);
 });

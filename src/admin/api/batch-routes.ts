@@ -22,7 +22,7 @@ import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, type Query, readQuery } from './query.ts';
 
-const STANDINGS = ['reading', 'sending', 'held', 'finished', 'unreadable'] as const;
+const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
 
 /** Files of a report that may be downloaded, with their types. */
 const FILES: Readonly<Record<string, string>> = {

@@ -15,11 +15,11 @@ import {
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { formatText } from '../../order/batch.ts';
-import { CORRECTED_EXPORT, HELD_RULE, OWN_FILE } from '../../order/fixing.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn, fixNameFor } from '../../report/fix-copies.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText, TOTAL } from '../../report/story.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
 import { orderedSince, sentPart } from './batch-parts.ts';
@@ -163,7 +163,7 @@ export async function batchPage({
 <div${fresh('progress')}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
 ${await wentOutPart(view)}
-${heldBox(view, mayOperate, await heldArticles(api, batch))}
+${waitingBox(view, mayOperate, await heldArticles(api, batch))}
 <div${fresh('facts')}>${factsOf(view, await fixFilesIn(view.report), view.lost)}</div>
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
 <div${fresh('outcomes')}>${outcomes(view, nameless)}
@@ -197,19 +197,15 @@ function rowLink(
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';
 
 /** What waits for a person comes before the facts. */
-function heldBox(
-  { batch: { batch, held, kind } }: BatchView,
+function waitingBox(
+  { batch: { held } }: BatchView,
   mayOperate: boolean,
   articles?: Html,
 ): Html | undefined {
   if (held === undefined) return undefined;
-  const { few, most } = HELD_RULE;
-  const again =
-    kind === 'export' ? 'restart the daemon, which reads the export again' : 'drop the file again';
-  const corrected = kind === 'export' ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
-  const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
-  return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-${articles ?? html`<br>`}${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur most often in them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected} If it is no order at all, such as an offer: cancel it, and discard what stays open, which this page links then.</div>`;
+  const who = mayOperate ? 'You may decide' : FOR_OPERATOR;
+  return html`<div class="box bad" role="alert"><strong>Waits</strong> ${from({ since: held.since, reason: fileWaitText(held) })}
+${articles ?? html`<br>`}${who}: release it to send it as it is, or cancel it. Orders that were sent stay sent.</div>`;
 }
 
 function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html {

@@ -106,7 +106,7 @@ const WAITING: readonly BatchStanding[] = ['reading', 'sending'];
 export const STANDING_TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
   reading: 'quiet',
   sending: 'quiet',
-  held: 'bad',
+  waiting: 'bad',
   finished: 'good',
   unreadable: 'bad',
 };

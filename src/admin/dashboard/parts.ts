@@ -214,7 +214,7 @@ export function batchActs(
 ): Html {
   const path = batchPath(batch.batch);
   const release =
-    standing === 'held'
+    standing === 'waiting'
       ? actForm({
           action: `${path}/release`,
           back,

@@ -15,9 +15,10 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { sendCancelled } from '../../order/fixing.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { type Format, hanging, printable, type Tone, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { heldSteps } from './next-step.ts';
+import { waitingSteps } from './next-step.ts';
 
 /** Batches, one a line. How many orders are done says the least where all files are finished. */
 export function batchTable(batches: readonly BatchView[], now: number, format: Format): string {
@@ -76,7 +77,7 @@ export function readingLines(batches: readonly BatchView[], format: Format): str
 const TONES: Record<BatchStanding, Tone> = {
   reading: 'plain',
   sending: 'plain',
-  held: 'bad',
+  waiting: 'bad',
   finished: 'quiet',
   unreadable: 'bad',
 };
@@ -155,7 +156,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string | u
     ['format', format],
     ['reading', readingText(batch)],
     ['unreadable', error?.message],
-    ['held', held && sinceText(held)],
+    ['waits', held && sinceText({ since: held.since, reason: fileWaitText(held) })],
     [
       view.batch.state === 'reading' ? 'not read' : 'no report yet',
       unsettled && sinceText(unsettled),
@@ -191,7 +192,7 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
   if (endedWith) return ['', ENDED_BEFORE];
-  if (standing === 'held') return ['', ...heldSteps(name)];
+  if (standing === 'waiting') return ['', ...waitingSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';
     return [
@@ -270,7 +271,7 @@ export function unreadableRemedies(files: readonly BatchView[], format: Format):
 export function heldLines(batches: readonly BatchView[], format: Format): string {
   const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
     const first = `${name} is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it`;
-    return held === undefined ? [] : [first, `  ${held.reason}`];
+    return held === undefined ? [] : [first, `  ${fileWaitText(held)}`];
   });
   return texts
     .map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`)

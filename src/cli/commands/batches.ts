@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { count, counted, iso, withoutStop } from '../../core/format.ts';
+import { count, counted, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
   away,
@@ -26,6 +26,7 @@ import { type OperatorContext, recorded } from '../../operate/operator-context.t
 import { CANCELLED_IN_EXPORT, sendCancelled } from '../../order/fixing.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { readReport } from '../../report/report.ts';
+import { fileWaitJson, fileWaitText } from '../../wording/file-wait.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {
@@ -108,7 +109,7 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.held === undefined) throw await notHeld(batch, context);
-  const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
+  const question = `${batch.batch} is held: ${withoutStop(fileWaitText(batch.held))}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const text = await releaseText(batch, args.dryRun, context);
   const release = async () => ({
@@ -118,8 +119,8 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const { released } = args.dryRun
     ? { released: false }
     : await recorded({ what: 'release', on: batch.batch }, context, release);
-  const held = { reason: batch.held.reason, since: iso(batch.held.since) };
-  if (args.json) printJson(shell, { batch: batch.batch, released, held });
+  if (args.json)
+    printJson(shell, { batch: batch.batch, released, waits: fileWaitJson(batch.held) });
   else shell.out(sentences(text, shell));
   return 0;
 }

@@ -114,7 +114,7 @@ function refusedSteps(
   const [newest] = [...inFiles, ...own].toSorted((a, b) => (a.batch < b.batch ? 1 : -1));
   const { batch = open?.batch ?? '', inProgress = false } = newest ?? {};
   if (inProgress) {
-    const wait = open?.batch !== batch || open.heldBecause === undefined ? [] : heldSteps(batch);
+    const wait = open?.batch !== batch || open.heldBecause === undefined ? [] : waitingSteps(batch);
     return [...untilReported({ batch }), ...wait, ...AGAIN, retry];
   }
   return [
@@ -233,15 +233,15 @@ function waitLines({ waitsFor, batch, followedBy }: OpenOrder, place: Place): st
   ];
 }
 
-/** What a person can do about a held batch; the end of its name is enough for every command. */
-export function heldSteps(batch: string): string[] {
+/** What a person can do about a file that waits; the end of its name is enough for every command. */
+export function waitingSteps(batch: string): string[] {
+  const name = batch.slice(-8);
   return [
-    'Check the refused orders first, then release the batch or cancel it:',
-    `  po-sync dead-letters list --batch ${batch.slice(-8)}`,
-    `  po-sync batches release ${batch.slice(-8)}`,
-    `  po-sync batches cancel ${batch.slice(-8)}`,
-    'A release sends the orders that have no outcome yet. To send the refused ones again, unchanged, once the API takes them:',
-    `  po-sync dead-letters retry --batch ${batch.slice(-8)}`,
+    'Look at it, then send it as it is or put it away:',
+    `  po-sync batches show ${name}`,
+    `  po-sync dead-letters list --batch ${name}`,
+    `  po-sync batches release ${name}`,
+    `  po-sync batches cancel ${name}`,
   ];
 }
 
@@ -252,7 +252,7 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }:
         `Nothing to do now. If the list does not settle it within ${duration(10 * settle)} (ten times delivery.settle), the order waits for a person; it can take a little longer, because three lists in a row must fail to settle it.`,
       ];
     case 'release':
-      return heldSteps(batch);
+      return waitingSteps(batch);
     case 'daemon':
       return [`Run ${start}${wait.role === undefined ? '' : ` --role ${wait.role}`}.`];
     case 'redis':

@@ -238,7 +238,7 @@ async function rehearsedLines(
   kind: Source['type'] | undefined,
   { paint }: Format,
 ) {
-  const { counts, nameless = 0, state, error, held, warnings } = report;
+  const { counts, nameless = 0, state, error, waits, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
@@ -249,7 +249,7 @@ async function rehearsedLines(
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
     ...outcomes,
     ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
-    ...(held === undefined ? [] : [`  ${paint('bad', state)}: ${printable(held.reason)}`]),
+    ...(waits === undefined ? [] : [`  ${paint('bad', state)}: ${printable(waits.message)}`]),
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...lines,
     '',

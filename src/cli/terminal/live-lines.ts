@@ -18,6 +18,7 @@ import type { End } from '../../operate/daemon.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import { openText } from '../../report/story.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { pauseEndText } from './pause-view.ts';
 import { hanging, type Paint, printable, type Tone, wrapped } from './print.ts';
 
@@ -80,7 +81,7 @@ function lineOf(batch: Batch, width: number): Part[] {
     { tone: 'plain', text: progress(batch) },
     ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
     ...(batch.held
-      ? [{ tone: 'bad' as const, text: `held: ${printable(batch.held.reason)}` }]
+      ? [{ tone: 'bad' as const, text: `waits: ${printable(fileWaitText(batch.held))}` }]
       : []),
     ...(needed === 0
       ? []

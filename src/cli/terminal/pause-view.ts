@@ -34,6 +34,7 @@ import {
   measuredOnes,
   needsAttention,
 } from '../../reconcile/guarantee.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
@@ -116,7 +117,7 @@ export function waitLines(
     },
   ];
   const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [
-    held?.reason,
+    held && fileWaitText(held),
     unsettled?.reason,
   ]);
   const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);

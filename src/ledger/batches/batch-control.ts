@@ -1,5 +1,5 @@
-import { stamp } from '../../core/format.ts';
 import { canBeOfFile } from '../../order/batch.ts';
+import type { FileWait, Waits } from '../../order/file-wait.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
@@ -24,8 +24,8 @@ export type ControlDeps = {
   identity?: LedgerIdentity;
 };
 
-/** Why a batch is held, and what all those refusals say, without parts that identify an order. */
-export type Refused = { reason: string; alike: string };
+/** Why a batch is held, and what a release of it allows: a later hold for the same is none. */
+export type Hold = { wait: FileWait; alike: string };
 
 /** The last release by a person, and the refusals that were known at any of them. */
 function releasedFrom(
@@ -141,13 +141,13 @@ function createHolds({ redis, keys }: ControlDeps) {
   const holdScript = readScript(new URL('./hold.lua', import.meta.url));
 
   /**
-   * Holds a batch: none of its orders is sent until it is released. `alike`: what its refusals have in common. `not`
+   * Holds a batch: none of its orders is sent until it is released. `not`
    * when a person released it although they were known, and when it is done: orders of such a batch are sent only because
    * a person asks for it, and no list would show the hold.
    */
   async function hold(
     batch: string,
-    { reason, alike }: Refused,
+    { wait, alike }: Hold,
     since: number,
   ): Promise<'held' | 'before' | 'not'> {
     const key = keys.batch(batch);
@@ -155,11 +155,8 @@ function createHolds({ redis, keys }: ControlDeps) {
       const [state, text] = await redis.hmget(key, 'state', 'released');
       const released = releasedFrom(text);
       if (state === 'done' || released?.alike.includes(alike)) return 'not';
-      // Before the API's words, because a notice keeps only what is before them as it is.
-      const again = released
-        ? `, after the release by ${released.who} at ${stamp(released.at)}`
-        : '';
-      const held = JSON.stringify({ reason: reason.replace(/(?=: )|$/, () => again), since });
+      const again = released && { again: { at: released.at, who: released.who } };
+      const held = JSON.stringify({ ...wait, ...again, since } satisfies Waits);
       const used = [key, keys.held, keys.changes];
       const done = await runScript(redis, holdScript, used, [batch, text ?? '', held, alike]);
       if (done !== -1) return done === 1 ? 'held' : 'before';

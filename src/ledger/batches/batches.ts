@@ -1,5 +1,6 @@
 import { codeOf } from '../../core/errors.ts';
 import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
+import type { Waits } from '../../order/file-wait.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
@@ -62,7 +63,7 @@ export type Batch = {
   /** Its orders wait until the API's list has been read (`delivery.readList`). */
   waitsForList?: true;
   /** It waits for a person, and why. */
-  held?: { reason: string; since: number };
+  held?: Waits;
   /** A person canceled what was not sent yet. */
   cancelled: boolean;
   cancelledBy?: { at: number; who: string };

@@ -13,6 +13,7 @@ import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { withCurrentWarnings } from '../../report/read-corrections.ts';
 import { isCancelled, type Report, readReport } from '../../report/report.ts';
+import { fileWaitJson } from '../../wording/file-wait.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
@@ -80,7 +81,7 @@ export type BatchFilter = {
 };
 
 /** The state of a batch, in the words of a report. */
-export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
+export type BatchStanding = 'reading' | 'sending' | 'waiting' | 'finished' | 'unreadable';
 
 /**
  * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about it any
@@ -200,7 +201,7 @@ export async function viewOf(
 export function standingOf({ state, held, total, unreadable }: StandingFacts): BatchStanding {
   // An unreadable file has no total, unless some of its orders were admitted before.
   if (state === 'done') return total === undefined || unreadable ? 'unreadable' : 'finished';
-  if (held) return 'held';
+  if (held) return 'waiting';
   return state === 'reading' ? 'reading' : 'sending';
 }
 
@@ -270,7 +271,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     open: batch.open,
     settled: settledSince(batch),
     error,
-    held: held && { reason: held.reason, since: iso(held.since) },
+    waits: held && fileWaitJson(held),
     unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
     waitsAfter: batch.waitsAfter,
     waitsForList: batch.waitsForList,

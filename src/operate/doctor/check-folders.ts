@@ -9,6 +9,7 @@ import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { type Batch, createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { unsettledText } from '../batches/list-batches.ts';
 import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
 import { livingDaemons } from '../heartbeat.ts';
@@ -155,7 +156,7 @@ export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promis
   const found = await createBatches({ ...place, owner: 'doctor' }).underWay();
   return found.flatMap((batch): Finding[] => {
     const { name, unsettled, held } = batch;
-    if (held) return [heldFinding(batch, held.reason)];
+    if (held) return [heldFinding(batch, fileWaitText(held))];
     const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
     return unsettled
       ? [

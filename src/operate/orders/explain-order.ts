@@ -9,6 +9,7 @@ import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -221,7 +222,7 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     takenAt: batch?.startedAt ?? claimTimeOf(entry.batch) ?? 0,
     ...(batch === undefined ? {} : { file: batch.name }),
     ...(batch?.by === undefined ? {} : { by: batch.by }),
-    ...(batch?.held === undefined ? {} : { heldBecause: batch.held.reason }),
+    ...(batch?.held === undefined ? {} : { heldBecause: fileWaitText(batch.held) }),
     line: entry.place.line,
     content: entry.order,
     attempts: entry.attempt,

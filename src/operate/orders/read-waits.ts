@@ -6,6 +6,7 @@ import { dueTime } from '../../ledger/ledger.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { delivers } from '../delivery/pause-delivery.ts';
 import { isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -76,7 +77,9 @@ export async function readSurroundings({
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
     held: new Map(
-      held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : [])),
+      held.flatMap((batch) =>
+        batch?.held ? [[batch.batch, fileWaitText(batch.held)] as const] : [],
+      ),
     ),
     slowUntil: breaker.slowUntil(),
     nextTurnAt: turnAt,

@@ -2,10 +2,8 @@ import { count, orders } from '../../core/format.ts';
 import {
   CONFIRMED,
   CORRECTED_EXPORT,
-  HELD_RULE,
   INTO_NO_INBOX,
   OTHER_SPELLING,
-  OWN_FILE,
   otherSpellingIn,
 } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
@@ -52,8 +50,8 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
   switch (report.state) {
     case 'running':
       return [];
-    case 'held':
-      return stepsForHeld(report);
+    case 'waiting':
+      return stepsForWaiting(report);
     case 'unreadable':
       return [
         ...stepsForUnreadable(report),
@@ -69,27 +67,13 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
   }
 }
 
-/** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
-function stepsForHeld({ batch, counts: { refused, invalid }, isExport }: Report): Html[] {
-  const again = isExport
-    ? 'restart the daemon, which reads the export again'
-    : 'drop the file again';
-  const away = isExport
-    ? 'the complete report is in its folder, and on the page of this file in the dashboard'
-    : html`the file moves to <code>done</code>, and its page is next to it`;
+/** A file that waits is for the operator. */
+function stepsForWaiting({ batch }: Report): Html[] {
   return [
-    html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
-    html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and ${again}: ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
-    html`${heldRule('most', isExport)} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`<b>If it is no order at all</b>, such as an offer or a price list: cancel it, and discard what the cancellation leaves open, which are rows that failed a check and orders that the API refused. Do not drop it again.${isExport ? ' Have it taken out in the program that writes the export.' : ''}`,
-    html`<b>After the release or the cancellation</b>, ${away}. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`}${invalid === 0 ? '' : ' and what failed a check'} ${refused === 1 && invalid === 0 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
+    html`<b>Show this page to your operator</b>, who decides. Do not drop the file again.`,
+    html`<b>To send it as it is</b>, the operator releases it: ${command('po-sync', 'batches', 'release', batch)}`,
+    html`<b>To put it away</b>, the operator cancels it: ${command('po-sync', 'batches', 'cancel', batch)} Orders that were sent stay sent. Then correct the file, the mapping or the API, and drop the file again.`,
   ];
-}
-
-function heldRule(how: keyof typeof HELD_RULE, isExport = false): Html {
-  const { does, so } = HELD_RULE[how];
-  return html`<b>${does}:</b> ${isExport ? so.replace(OWN_FILE, CORRECTED_EXPORT) : so}`;
 }
 
 /** An order that was corrected in another report of the same file must not be corrected again in this one. */

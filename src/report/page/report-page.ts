@@ -78,7 +78,7 @@ function heading(report: Report, story: Story): Html {
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
 <p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : html` ${withPageLink(lead, report)}`}</p>${wentOut(report)}
-${reasonHeld(report)}${problem(report)}
+${whyItWaits(report)}${problem(report)}
 </header>`;
 }
 
@@ -87,9 +87,9 @@ function wentOut(report: Report): Html | undefined {
   return text === '' ? undefined : html`\n<p class="lead"><b>${text}</b></p>`;
 }
 
-function reasonHeld({ held }: Report): Html | undefined {
-  if (held === undefined) return undefined;
-  return html`<p class="problem">${visible(held.reason, 500)} <span class="soft">Held since ${timeText(held.since)}.</span></p>`;
+function whyItWaits({ waits }: Report): Html | undefined {
+  if (waits === undefined) return undefined;
+  return html`<p class="problem">${visible(waits.message, 500)} <span class="soft">Waits since ${timeText(waits.since)}.</span></p>`;
 }
 
 function problem({ error }: Report): Html | undefined {
@@ -153,10 +153,10 @@ function verdictOf(report: Report, story: Story): Verdict {
           : 'This file could not be read',
         lead: unreadableLead(report),
       };
-    case 'held':
+    case 'waiting':
       return {
         mood: 'care',
-        verdict: 'This batch is held',
+        verdict: 'This file waits',
         lead: `A person must release or cancel it. ${soFar(report)}`,
       };
     case 'running':

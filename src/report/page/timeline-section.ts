@@ -31,7 +31,7 @@ function stopsOf(report: Report, story: Story): Stop[] {
   // Of a file that was read before, an outcome may be older than the file.
   if (story.firstAt !== undefined && Date.parse(story.firstAt) >= Date.parse(report.startedAt))
     stops.push({ at: story.firstAt, text: 'First outcome' });
-  if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
+  if (report.waits !== undefined) stops.push({ at: report.waits.since, text: 'File waits' });
   if (report.cancelledBy !== undefined)
     stops.push({
       at: report.cancelledBy.at,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { orderHistoryText } from '../../../src/cli/commands/explain.ts';
+import { waitingSteps } from '../../../src/cli/commands/next-step.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import type { OpenOrder, OrderHistory } from '../../../src/operate/orders/explain-order.ts';
 
@@ -301,16 +302,7 @@ it('an order of a held batch names the same steps as its batch', () => {
     waitsFor: { for: 'release', reason: 'refused alike' },
   };
   const text = shown({ ...base, state: 'queued', open });
-  expect(text).toContain(
-    [
-      'Check the refused orders first, then release the batch or cancel it:',
-      '  po-sync dead-letters list --batch b',
-      '  po-sync batches release b',
-      '  po-sync batches cancel b',
-      'A release sends the orders that have no outcome yet. To send the refused ones again, unchanged, once the API takes them:',
-      '  po-sync dead-letters retry --batch b\n',
-    ].join('\n'),
-  );
+  expect(text).toContain(waitingSteps('b').join('\n'));
 });
 
 it('an order that waits for a daemon names the command that starts one', () => {

@@ -13,6 +13,8 @@ import type { EndedPause } from '../../../src/operate/delivery/pause-delivery.ts
 import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 import { judgeGuarantee } from '../../../src/reconcile/guarantee.ts';
+import { fileWaitText } from '../../../src/wording/file-wait.ts';
+import { refusals } from '../../support/refusals.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const BATCH: Batch = {
@@ -422,15 +424,15 @@ describe('the status', () => {
       const held = {
         ...BATCH,
         batch: `20261121T115500Z-${'a'.repeat(70)}-3f2a91c0`,
-        held: { reason, since: 0 },
+        held: { ...refusals(reason), since: 0 },
       };
       const view = {
         batch: { ...held, name: long },
-        standing: 'held',
+        standing: 'waiting',
         report: '/reports/b',
       } as const;
       const waits = [
-        { for: 'release', reason, orders: 3, unread: 4 },
+        { for: 'release', reason: fileWaitText(refusals(reason)), orders: 3, unread: 4 },
         { for: 'retry', reason: `${reason}.`, orders: 2, until: NOW + 60_000 },
       ] as const;
       const format = { paint: plain, columns };

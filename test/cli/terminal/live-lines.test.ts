@@ -5,6 +5,7 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
+import { refusals } from '../../support/refusals.ts';
 
 const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });
 const color = createPaint({ isTTY: true, env: {} });
@@ -66,12 +67,12 @@ describe('a batch in progress', () => {
     );
   });
 
-  it('says that it is held and why', () => {
+  it('says that it waits and why', () => {
     const held = batchOf({
-      held: { reason: '40 of the last 40 answers are the same refusal', since: 0 },
+      held: { ...refusals(), since: 0 },
     });
     expect(linesOf({ batches: [held] }, 140)[0]).toContain(
-      'held: 40 of the last 40 answers are the same refusal',
+      'waits: 40 of the last 40 answers are the same refusal',
     );
   });
 

@@ -6,6 +6,7 @@ import { readWaits } from '../../../src/operate/orders/read-waits.ts';
 import { waitText } from '../../../src/operate/orders/wait-of.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
+import { refusals } from '../../support/refusals.ts';
 import { until } from '../../support/until.ts';
 
 const BATCHES = ['20261121T071500Z-inbox-a-00000001', '20261121T071600Z-inbox-b-00000002'] as const;
@@ -195,7 +196,7 @@ describe('the orders that wait', () => {
     const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
     await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
-    await batches.hold(batch, { reason: 'alike', alike: '' }, 1);
+    await batches.hold(batch, { wait: refusals(), alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
     expect(await waitsOf(rig)).toMatchObject([
       { for: 'release', orders: 2, unread: 5 },

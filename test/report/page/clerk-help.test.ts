@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { HELD_RULE } from '../../../src/order/fixing.ts';
 import { CLERK_HELP } from '../../../src/report/page/html.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/for-clerks.md'), 'utf8');
@@ -12,11 +11,6 @@ it('docs/for-clerks.md has the ten sentences of the report page', () => {
   );
   expect(sentences).toEqual(CLERK_HELP);
   expect(sentences).toHaveLength(10);
-});
-
-it('docs/for-clerks.md has the rule for a held file in the words of the report and of the dashboard', () => {
-  const text = page.replace(/\s+/g, ' ');
-  for (const { does, so } of Object.values(HELD_RULE)) expect(text).toContain(`- ${does}: ${so}`);
 });
 
 it('docs/for-clerks.md says what is recorded of a discard, and that its reason is not', () => {

@@ -8,6 +8,8 @@ import { reportPage } from '../../../src/report/page/report-page.ts';
 import type { Report } from '../../../src/report/report.ts';
 import { addOrder, newStory } from '../../../src/report/story.ts';
 import { type ReportedOrder, sentFacts } from '../../../src/report/write-report.ts';
+import { fileWaitJson } from '../../../src/wording/file-wait.ts';
+import { refusals } from '../../support/refusals.ts';
 import { AT, dead, done, problem, reportOf, rows, wrong } from '../../support/reported.ts';
 
 function pageOf(orders: readonly ReportedOrder[], more: Partial<Report> = {}): string {
@@ -51,7 +53,7 @@ describe('the first line says how the batch is', () => {
     ['duplicates only', [done(order(2), 'duplicate')], {}, 'Nothing here needs you'],
     ['no orders', [], {}, 'This file has no orders'],
     ['unreadable', [], { state: 'unreadable', format: null }, 'This file could not be read'],
-    ['held', [], { state: 'held', finishedAt: null }, 'This batch is held'],
+    ['held', [], { state: 'waiting', finishedAt: null }, 'This file waits'],
     ['running', [], { state: 'running', finishedAt: null }, 'This batch is in progress'],
   ];
   it.each(cases)('%s', (_, orders, more, verdict) => {
@@ -74,13 +76,6 @@ it('the number of an order is shown once, also where it is the wrong value', () 
     wrong(rows(line, ['Summe', '', '9']), problem(line, { value }));
   expect(pageOf([total(2, 'Summe')])).not.toContain('>Value</th>');
   expect(pageOf([total(2, 'Summe'), total(3, '9')])).toContain('>Value</th>');
-});
-
-it('a held page says what to do with a file that is no order at all', () => {
-  const text = textOf(pageOf([], { state: 'held', finishedAt: null }));
-  expect(text).toMatch(
-    /If it is no order at all .*cancel it, and discard what .* failed a check and orders that the API refused/,
-  );
 });
 
 it('a line says how many orders of the file went out, at first and later', () => {
@@ -721,7 +716,7 @@ it('a pause that lasts longer than the batch is not shown as one that continues'
   expect(textOf(pageOf(one, { pauses }))).toContain(
     'Paused until after the last outcome: HTTP 503',
   );
-  expect(textOf(pageOf(one, { pauses, state: 'held', finishedAt: null }))).toContain(
+  expect(textOf(pageOf(one, { pauses, state: 'waiting', finishedAt: null }))).toContain(
     'Paused since then: HTTP 503',
   );
 });
@@ -750,54 +745,19 @@ it('the size is bounded for many kinds, many orders and long texts', () => {
 });
 
 describe('a held batch', () => {
-  const held = {
-    reason: '40 of the last 40 answers are the same refusal: article X-9 is unknown',
-    since: AT,
-  };
-  const more: Partial<Report> = { state: 'held', finishedAt: null, held };
+  const waits = { ...fileWaitJson({ ...refusals('article X-9 is unknown'), since: 0 }), since: AT };
+  const more: Partial<Report> = { state: 'waiting', finishedAt: null, waits };
 
   it('says why and since when', () => {
     const text = textOf(pageOf([], more));
     expect(text).toContain(
       '40 of the last 40 answers are the same refusal: article X-9 is unknown',
     );
-    expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
-    expect(text).toContain('Show this page to your operator, who decides');
-    expect(text).toContain(
-      'or decide by the rule below if you may operate the dashboard. Do not drop the file again.',
-    );
-    expect(text).toContain('correct and drop it, or discard what is not to be sent.');
+    expect(text).toContain('Waits since 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('Show this page to your operator , who decides. Do not drop the file');
     expect(text).toMatch(
-      /If they are right ?, the mapping or the API may be wrong.*correct the mapping and drop the file again/,
+      /To send it as it is .*batches release .*To put it away .*batches cancel /,
     );
-    expect(text).toMatch(
-      /If few orders of the file are wrong, release it: .* in one fix file\. .* If most .*, cancel it: correct your own file, and drop.*What you change in your own file is not recorded on the page Corrections/,
-    );
-  });
-
-  it('names rows that failed a check among those of its fix file', () => {
-    const counts = { ...reportOf([]).counts, orders: 60, refused: 32 };
-    expect(textOf(pageOf([], { ...more, counts }))).toContain(
-      'The 32 orders that the API refused are in the fix file',
-    );
-    expect(
-      textOf(pageOf([], { ...more, counts: { ...counts, refused: 1, invalid: 1 } })),
-    ).toContain('The order that the API refused and what failed a check are in the fix file there');
-  });
-
-  it('of an export names its next version instead of dropping a file', () => {
-    const text = textOf(pageOf([], { ...more, isExport: true }));
-    expect(text).toContain(
-      'Then correct the mapping and restart the daemon, which reads the export again',
-    );
-    const takenOut = ' Have it taken out in the program that writes the export.';
-    expect(text).toContain(`orders that the API refused. Do not drop it again.${takenOut}`);
-    expect(textOf(pageOf([], more))).not.toContain(takenOut);
-    expect(text).toContain('cancel it: have them corrected in the program that writes the export');
-    expect(text).toContain(
-      'the complete report is in its folder, and on the page of this file in the dashboard. Orders that the API refused',
-    );
-    expect(text).not.toMatch(/drop the (?:complete )?file again(?!\. First)|moves to done/);
   });
 
   it('names the articles that occur in all or at least three of the refused orders, not one that is only in two, and counts the others', () => {
@@ -846,7 +806,11 @@ it.each<[string, ReportedOrder[], Partial<Report>]>([
   [
     'held',
     [],
-    { state: 'held', finishedAt: null, held: { reason: 'the same refusal', since: AT } },
+    {
+      state: 'waiting',
+      finishedAt: null,
+      waits: { ...fileWaitJson({ ...refusals('the same refusal'), since: 0 }), since: AT },
+    },
   ],
   [
     'unreadable',

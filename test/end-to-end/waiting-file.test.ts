@@ -1,0 +1,60 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const SOURCE =
+  '- { name: inbox, type: inbox, path: inbox, stable: 20ms, poll: 50ms, maxOrders: 2 }';
+const FILE = 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,1\nPO-2,B,1\nPO-3,A,1\n';
+
+/** A place with a file that has more orders than its source allows, after a run that took it. */
+async function openPlace(): Promise<Workplace & { batch: string }> {
+  const place = await openWorkplace({ source: SOURCE });
+  await place.drop('orders.csv', FILE);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  const [{ batch }] = JSON.parse((await place.run(['batches', 'list', '--json'])).out).batches;
+  return { ...place, batch };
+}
+
+it('a file with more orders than its source allows waits, and says why', async () => {
+  await using place = await openPlace();
+  const { batch } = place;
+  expect([...place.stored()]).toEqual([]);
+  expect(JSON.parse((await place.run(['batches', 'show', batch, '--json'])).out)).toMatchObject({
+    state: 'waiting',
+    waits: {
+      code: 'volume',
+      facts: { orders: 3, maxOrders: 2 },
+      message: 'it has 3 orders, and its source allows 2',
+    },
+  });
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  expect([...place.stored()]).toEqual([]);
+});
+
+it('a file that waits is sent as it is when a person releases it', async () => {
+  await using place = await openPlace();
+  const { batch } = place;
+  const daemon = place.start(['start']);
+  await until('ready', () => daemon.out().includes('po-sync is ready'));
+  expect(await place.run(['batches', 'release', batch, '--yes'])).toMatchObject({ code: 0 });
+  await until('the orders', () => place.stored().size === 3);
+});
+
+it('a file that waits is put away when a person cancels it, and none of it is sent', async () => {
+  await using place = await openPlace();
+  const { batch } = place;
+  await place.run(['batches', 'cancel', batch, '--yes']);
+  await place.run(['start', '--once']);
+  const [report] = await place.reportsNow();
+  expect(report).toMatchObject({ state: 'finished', counts: { orders: 3, cancelled: 3 } });
+  expect([...place.stored()]).toEqual([]);
+});
+
+it('a file that waits is read again after a restart that allows it', async () => {
+  await using place = await openPlace();
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('maxOrders: 2', 'maxOrders: 3'));
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2', 'PO-3']);
+});
