@@ -130,6 +130,8 @@ export function createListProof(deps: ListProofDeps) {
   /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
   async function readFirst(): Promise<FirstRead> {
     hasLooked = true;
+    // The guarantee meter need not read it again within the hour.
+    await redis.hset(keys.guarantee, { asked: time.now() });
     const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
     if (plain.end.kind === 'unavailable') on.kind('notOffered');
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
