@@ -29,7 +29,7 @@ const calls = (api: OddApi, which: OddApi['calls'][number]['endpoint'], status =
   api.calls.filter((one) => one.endpoint === which && (status === 0 || one.status === status));
 
 describe.concurrent('an API that accepts a token later than it was issued', () => {
-  it.each([150, 1_000, 2_000, 10_000])(
+  it.each([2_000, 10_000])(
     'by %i ms gets the orders within seconds after that, with one token request',
     async (skew) => {
       await using api = await openLateApi(skew);
@@ -55,7 +55,7 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
     },
   );
 
-  it.each([150, 1_000, 2_000, 10_000])(
+  it.each([2_000, 10_000])(
     'by %i ms is sent orders with the token in use while it is renewed, without a pause',
     async (skew) => {
       const lifetime = Math.max(6, (5.5 * skew) / 1_000);
