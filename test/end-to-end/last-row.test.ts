@@ -1,6 +1,7 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { removeRehearsal } from '../support/remove-rehearsal.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -17,7 +18,7 @@ it('of an export that is cut off above its last row nothing is sent, and its com
   expect(checked.code).not.toBe(0);
   expect(checked.out + checked.err).toMatch(/not complete: it ends with line 3 \("E-2 A 1"\)/);
   const rehearsed = await place.run(['rehearse', file, '--source', 'erp']);
-  await rm(/Report: (.*)\/reports\//.exec(rehearsed.out)?.[1] ?? '', { recursive: true });
+  await removeRehearsal(rehearsed.out);
   expect(rehearsed.code).toBe(2);
   expect(rehearsed.out + rehearsed.err).toContain('The file is not complete');
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { removeRehearsal, removeRehearsalFolder } from '../support/remove-rehearsal.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 /** A Redis address that counts its connections and answers none. */
@@ -49,7 +50,7 @@ it('rehearse shows the report of a file and touches neither the Redis nor the AP
     // Only the report is left.
     expect(await readdir(path.resolve(folder, '../..'))).toEqual(['reports']);
   } finally {
-    await rm(path.resolve(folder, '../..'), { recursive: true });
+    await removeRehearsalFolder(path.resolve(folder, '../..'));
   }
   expect({ redis: trap.connections(), api: place.events }).toEqual({ redis: 0, api: [] });
   expect(existsSync(place.reports) || existsSync(path.join(place.folder, 'data'))).toBe(false);
@@ -70,7 +71,7 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
   const folder = /Report: (.*)\/reports\//.exec(out)?.[1] ?? '';
   expect(out).toContain(`When you do not need it any more, remove its folder: ${folder}\n`);
   expect(path.basename(folder)).toMatch(/^po-sync-rehearsal-/);
-  await rm(folder, { recursive: true });
+  await removeRehearsalFolder(folder);
   expect(code).toBe(2);
   expect(out).toMatch(/1 {2}accepted/);
   expect(out).toContain('line 3: PO-2: ');
@@ -90,7 +91,7 @@ it('rehearse says for an export who corrects it, and that an order that is held 
   const rehearse = async (rows: string, source: string) => {
     await writeFile(path.join(place.folder, 'try.csv'), `${head}${rows}`);
     const { code, out } = await place.run(['rehearse', 'try.csv', '--source', source]);
-    await rm(/Report: (.*)\/reports\//.exec(out)?.[1] ?? '', { recursive: true });
+    await removeRehearsal(out);
     expect(code).toBe(2);
     return out;
   };
@@ -114,7 +115,7 @@ it('rehearse of an unreadable file ends with 2, and of a missing one with 1', as
     'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n',
   );
   const { code, out } = await place.run(['rehearse', 'broken.csv']);
-  await rm(/Report: (.*)\/reports\//.exec(out)?.[1] ?? '', { recursive: true });
+  await removeRehearsal(out);
   expect({ code, out }).toEqual({ code: 2, out: expect.stringContaining('unreadable: ') });
   expect(await place.run(['rehearse', 'absent.csv'])).toMatchObject({
     code: 1,
@@ -135,9 +136,7 @@ it('check, rehearse, the list and the report name the line of an error in JSON',
   await writeFile(path.join(place.folder, 'shop.json'), text);
   const { out: checked } = await place.run(['check', 'shop.json']);
   const { out: rehearsed } = await place.run(['rehearse', 'shop.json']);
-  await rm(path.resolve(/Report: (.*)\/report\.html/.exec(rehearsed)?.[1] ?? '', '../..'), {
-    recursive: true,
-  });
+  await removeRehearsal(rehearsed);
   await place.drop('shop.json', text);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const { out: list } = await place.run(['dead-letters', 'list']);
