@@ -10,7 +10,6 @@ const SUITE_FOLDERS = [
   'faults',
   'trouble',
   'desktop',
-  'corpora',
   'deploy',
   'mutants',
 ];
@@ -115,14 +114,6 @@ const SUITES = [
       include: ['test/deploy/**/*.test.ts'],
       testTimeout: 600_000,
       hookTimeout: 600_000,
-    },
-  },
-  {
-    test: {
-      ...common,
-      name: 'corpora',
-      include: ['test/corpora/**/*.corpus.ts'],
-      testTimeout: 600_000,
     },
   },
 ];

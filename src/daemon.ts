@@ -4,6 +4,7 @@ import { openAdmin } from './admin/open-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { openPartner } from './api/partner.ts';
 import { startLoop, watchProgress } from './core/backoff/loop.ts';
+import type { Inspection } from './correct/inspection.ts';
 import { createEnvironmentBreaker } from './deliver/circuit-breaker.ts';
 import { createDelivery } from './deliver/delivery.ts';
 import { openSources, type SourcesDeps } from './intake/sources.ts';
@@ -14,7 +15,7 @@ import { createBacklog, type Daemon, type DaemonInput, type Role } from './opera
 import { createQueueGuard } from './operate/delivery/queue-guard.ts';
 import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
 import { openOwnFolders } from './operate/own-folders.ts';
-import type { Inspection } from './parse/inspection.ts';
+import { createDiscardLetters } from './put-away/discard-letters.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
 import { openSettlement } from './put-away/settlement.ts';
 import { openQueue } from './queue/queue.ts';
@@ -86,7 +87,8 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     createReconciliation({ context, book, partner, breaker }, 'reports'),
   );
   const inspections = new Map<string, Inspection>();
-  const admission = createFileAdmission({ context, book, queue, inspections });
+  const discard = createDiscardLetters({ config, store, book });
+  const admission = createFileAdmission({ context, book, queue, inspections, discard });
   const on = {
     accepted: reconciliation.remember,
     outcome: admission.delivered,

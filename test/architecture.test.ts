@@ -13,7 +13,6 @@ const byPath = new Map(files.map((file) => [file.path, file]));
 const STEPS = [
   'order',
   'core',
-  'wording',
   'config',
   'log',
   'redis',
@@ -22,7 +21,10 @@ const STEPS = [
   'queue',
   'intake',
   'parse',
-  'validate',
+  'mapping',
+  'wording',
+  'setup',
+  'correct',
   'admit',
   'deliver',
   'reconcile',
@@ -51,7 +53,6 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },
   marked: { units: ['admin'] },
-  numfmt: { units: ['parse'] },
   '@streamparser/json': { units: ['api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },
   pino: { units: ['log'], typesAnywhere: true },
@@ -63,7 +64,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   '@opentelemetry/sdk-trace': { units: ['log'] },
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
-  yazl: { units: ['report'] },
+  yazl: { units: ['correct'] },
   zod: { units: ['config', 'sandbox', 'api'] },
 };
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import { inspectFile } from '../../src/parse/inspect.ts';
-import { readOrderPages } from '../../src/validate/read-orders.ts';
+import { inspectOrders } from '../../src/correct/inspection.ts';
+import { readOrderPages } from '../../src/correct/read-orders.ts';
 import { medianRatio } from '../median.ts';
 import type { Row } from './row.ts';
 
@@ -33,7 +33,7 @@ export const intake: Row = {
 };
 
 async function readBoth(file: string): Promise<void> {
-  const inspection = await inspectFile(file, undefined);
+  const inspection = await inspectOrders(file, []);
   for await (const page of readOrderPages(file, inspection)) void page;
 }
 

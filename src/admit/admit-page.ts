@@ -80,27 +80,10 @@ async function countInvalid(
   if (invalid.length === 0) return;
   const at = line.store.time.now();
   const left = planning.REASONS_KEPT - (await line.batches.resultsKept(batch.batch));
-  const done = await sentAndDone(line, batch, invalid);
-  const ended = invalid.map((order, i) => {
-    const result = done.has(order)
-      ? planning.sentAndDoneResult(at)
-      : planning.invalidResult(order, at, i < left);
-    return planning.endedInvalid(order, result);
-  });
+  const ended = invalid.map((order, i) =>
+    planning.endedInvalid(order, planning.invalidResult(order, at, i < left)),
+  );
   await count(line, batch, ended);
-}
-
-/** Those that are done and were sent before: their dead letters are settled, and they are not forgotten. */
-async function sentAndDone(line: Admitting, batch: Batch, invalid: readonly InvalidOrder[]) {
-  const candidates = invalid.filter(({ ifWanted }) => ifWanted !== undefined);
-  const known = await line.ledger.lookup(candidates.map(({ number }) => number));
-  const done = candidates.filter((order, i) => planning.isSentAndDone(order, known[i]));
-  const numbers = done.map(({ number }) => number);
-  const at = line.store.time.now();
-  if (batch.kind === 'export') await line.deadLetters.closeCorrected(batch, numbers, at);
-  if (batch.kind === 'export') await line.knownInvalid.areWell(batch.source, numbers);
-  await line.retention.shown(numbers, at);
-  return new Set(done);
 }
 
 /** Each number occurs once among the orders. Orders that another process changed meanwhile are checked again. */

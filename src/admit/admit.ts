@@ -36,8 +36,6 @@ const MOST = 200;
 const MOST_UNSETTLED = 50_000;
 const LOOK_AGAIN = 20;
 const LOOK_AT_HELD = 200;
-/** After this time every daemon has noticed that a batch was released. A daemon that has not noticed would hand the orders back. */
-const NOTICED = 1_000;
 
 /**
  * Admits orders file by file in turn, and only while the orders that wait take less than a few seconds to send: a small file
@@ -120,10 +118,8 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
 
   /** Waits while the batch is held, or cancelled and the ledger incomplete; false: the signal aborted. */
   async function released(batch: string, signal: AbortSignal): Promise<boolean> {
-    let waited = false;
-    for (; !signal.aborted && (await batches.held()).includes(batch); waited = true)
+    while (!signal.aborted && (await batches.held()).includes(batch))
       await clock.sleep(LOOK_AT_HELD, signal);
-    if (waited) await clock.sleep(NOTICED, signal);
     // The API may have orders of a cancelled batch: the list that an incomplete ledger waits for shows which.
     const isIncomplete = async () => (await store.redis.exists(store.keys.rebuild)) === 1;
     while (!signal.aborted && (await batches.isCancelled(batch)) && (await isIncomplete()))

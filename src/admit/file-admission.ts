@@ -1,6 +1,9 @@
-import type { Config, Source } from '../config/config.ts';
+import { randomUUID } from 'node:crypto';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { fileMissing, isGone } from '../core/regular-file.ts';
+import type { Inspection } from '../correct/inspection.ts';
+import { type Correction, type FileOf, inspectAs, type ReadAs } from '../correct/read-as.ts';
+import { readOrderPages } from '../correct/read-orders.ts';
 import { shownSince } from '../intake/export-versions.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -8,16 +11,10 @@ import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchHeld, batchUnreadable, fileInspected } from '../log/events/batch.ts';
-import { type ClaimedFile, leftOpenIn, sameContentText } from '../order/batch.ts';
-import type { FileWait } from '../order/file-wait.ts';
+import { type ClaimedFile, sameContentText } from '../order/batch.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
-import { inspectFile } from '../parse/inspect.ts';
-import type { Inspection } from '../parse/inspection.ts';
-import { changedSince, foreignBatch } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
-import { type HowToRead, howToRead } from '../validate/how-to-read.ts';
-import { readOrderPages } from '../validate/read-orders.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { type Admission, createAdmission } from './admit.ts';
 import { createListWait, type ListWait } from './list-wait.ts';
@@ -29,6 +26,7 @@ type FileAdmissionDeps = {
   queue: OrderQueue;
   /** What inspection found, kept for settlement. */
   inspections: Map<string, Inspection>;
+  discard: Reading['discard'];
 };
 
 type FileAdmission = {
@@ -56,6 +54,7 @@ export function createFileAdmission({
   book,
   queue,
   inspections,
+  discard,
 }: FileAdmissionDeps): FileAdmission {
   const { config, store, clock, log, stopping } = context;
   const { ledger, batches, identity } = book;
@@ -76,13 +75,9 @@ export function createFileAdmission({
     log,
   });
   const admission = { ...inTurn, listWait: createListWait({ config, store, batches, clock }) };
-  const how = async (path: string, source: string): Promise<HowToRead> => {
-    const found = await howToRead(path, source, { config, batches });
-    const { unknownBatch: batch } = found;
-    return batch === undefined
-      ? found
-      : { ...found, refusal: foreignBatch(batch, config.environment) };
-  };
+  const claims = { ...store, ledger };
+  const read: Reading['read'] = (file, signal) =>
+    inspectAs(file, { config, batches, claims }, signal);
 
   return {
     ingest: (file, claim, on) =>
@@ -90,13 +85,13 @@ export function createFileAdmission({
         context,
         batches,
         admission,
-        howToRead: how,
+        reading: { read, discard },
         inspections,
         ...on,
       }),
     async faultOf(path, source) {
-      const inspection = await inspect(path, {}, await how(path, source), stopping);
-      return inspection instanceof PoSyncError ? inspection : undefined;
+      const found = await inspect({ path, source }, {}, read, stopping);
+      return found instanceof PoSyncError ? found : undefined;
     },
     retention,
     delivered: throughput.count,
@@ -110,12 +105,19 @@ const PROOFS = 200;
 /** Orders per page; files take turns page by page. */
 const PAGE = 200;
 
+type Reading = {
+  /** The first pass over a file. */
+  read(file: FileOf, signal: AbortSignal): Promise<ReadAs>;
+  /** Discards what a person discarded in a correction, by `by`. Can be repeated. */
+  discard(correction: Correction, by: string): Promise<void>;
+};
+
 type IngestDeps = {
   context: Context;
   batches: Batches;
   /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
   admission: Admission & { listWait: ListWait };
-  howToRead(path: string, source: string): Promise<HowToRead>;
+  reading: Reading;
   /** Inspections are kept for settlement. */
   inspections: Map<string, Inspection>;
   /** Called for a batch that just became known or changed, to keep its report current. */
@@ -183,21 +185,21 @@ async function readClaimed(
     await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
-  const how = await deps.howToRead(opened.path, file.source);
-  const inspection = await inspect(opened.path, batch, how, signal);
-  if (inspection instanceof PoSyncError) {
+  const { withoutRows = false } = batch;
+  const found = await inspect({ ...opened, withoutRows }, batch, deps.reading.read, signal);
+  if (found instanceof PoSyncError) {
     const someAdmitted = batch.begunWith !== undefined;
     batchUnreadable(
       log,
-      { ...named(file), code: inspection.code, reason: inspection.message },
+      { ...named(file), code: found.code, reason: found.message },
       { someAdmitted },
     );
-    const sha256 = await deps.onUnreadable(batch, inspection, since);
+    const sha256 = await deps.onUnreadable(batch, found, since);
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };
   }
-  const { sha256, bytes, records, orders, shape, isFixFile } = inspection;
-  const warnings = inspection.warnings.filter((one) => !(batch.isForm && leftOpenIn(one)));
+  const { inspection, correction, readAs } = found;
+  const { sha256, bytes, records, orders, shape, isFixFile, skipped, warnings } = inspection;
   keepInspection(deps.inspections, file.batch, inspection);
   // An export shows its orders again on purpose.
   const earlier =
@@ -209,17 +211,20 @@ async function readClaimed(
     ...(orders !== undefined && { orders }),
     shape,
     warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
-    ...(how.readAs && { readAs: how.readAs }),
-    ...(how.answeredIn && { answeredIn: how.answeredIn }),
+    skipped,
+    ...mappingOf(inspection),
+    ...(readAs && { readAs }),
     ...(isFixFile && { isFixFile }),
+    ...(correction && { corrections: correction.counts }),
   });
   fileInspected(log, { ...named(file), records, bytes });
+  if (correction) await deps.reading.discard(correction, batch.by ?? file.name);
   await deps.onProgress(file.batch);
-  if (await mustWait(file, batch, inspection, deps)) return { end: 'waits' };
+  if (!correction && (await mustWait(file, batch, inspection, deps))) return { end: 'waits' };
   const total = await admitAll(
     opened,
     { ...batch, ...(earlier && { repeats: earlier }) },
-    inspection,
+    found,
     signal,
     deps,
   );
@@ -234,27 +239,26 @@ async function mustWait(
   file: ClaimedFile,
   { held, cancelled }: Batch,
   inspection: Inspection,
-  { context: { config, store, log }, batches }: IngestDeps,
+  { context: { store, log }, batches }: IngestDeps,
 ): Promise<boolean> {
-  const wait = waitOf(inspection, sourceNamed(file.source, config));
+  const wait = inspection.waits;
   if (wait === undefined || cancelled) {
     // The configuration allows now what it did not allow before.
     if (held !== undefined && held.code !== 'refusals') await batches.release(file.batch);
     return false;
   }
-  const done = await batches.hold(file.batch, { wait, alike: wait.code }, store.time.now());
+  // What no mapping can read waits again after a release.
+  const alike = inspection.read.reading ? wait.code : randomUUID();
+  const done = await batches.hold(file.batch, { wait, alike }, store.time.now());
   if (done === 'held') batchHeld(log, { batch: file.batch, reason: fileWaitText(wait) });
   return done !== 'not';
 }
 
-function waitOf({ orders: number }: Inspection, source: Source | undefined): FileWait | undefined {
-  const { maxOrders = Number.POSITIVE_INFINITY } = source ?? {};
-  if ((number ?? maxOrders + 1) <= maxOrders) return undefined;
-  return { code: 'volume', facts: { maxOrders, ...(number !== undefined && { orders: number }) } };
+/** Of several mappings, the one that the file has. */
+function mappingOf({ read: { reading } }: Inspection): { mapping?: string } {
+  const name = reading?.mapping.name ?? '';
+  return name === '' ? {} : { mapping: name };
 }
-
-const sourceNamed = (source: string, { sources }: Config): Source | undefined =>
-  sources.find(({ name }) => name === source);
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepInspection(
@@ -268,16 +272,15 @@ function keepInspection(
 }
 
 async function inspect(
-  path: string,
+  file: FileOf,
   { begunWith, name = '' }: Partial<Batch>,
-  { mapping, originals, refusal }: HowToRead,
+  read: Reading['read'],
   signal: AbortSignal,
-): Promise<Inspection | PoSyncError> {
-  if (refusal !== undefined) return refusal;
+): Promise<ReadAs | PoSyncError> {
   try {
-    const inspection = await inspectFile(path, mapping, { signal, originals });
-    const isSame = begunWith === undefined || begunWith === inspection.sha256;
-    return isSame ? inspection : changedSince(name);
+    const found = await read(file, signal);
+    const isSame = begunWith === undefined || begunWith === found.inspection.sha256;
+    return isSame ? found : changedSince(name);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;
@@ -288,7 +291,7 @@ async function inspect(
 async function admitAll(
   file: ClaimedFile,
   batch: Batch,
-  inspection: Inspection,
+  { inspection, correction }: ReadAs,
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
@@ -296,13 +299,11 @@ async function admitAll(
   await batches.admitting(file.batch, inspection.sha256);
   let isCounted = await batches.counted(file.batch);
   const pager = createPager(PAGE);
-  const { records, isFixFile, reading, mapping } = inspection;
-  const isAsRead = mapping.otherReadings === 'allow';
+  const { records, isFixFile = false } = inspection;
   const facts = {
     records,
     isFixFile,
-    isAsRead,
-    corrects: 'originals' in reading ? reading.originals : undefined,
+    corrects: correction && { batch: correction.of, formers: new Map(correction.formers) },
   };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
@@ -342,4 +343,11 @@ function forgotten({ batch }: ClaimedFile): PoSyncError {
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {
   return { batch: file.batch, source: file.source, file: file.name };
+}
+
+/** Its content is not what some of its orders were admitted from. */
+function changedSince(name: string): PoSyncError {
+  const message = `${name} was written to after some of its orders were admitted.`;
+  const remedy = 'Drop the complete file again. Orders that were already sent are recognized.';
+  return new PoSyncError('unreadable-changed', message, { remedy });
 }

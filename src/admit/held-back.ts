@@ -6,7 +6,7 @@ import { createNumberClaims, createOldNumbers } from '../ledger/number-claims.ts
 import type { RowOwner, TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, CONFIRMED } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, CONFIRM } from '../order/fixing.ts';
 import { type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 
@@ -68,10 +68,10 @@ export async function firstFound<T, Found>(
   return undefined;
 }
 
-const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
+const ON_PURPOSE = `If it is ordered twice on purpose, ${CONFIRM}, in each row of this order`;
 
 export function sentAlone({ number }: ValidOrder, other: string): string {
-  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
+  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}`;
 }
 
 /** The rows that each order takes, or the order as it is held, because another order has one of them. */
@@ -98,7 +98,7 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
     const sent = `${order.number} was already sent as ${by.number}, from ${batchTitle(by.batch, from?.name)}`;
     const items = isSame || !digest ? '' : ', and this version of the export has other items';
     const agree = isSame ? '' : `agree on ${digest ? 'the' : 'any'} change with the supplier and `;
-    const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, write ${CONFIRMED} into _error_check in each row of this order`;
+    const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, ${CONFIRM}, in each row of this order`;
     // It may still be refused or cancelled, and nothing would be sent then.
     const wait =
       known?.kind === 'open' ? `. ${by.number} is not accepted yet: decide when it is` : '';

@@ -9,8 +9,7 @@ import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import {
-  CONFIRMED,
-  LEADING_ZEROS_LOST,
+  CONFIRM,
   OTHER_ITEMS,
   OTHER_SPELLING,
   otherSpellingText,
@@ -40,7 +39,6 @@ type Deps = Pick<Store, 'redis' | 'keys'> & {
 
 /** Holds orders that another order of the ledger puts in doubt. */
 export function createOrderGuard(deps: Deps) {
-  const withoutZeros = createZeroGuard(deps);
   const withoutOtherSpelling = createSpellingGuard(deps);
   const { remember } = createRowClaims(deps);
   const renumbering = createRenumbering(deps);
@@ -54,10 +52,7 @@ export function createOrderGuard(deps: Deps) {
       const formerOf = formerIn(file.corrects);
       if (file.isFixFile)
         await Promise.all(page.map(({ records }) => remember(batch.batch, records, formerOf)));
-      const orders = file.isFixFile ? await Promise.all(page.map(withoutZeros)) : page;
-      return file.isAsRead || batch.cancelled
-        ? orders
-        : withoutOtherSpelling(batch, orders, file.isFixFile);
+      return batch.cancelled ? page : withoutOtherSpelling(batch, page, file.isFixFile);
     },
     rows: createRowGuard(deps),
     async entering(
@@ -74,8 +69,7 @@ export function createOrderGuard(deps: Deps) {
   };
 }
 
-/** `isAsRead`: the mapping says that numbers are meant as they are written. */
-type PageFacts = { isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };
+type PageFacts = { isFixFile: boolean; corrects?: Corrects | undefined };
 
 /**
  * Holds an order that would be sent, and whose number another file had in another spelling: an ERP's `0088` that a list has as
@@ -140,40 +134,12 @@ export async function otherSpellingMessage(
   const either = `If it is the same order with the same items, ${same}. With other items, ${differs}`;
   const then =
     isSame === undefined ? either : `If it is the same order, ${isSame ? same : differs}`;
-  return `${how}. ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
+  return `${how}. ${then}. If it is another order, ${CONFIRM}`;
 }
 
 /** A person confirmed it as it is written. */
 const isMeant = ({ records }: CheckedOrder): boolean =>
   records.some(({ isConfirmed }) => isConfirmed);
-
-/** Maximum length of numbers with leading zeros that are searched. */
-const LONGEST = 40;
-
-/**
- * Holds orders whose number lost its leading zeros in a spreadsheet: 10, where 0010 waits for a person and 10 is unknown.
- * If it were sent, it would be another order.
- */
-function createZeroGuard({ ledger, redis, keys }: Deps) {
-  return async (order: CheckedOrder): Promise<CheckedOrder> => {
-    if (!order.valid || !isBare(order.number) || isMeant(order)) return order;
-    const padded = Array.from(
-      { length: LONGEST - order.number.length },
-      (_, i) => '0'.repeat(i + 1) + order.number,
-    );
-    const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
-    const was = padded[others.findIndex((marks) => marks !== null)];
-    if (was === undefined || own !== null) return order;
-    const [known] = await ledger.lookup([order.number]);
-    if (known?.kind !== 'nothing') return order;
-    const message = `${order.number} looks like ${was} without its leading zeros, which a spreadsheet removed. Restore them, or write ${CONFIRMED} into _error_check of the fix file if ${order.number} is correct`;
-    return heldBack(order, LEADING_ZEROS_LOST, message);
-  };
-}
-
-/** A number as a spreadsheet writes it. */
-const isBare = (number: string): boolean =>
-  /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 
 /**
  * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where

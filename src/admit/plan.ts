@@ -1,22 +1,10 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import {
-  cancelledResult,
-  type Entry,
-  isSameContent,
-  type Known,
-  type StoredResult,
-} from '../ledger/entry.ts';
+import { cancelledResult, type Entry, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
-import {
-  ALREADY_CORRECTED,
-  LEADING_ZEROS_LOST,
-  OTHER_SPELLING,
-  ROWS_LEFT_OUT,
-} from '../order/fixing.ts';
+import { ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
 import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 
@@ -41,11 +29,10 @@ export function mayBeRowOf(
   return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
 }
 
-/** How a page of a file is admitted: its size decides about jobs, a fix file is sent deliberately, and `otherReadings` may be allowed. */
+/** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
 export type FileFacts = {
   records: number;
   isFixFile: boolean;
-  isAsRead?: boolean;
   corrects?: Corrects | undefined;
 };
 
@@ -125,12 +112,7 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([
-  ALREADY_CORRECTED,
-  LEADING_ZEROS_LOST,
-  OTHER_SPELLING,
-  ROWS_LEFT_OUT,
-]);
+const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT]);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;
@@ -159,20 +141,6 @@ export function invalidResult(order: InvalidOrder, at: number, isKept: boolean):
     message: isHeld ? message : '',
   };
   return isKept || isHeld ? { ...result, failed } : result;
-}
-
-/** An order that is done, and that was sent before with the same items: nobody has to settle it. */
-export function isSentAndDone({ ifWanted }: InvalidOrder, known: Known | undefined): boolean {
-  return (
-    known?.kind === 'accepted' &&
-    ifWanted !== undefined &&
-    isSameContent(known.compact.digest, digestOf(ifWanted))
-  );
-}
-
-/** The result of an order that is done and was sent before. With a message, because the report cannot find out. */
-export function sentAndDoneResult(at: number): StoredResult {
-  return { outcome: 'duplicate', attempts: 0, at, code: DUPLICATE, message: SENT_AND_DONE };
 }
 
 /** An order that failed a check, as it ends at admission. */

@@ -18,13 +18,13 @@ import {
 import { systemClock } from '../core/clock.ts';
 import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
+import { findPatch } from '../correct/patch.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
-import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';
 import { COMMAND_WAITS } from '../redis/connection-end.ts';
 import { openStore } from '../redis/store.ts';
@@ -231,7 +231,7 @@ export async function configIfAny(
 
 /** A fix file is read with the mapping of its batch. */
 async function areFixFiles(files: readonly string[], cwd: string): Promise<boolean> {
-  const batches = files.map((file) => batchNamedIn(path.resolve(cwd, file)).catch(() => undefined));
+  const batches = files.map((file) => findPatch(path.resolve(cwd, file)).catch(() => undefined));
   return files.length > 0 && !(await Promise.all(batches)).includes(undefined);
 }
 

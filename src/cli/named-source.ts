@@ -1,13 +1,7 @@
 import path from 'node:path';
-import type { Config, Mapping, Source } from '../config/config.ts';
+import type { Config, Source } from '../config/config.ts';
 import { nearest } from '../config/problem.ts';
 import { PoSyncError } from '../core/errors.ts';
-
-/** The mapping of the source that `sourceNamed` gives; undefined: the standard columns. Throws like that. */
-export function mappingForSource(name: string | undefined, config: Config): Mapping | undefined {
-  const source = sourceNamed(name, config);
-  return source?.mapping === undefined ? undefined : config.mappings[source.mapping];
-}
 
 /**
  * The named source; without a name the one that the file belongs to, or the only source, or the only inbox. `file`: an absolute

@@ -37,7 +37,7 @@ export type SelectingFlags = { place: readonly string[]; confirmation: readonly 
 
 /** Commands that work on an environment, as messages name them. */
 const COMMANDS =
-  /\bpo-sync(?=\s+(?:start|check|rehearse|config|status|reconcile|pause|resume|dashboard|doctor|explain|batches|dead-letters)\b)/g;
+  /\bpo-sync(?=\s+(?:start|check|map|rehearse|config|status|reconcile|pause|resume|dashboard|doctor|explain|batches|dead-letters)\b)/g;
 /** Those that change something there. `pause` needs no confirmation. */
 const CHANGING =
   /^\s+(?:start|resume|batches\s+(?:show\|)?(?:release|cancel)|dead-letters\s+(?:retry|discard|resolve)|reconcile\s+--repair)\b/;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../core/errors.ts';
-import { mappingSchema } from './mapping-schema.ts';
 import type { Settings } from './schema.ts';
 
 /**
@@ -37,16 +36,16 @@ export function startCommandOf({ file }: Pick<Config, 'file'>): 'npm start' | 'p
   return file === OF_NPM_START ? 'npm start' : 'po-sync start';
 }
 
-/** The mapping of a source; undefined when it uses the field names of the API. */
-export function mappingFor(
-  { sources, mappings }: Pick<Config, 'sources' | 'mappings'>,
-  name: string,
-): Mapping | undefined {
-  const mapping = sources.find((source) => source.name === name)?.mapping;
-  return mapping === undefined ? undefined : mappings[mapping];
-}
+export type NamedMapping = { name: string; mapping: Mapping };
 
-/** The mapping of a source without one: the field names of the API (API part 2), everything else detected. */
-export function plainMapping(): Mapping {
-  return mappingSchema.parse({});
+/** The mappings of a source, of which a file has one; none where it uses the field names of the API (API part 2). */
+export function mappingsFor(
+  { sources, mappings }: Pick<Config, 'sources' | 'mappings'>,
+  source: string,
+): NamedMapping[] {
+  const named = sources.find(({ name }) => name === source)?.mapping ?? [];
+  return [named].flat().flatMap((name) => {
+    const mapping = mappings[name];
+    return mapping === undefined ? [] : [{ name, mapping }];
+  });
 }

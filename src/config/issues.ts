@@ -18,7 +18,8 @@ export function wordingOf(issue: RawIssue): string | undefined {
     return `expected ${kind(issue.expected)}, found ${shown(input)}${writtenSo(issue.expected, input)}`;
   }
   if (issue.code === 'invalid_value') {
-    return `expected one of ${issue.values.map(readable).join(', ')}; found ${shown(input)}`;
+    const known = issue.values.map(readable).join(', ');
+    return `expected ${issue.values.length > 1 ? 'one of ' : ''}${known}; found ${shown(input)}`;
   }
   return undefined;
 }
@@ -26,7 +27,7 @@ export function wordingOf(issue: RawIssue): string | undefined {
 /** Converts zod's issues into findings, one for each key, with the nearest valid key or value. */
 export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] {
   const schema = configJsonSchema();
-  return issues.flatMap((issue): Finding[] => {
+  return issues.flatMap(insideColumn).flatMap((issue): Finding[] => {
     const path = issue.path.filter((key) => typeof key !== 'symbol');
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => unknownKey(path, key, { known: keysAt(schema, path), value }));
@@ -42,6 +43,21 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
       issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
     return [withHint({ path, message: issue.message }, usualName(path, found) ?? near)];
   });
+}
+
+/** What is wrong inside the keys of a column of a mapping, which may also be a word. */
+function insideColumn(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || issue.path.at(-2) !== 'columns') return [issue];
+  const isInside = ({ path, code }: z.core.$ZodIssue) =>
+    path.length > 0 || (code !== 'invalid_type' && code !== 'invalid_value');
+  const inside = issue.errors.find((issues) => issues.every(isInside));
+  if (inside === undefined) return [issue];
+
+  // A misspelled key is also one that lacks.
+  const isMisspelled = inside.some(({ code }) => code === 'unrecognized_keys');
+  return inside
+    .filter(({ path, code }) => !isMisspelled || path.length > 0 || code !== 'custom')
+    .map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 const MAPPING_INSIDE = {

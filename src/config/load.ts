@@ -11,7 +11,7 @@ import {
   type Surroundings,
   together,
 } from './rules/ruling.ts';
-import { folderRule, mappingRule, sourceRule } from './rules/sources.ts';
+import { folderRule, sourceRule } from './rules/sources.ts';
 import { configSchema, port, type Settings } from './schema.ts';
 import { isWebAddress, type SourceSettings } from './source-schema.ts';
 import type { Variables } from './variables.ts';
@@ -202,6 +202,6 @@ function frozen<Value extends object>(value: Value): Value {
 
 /** Checks every relation between parts of the configuration. */
 function applyRules(parts: Readable, surroundings: Surroundings): Ruling {
-  const rules = [environmentRule, sourceRule, mappingRule, folderRule, deliveryRule, exposureRule];
+  const rules = [environmentRule, sourceRule, folderRule, deliveryRule, exposureRule];
   return together(rules.map((rule) => rule(parts, surroundings)));
 }

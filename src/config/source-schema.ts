@@ -2,11 +2,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import { addressFault, filePath, line, name, span, tls, wait } from './fields.ts';
 
+const MAPPING = { error: 'expected the name of a mapping, or a list of names' };
+
 const common = {
   name: name.describe('Used in batch names and reports.'),
-  mapping: name
+  mapping: z
+    .union([name, z.array(name).min(1, MAPPING)], MAPPING)
     .exactOptional()
-    .describe('A key of `mappings`; absent: the field names of the API.'),
+    .describe(
+      'A key of `mappings`, or several: the one whose layout the file has. Absent: the field names of the API.',
+    ),
   stable: wait(10, 3_600_000).prefault('2s').describe('How long a file must stay unchanged.'),
   expectEvery: span()
     .exactOptional()

@@ -107,7 +107,10 @@ async function needless({ breaker }: Line, pass: Pass, end = DONE): Promise<Atte
 async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
   const { clock, log, store } = line.context;
   const began = clock.monotonic();
+  let isOver = false;
   const prepare = () => {
+    // A connection that opens after the call timed out: nobody would give back its intent and its place.
+    if (isOver) return Promise.resolve(false);
     const before = attempt.preparing;
     attempt.preparing = before ? stillMayBegin(line, attempt, before) : mayBegin(line, attempt);
     return attempt.preparing;
@@ -119,6 +122,7 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     ...(request && { onEnd: request }),
   };
   const seen = await line.partner.create(attempt.token, attempt.entry.order, prepare, more);
+  isOver = true;
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
   const { intended, obstacle, refused, entry } = attempt;

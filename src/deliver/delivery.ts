@@ -55,7 +55,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);
 
   async function deliverJob(job: Job): Promise<string[]> {
-    if (guards.held.has(job.batch)) return park(job.numbers);
+    if (await guards.held.still(job.batch)) return park(job.numbers);
     return inHand.hold(() => deliverAll(job), job.numbers.length);
   }
 

@@ -1,7 +1,6 @@
 import { type Busy, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
 import type { Hold } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
@@ -63,8 +62,8 @@ function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
 type RateLimit = {
   /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
   turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
-  /** Takes a turn now, before the orders that wait for theirs: they wait for one more. */
-  takeFirst(): Promise<void>;
+  /** Takes a turn before the orders that wait for theirs: they wait for one more. The turns of one caller keep to the limit. */
+  takeFirst(signal: AbortSignal): Promise<void>;
 };
 
 /** No limit: every turn is now. */
@@ -73,8 +72,12 @@ const unlimited: RateLimit = {
   takeFirst: async () => undefined,
 };
 
+type Limited = Pick<Context, 'config' | 'clock'> & {
+  store: Pick<Store, 'redis' | 'keys' | 'time'>;
+};
+
 /** The rate limit of the configured environment. */
-export function rateLimitOf({ config, store, clock }: Context): RateLimit {
+export function rateLimitOf({ config, store, clock }: Limited): RateLimit {
   const { rateLimit } = environmentOf(config);
   return rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited;
 }
@@ -87,20 +90,22 @@ const LONGEST_SLEEP = 1_000;
  * a tenth of the window may come at once, so that small limits stay smooth.
  */
 function createRateLimit(
-  {
-    store: { redis, keys, time },
-    clock,
-  }: { store: Pick<Store, 'redis' | 'keys' | 'time'>; clock: Clock },
+  { store: { redis, keys, time }, clock }: Omit<Limited, 'config'>,
   { max, per }: { max: number; per: number },
 ): RateLimit {
   const script = readScript(new URL('./rate.lua', import.meta.url));
   const interval = (per * 1000) / max;
   const burst = (per * 1000) / 10;
+  let nextFirst = Number.NEGATIVE_INFINITY;
   const reserve = async () =>
     Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
     1000;
   return {
-    async takeFirst() {
+    async takeFirst(signal) {
+      const now = clock.monotonic();
+      const due = Math.max(nextFirst, now - burst / 1000);
+      nextFirst = due + interval / 1000;
+      if (due > now) await clock.sleep(due - now, signal);
       await reserve();
     },
     async turn(signal) {
@@ -156,7 +161,13 @@ function createHeldBatches(
     }
   }
 
-  return { refresh, hold, has: (batch: string) => held.has(batch) };
+  /** Whether it is held now: one that was released just before would wait aside for long. */
+  async function still(batch: string): Promise<boolean> {
+    if (held.has(batch)) await refresh();
+    return held.has(batch);
+  }
+
+  return { refresh, hold, still, has: (batch: string) => held.has(batch) };
 }
 
 /** A batch is held when a `share` (a fraction) of its last `of` answers are the same refusal. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
+import { type Config, type ExportSource, mappingsFor } from '../config/config.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { followsLost } from '../ledger/identity.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -291,7 +291,7 @@ function unreadableField(file: Pick<ClaimedFile, 'source' | 'name' | 'origin'>):
 
 /** A short digest of the mapping of a source. */
 export function mappingDigest(source: string, config: VersionsDeps['config']): string {
-  return sha256(JSON.stringify(mappingFor(config, source) ?? null)).slice(0, 16);
+  return sha256(JSON.stringify(mappingsFor(config, source))).slice(0, 16);
 }
 
 export function sha256(text: string): string {

@@ -145,7 +145,7 @@ async function endOfGzip(handle: FileHandle, most: number): Promise<string | und
 
 /**
  * Where a line end is optional, a last row without one is complete if it is as wide as the header. `lastRow` says more than both.
- * A fix file has no such row; a pattern beyond ASCII cannot be compared here.
+ * A pattern beyond ASCII cannot be compared here.
  */
 function endOfTable(
   head: string,
@@ -157,7 +157,7 @@ function endOfTable(
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
   const header = firstRow(head);
   const { lastRow } = tableEnd;
-  if (lastRow !== undefined && /^[ -~]*$/.test(lastRow) && !header.includes('_error_'))
+  if (lastRow !== undefined && /^[ -~]*$/.test(lastRow))
     return endsWith(tail, lastRow) ? undefined : 'its last row is not the one that lastRow names';
   const delimiter = [',', ';', '\t', '|'].reduce((a, b) =>
     count(header, b) > count(header, a) ? b : a,

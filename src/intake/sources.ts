@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
+import { type Config, type ExportSource, type InboxSource, mappingsFor } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
@@ -115,7 +115,7 @@ function watchInbox(
   return createInbox({
     source,
     environment,
-    tableEnd: mappingFor(config, source.name),
+    tableEnd: mappingsFor(config, source.name)[0]?.mapping,
     clock,
     log,
     onReady,
@@ -131,7 +131,7 @@ function watchExport(
   const { config, clock, log } = deps;
   const common = {
     source,
-    tableEnd: mappingFor(config, source.name),
+    tableEnd: mappingsFor(config, source.name)[0]?.mapping,
     spool: spoolOf(config, source.name),
     clock,
     log,

@@ -86,8 +86,10 @@ export function createBacklog({ ledger, batches, breaker, reading, hasLooked }: 
     if (pause?.code === OPERATOR) return pause.reason;
     if (pause && listNeedsPerson(pause.code) && hasLooked()) return pause.reason;
     const underWay = await batches.underWay();
-    // The file of a held batch may be read only in part.
-    const partlyRead = underWay.filter(({ state }) => state === 'reading').length;
+    // Reading stops where refusals hold a batch. Any other file that waits is only read to see whether it still does.
+    const partlyRead = underWay.filter(
+      ({ state, held }) => state === 'reading' && held?.code === 'refusals',
+    ).length;
     const onlyHeld =
       underWay.length > 0 &&
       underWay.every(({ held }) => held !== undefined) &&

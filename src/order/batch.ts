@@ -87,28 +87,6 @@ export function sameContentText({
 }
 
 /** Orders that a warning names. */
-const NAMED = 10;
-
-/** That a fix file leaves out open orders of the file that it corrects: `what`, such as `2 of the 4 orders`, and which. */
-export function leftOpenText(
-  what: string,
-  names: readonly string[],
-  { batch, file }: { batch: string; file?: string | undefined },
-): string {
-  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  const of = batchTitle(batch, file === undefined ? undefined : shorten(file, 80));
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  const named = names.slice(0, NAMED).map((name) => shorten(name, 30));
-  // True before the file is read, and after others were closed.
-  return `${what} of ${of} that needed a person ${is} not in this file, so reading it leaves ${it} open: ${named.join(', ')}${more}.`;
-}
-
-const LEFT_OPEN =
-  /[ (]batch ([\w.-]+)\)? that needed a person (?:is|are) not in this file, so reading it leaves /;
-
-/** The batch whose orders such a warning says are open; undefined for any other warning. */
-export const leftOpenIn = (warning: string): string | undefined => LEFT_OPEN.exec(warning)?.[1];
-
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */
 export function claimTimeOf(batch: string): number | undefined {
   const [, year, month, day, hour, minute, second] =

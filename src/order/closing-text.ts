@@ -58,11 +58,6 @@ export function closingWord(by: string): string {
   }
 }
 
-/** The same of a row, after its place. */
-export function wasClosed(by: string): string {
-  return by === 'fixed' ? 'came back in another file' : `was ${closingWord(by)}`;
-}
-
 /** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */
 export function actionText({ what, who }: { what: string; who: string }): string {
   if (what === 'discarded') return `content that waited for a person was discarded by ${who}`;

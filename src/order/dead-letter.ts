@@ -1,11 +1,25 @@
-import { placeText, ROW_SETTLED } from './fixing.ts';
+import { placeText } from './fixing.ts';
 import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
-import type { FixTarget, Problem } from './record.ts';
-import { shorten } from './text.ts';
+import type { Problem } from './record.ts';
 
-/** One entry of `dead-letters.json`. */
+/**
+ * A row of a dead letter as it was read, by the names of its columns. `row` counts from 1. `value`: the object that begins
+ * with this row, at `pointer`.
+ */
+export type LetterRow = {
+  row: number;
+  line: number;
+  pointer?: string;
+  cells: Readonly<Record<string, string>>;
+  value?: unknown;
+};
+
+/** One entry of `dead-letters.json`. `id`: that of its batch and the ordinal of its order. */
 export type DeadLetter = {
+  id?: string;
+  revision?: number;
+  rows?: readonly LetterRow[];
   purchaseOrderNumber: string;
   kind: DeadLetterKind;
   stage: 'validation' | 'delivery' | 'reconciliation';
@@ -29,6 +43,15 @@ export type DeadLetter = {
   /** A conflict's other content: the order with the same number that is known already. */
   known?: Order;
   closed?: Closed;
+};
+
+/** How many dead letters are taken, discarded, unchanged and outdated, and how many cells were restored. */
+export type CorrectionCounts = {
+  taken: number;
+  restored: number;
+  discarded: number;
+  unchanged: number;
+  outdated: number;
 };
 
 /** A value that a person changed in a row that came back. `place`: that of the row in the batch of the dead letter. */
@@ -198,85 +221,4 @@ export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
   const { line, lines = [], pointer } = location;
   const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
   return [placeText(location), ...others.map((one) => placeText({ line: one }))];
-}
-
-/** Whether only the other rows of its file made a value, or a row, doubtful. */
-export function isOfTable({ code, value }: Problem): boolean {
-  return (
-    code === 'cut-off' || code === 'ambiguous-number' || (code === 'two-readings' && value === '')
-  );
-}
-
-/** The readings of these problems by value; those of a complete row have an empty value. */
-export function readingsIn(held: readonly Problem[]): Map<string, string> {
-  return new Map(held.map(({ value, message }) => [heldKey(value), firstPart(value, message)]));
-}
-
-/** By what the readings of a value are kept: a problem has its beginning, and spaces around it are no answer. */
-export function heldKey(value: string): string {
-  return shorten(value.trim());
-}
-
-/** The readings in the message of a problem, without the remedy. */
-function firstPart(value: string, message: string): string {
-  const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
-  return value === '' || readings.startsWith('"')
-    ? readings
-    : `${JSON.stringify(value)} ${readings}`;
-}
-
-/**
- * Why an order was held as incomplete: a row that was left out of it, or one of another order (`more`: so many others too)
- * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held; `from`: that of
- * one that only an earlier batch has.
- */
-export type Lack = { kind: 'left-out' | 'in-doubt'; what: string; more: number } & Where;
-type Where = { row: string | undefined; from?: FixTarget | undefined };
-
-/** Reads why an order was held as incomplete from its problems. */
-export function lacksIn(problems: readonly Pick<Problem, 'message' | 'row'>[]): Lack[] {
-  return problems.flatMap(({ message, row }) => lackIn(message, row) ?? []);
-}
-
-function lackIn(message: string, from: FixTarget | undefined): Lack | undefined {
-  const [, leftOut] =
-    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(
-      message,
-    ) ?? [];
-  if (leftOut !== undefined) {
-    const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
-    const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];
-    return { kind: 'left-out', what: leftOut, row, more: Number(more) };
-  }
-  const [, what] =
-    /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ??
-    [];
-  if (what === undefined) {
-    const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
-    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row, more: 0 };
-  }
-  const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
-  const isEarlier = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what);
-  const [own] = isEarlier
-    ? []
-    : (/\bline \d{1,15}\b|(?<=^|at )\/\S+(?= has no| cannot)/.exec(what) ?? []);
-  const [, more = '0'] = / and (\d{1,15}) more wait for a person$/.exec(what) ?? [];
-  return { kind: 'in-doubt', what, row: here ?? own, more: Number(more), from };
-}
-
-/** Orders that lack a row of each other, in both directions. */
-export function togetherIn(
-  incomplete: ReadonlyMap<string, readonly Lack[]>,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const together = new Map<string, Set<string>>();
-  const add = (place: string, other: string) =>
-    together.set(place, (together.get(place) ?? new Set<string>()).add(other));
-  for (const [place, lacks] of incomplete) {
-    for (const { kind, row } of lacks) {
-      if (kind === 'in-doubt' || row === undefined) continue;
-      add(place, row);
-      add(row, place);
-    }
-  }
-  return together;
 }

@@ -1,62 +1,14 @@
 import { NUMBER_FREE, SEND_UNCHANGED } from './number-texts.ts';
 import type { DeadLetterKind } from './outcome.ts';
-import type { FixTarget, Place } from './record.ts';
+import type { Place } from './record.ts';
 import { shellWord } from './text.ts';
 
-/** The columns (in JSON: keys) that follow the input's own in a fix file. They are never sent. */
-export const ERROR_COLUMNS = [
-  '_error_line',
-  '_error_code',
-  '_error_message',
-  '_error_check',
-] as const;
-
-export type ErrorColumn = (typeof ERROR_COLUMNS)[number];
-
-/** The error column with this name, in any case and with spaces around it; undefined for a column of the input. */
-export function errorColumnOf(name: string): ErrorColumn | undefined {
-  const plain = name.trim().toLowerCase();
-  return ERROR_COLUMNS.find((column) => column === plain);
-}
-
-/**
- * What the `_error_check` of a row says. `intact`: the row was not opened by a program that converts cells, so every
- * difference is a person's. `rewritten` and `missing`: cells may be converted. `confirmed`: a person wrote that the values
- * are right as they are.
- */
-export type FixCheck = 'intact' | 'rewritten' | 'missing' | 'confirmed';
-
-/** What a person writes into `_error_check` to send the values of a row as they are. */
-export const CONFIRMED = 'confirmed';
-
-/** Every spreadsheet turns it into a number: 1000 where the comma (the point) groups thousands, else 1. */
-const CHECKS = ['01,000', '01.000'] as const;
-
-/**
- * The text for `_error_check` in a fix file with this delimiter. It needs no quotes, because some programs convert only
- * cells without quotes: they would keep the check and convert others.
- */
-export function writeFixCheck(delimiter: string | undefined): string {
-  return delimiter === ',' ? CHECKS[1] : CHECKS[0];
-}
-
-/** Reads an `_error_check` that came back; `cell` is undefined when the row has none. */
-export function readFixCheck(cell: string | undefined): FixCheck {
-  const text = cell?.trim() ?? '';
-  if (text === '') return 'missing';
-  if (text.toLowerCase() === CONFIRMED) return 'confirmed';
-  return CHECKS.some((check) => check === text) ? 'intact' : 'rewritten';
-}
-
-/** What to do with an item that may only seem to name another order. */
-export const NO_ORDER = `. If that is not the number of an order of yours, write ${CONFIRMED} into _error_check of the fix file. For your operator: if it never is, set otherReadings: allow in the mapping of the source`;
-
-/** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
-export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
+/** What a person does to send the values of a row as they are. */
+export const CONFIRM = 'write send into _do of fix.xlsx';
 
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
-  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox, with the columns that the files of that inbox have.';
+  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skip in the mapping. To send them at once, drop a file with them into an inbox, with the columns that the files of that inbox have.';
 
 /** What sends the cancelled orders of a file after all. An export cannot be dropped again. */
 export function sendCancelled(isExport: boolean): string {
@@ -187,7 +139,7 @@ export function openSteps(
         ? 'If it is the same order as the one that the message names, enter the number of that one to see both contents, and agree on the change with the supplier. If it is not wanted, discard it:'
         : 'If it is the same order as the one that the message names, discard it:',
       discard,
-      `If it really is another order, write ${CONFIRMED} into _error_check of its rows.`,
+      `If it really is another order, ${CONFIRM}, in each of its rows.`,
       ...correct,
     ];
   }
@@ -212,44 +164,13 @@ export function openSteps(
       'It can also be corrected: only what is as it was accepted closes it.',
       ...correct,
     ];
-  if (codes.has('called-off'))
-    return ['If it is not wanted, discard it:', discard, 'If it is wanted:', ...correct];
   return [...correct];
 }
-
-/** What to do with an order when a row that was in doubt is settled, unless its number is taken. */
-export const SEND_AS_IT_IS = '. If nothing else is wrong, send this order as it is';
-
-/** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */
-export const ROW_SETTLED = `: it is no row of this order any more, so do not add it here${SEND_AS_IT_IS}`;
-
-/** The last one: an API's message may contain a path in parentheses. */
-const NOTE = /^.* \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/s;
 
 /** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */
 export function placeText({ line, pointer = '' }: Place): string {
   return pointer === '' ? `line ${line}` : pointer;
 }
-
-/** The message of a record that has no error itself. */
-export const PART_OF_ORDER = 'part of this order';
-
-/** In the warning about cells that a program changed in a fix file. */
-export const WERE_RESTORED = 'which were restored';
-
-/** The end of each message in a fix file, for people and for `readFixNote`. */
-export function fixNote({ batch, place }: FixTarget): string {
-  return ` (${place} of batch ${batch})`;
-}
-
-/** Reads the note back; undefined when there is none. */
-export function readFixNote(message: string): FixTarget | undefined {
-  const [, place, batch] = NOTE.exec(message) ?? [];
-  return place === undefined || batch === undefined ? undefined : { place, batch };
-}
-
-/** The copy of a fix file with what po-sync wrote: people correct the file itself in the folder of the report, and move it. */
-export const asWritten = (name: string): string => `.${name}`;
 
 /** Where corrected files belong, where no inbox is configured. */
 export const INTO_NO_INBOX =

@@ -2,11 +2,19 @@ import { LIMITS } from './limits.ts';
 import type { Place, Problem, SourceRecord } from './record.ts';
 import { asShown, shorten } from './text.ts';
 
+/** Further fields that the API takes, by name. */
+export type Fields = Readonly<Record<string, string | number>>;
+
 /** One line of a purchase order, as the API takes it (API part 2). */
-export type Item = { articleCode: string; quantity: number };
+export type Item = { articleCode: string; quantity: number; fields?: Fields };
 
 /** A numbered record with its items. `orderState` is the state of its kind; the kind writes the JSON (API part 4). */
-export type Order = { purchaseOrderNumber: string; orderState: string; items: Item[] };
+export type Order = {
+  purchaseOrderNumber: string;
+  orderState: string;
+  items: Item[];
+  fields?: Fields;
+};
 
 /**
  * All records of one order number, after mapping, grouping and checks. `ordinal` counts the orders of a file from 0 and
@@ -28,8 +36,6 @@ export type ValidOrder = Common & { valid: true; order: Order };
 
 /**
  * An order that is not sent, with every problem of its records. `articles` and `itemsRead`: as read, by `keptAsRead`.
- * `beside`: of rows without a number, those of the orders next to them that they may belong to. `ifWanted`: what would be
- * sent, if the file only says that the order is done already.
  */
 export type InvalidOrder = Common & {
   valid: false;
@@ -37,8 +43,6 @@ export type InvalidOrder = Common & {
   articles: readonly string[];
 } & {
   itemsRead?: readonly string[];
-  beside?: readonly string[];
-  ifWanted?: Order;
 };
 
 /** Article codes that are kept of an invalid order, so that people find it by them. */

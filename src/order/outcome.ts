@@ -35,10 +35,6 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
 export const DUPLICATE = 'duplicate' as const;
 export const NOT_ACCEPTED = 'not-accepted';
 
-/** The message of a duplicate whose file says that it is done. */
-export const SENT_AND_DONE =
-  'this order was accepted earlier with the same items; the file shows it as done now';
-
 /** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
 export const KNOWN_INVALID = 'known-invalid';
 export const KNOWN_SETTLED = 'known-settled';

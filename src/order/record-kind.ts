@@ -1,5 +1,4 @@
 import type { Item, Order } from './order.ts';
-import { plainText } from './text.ts';
 
 /** A record as the API shows it; `items` is absent where the API leaves them out. */
 export type ShownRecord = { purchaseOrderNumber: string; items?: Item[] };
@@ -45,13 +44,15 @@ export function createRecordKind({ path, fields, state }: Facts): RecordKind {
     listName: listNameOf(path),
     fields,
     state,
-    payload({ purchaseOrderNumber, items }) {
+    payload({ purchaseOrderNumber, items, fields: more }) {
       return JSON.stringify({
         [fields.number]: purchaseOrderNumber,
         [fields.state]: state,
+        ...more,
         [fields.items]: items.map((item) => ({
           [fields.article]: item.articleCode,
           [fields.quantity]: item.quantity,
+          ...item.fields,
         })),
       });
     },
@@ -83,20 +84,3 @@ export const PURCHASE_ORDER = createRecordKind({
   },
   state: 'NEW',
 });
-
-/** What files usually call the fields: only letters, without accents. Only for hints; nothing is read by these names. */
-const USUAL = {
-  purchaseOrderNumber:
-    /^(?:(?:purchase)?order|po|bestell(?:ungs?)?|auftrags?|belegs?)(?:no|nr|num|number|nummer|id)$|^(?:(?:purchase)?order|po|bestellung|auftrag)$/,
-  articleCode:
-    /^(?:articles?|artikel|items?|products?|produkt|part|materials?|teile?|sach)(?:no|nr|num|number|nummer|code|id)$|^(?:article|artikel|material|product|produkt|sku)$/,
-  quantity:
-    /^(?:order(?:ed)?|bestell)?(?:quantity|qty|menge|anzahl)(?:ordered)?$|^stuck(?:zahl)?$|^stk$|^pieces$|^pcs$/,
-} as const;
-
-/** The field that a column or key of this name usually is; undefined for other names. */
-export function usualFieldOf(name: string): keyof typeof USUAL | undefined {
-  const letters = plainText(name, '').replace(/[^\p{L}\p{N}]/gu, '');
-  const fields = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
-  return fields.find((field) => USUAL[field].test(letters));
-}

@@ -4,26 +4,17 @@
  */
 export type Place = { line: number; pointer?: string };
 
-/** The place in a batch that a record of a fix file was written for: that of its dead letter, or its own. */
+/** The place of a row of a dead letter: its batch, and where the row was in the file of that batch. */
 export type FixTarget = { batch: string; place: string };
 
 /**
- * A value of a fix file with two readings: a person's, and what a program made of another value. `readings` says both.
- * `field` is "" for the complete record.
- */
-export type Doubt = { field: string; value: string; readings: string; pointer?: string };
-
-/**
- * What a record of a fix file says about itself: the dead letter or record that its note names, and the line that it
- * had. `isConfirmed`: a person says that its values are right; without that, none of the `doubts` is sent. `isAdded`: it
- * names nothing, but a person added it as the record of `fixTarget`.
+ * What a person says about a record of a dead letter. `fixTarget`: the row that it corrects. `isConfirmed`: it is right as
+ * it is. `held`: what was wrong with it, where nobody changed what these problems name.
  */
 export type FixFacts = {
   fixTarget?: FixTarget;
-  line?: number;
   isConfirmed?: boolean;
-  isAdded?: true;
-  doubts?: readonly Doubt[];
+  held?: readonly Problem[];
 };
 
 /**
@@ -55,8 +46,8 @@ export type Problem = {
   /** The text found, shortened to 200 characters. */
   value: string;
   message: string;
-  /** Of an order that may lack a row which the fix file does not have: that row, in the batch that it corrects. */
-  row?: FixTarget;
+  /** Of an order in doubt: the places of the rows that may belong to it. */
+  rows?: readonly string[];
 };
 
 /** A problem in one line: `quantity: "x" is not a number`, `quantity is empty`. */
@@ -68,25 +59,14 @@ export function problemText({ field, message }: Pick<Problem, 'field' | 'message
 /** A message that begins with its verb: the field is its subject. */
 const NEEDS_SUBJECT = /^(?:is|has|contains|occurs|can) /;
 
-/** The form of the input, which its fix file repeats. `header` is absent for JSON. */
+/** The form of the input. `header` is absent for objects; `items`: the names of their list of items. */
 export type FileShape = {
   format: FileFormat;
   header?: readonly string[];
+  items?: readonly string[];
   bom?: boolean;
   newline?: '\n' | '\r\n' | '\r';
 };
-
-/** Whether a person added a record, without the columns that po-sync added. */
-export function isAdded({ fixTarget, line }: SourceRecord): boolean {
-  return fixTarget === undefined && line === undefined;
-}
-
-/** Whether a record of a fix file is the row at `target`. */
-export function isRowAt(target: FixTarget | undefined, { fixTarget }: SourceRecord): boolean {
-  return (
-    target !== undefined && fixTarget?.batch === target.batch && fixTarget.place === target.place
-  );
-}
 
 /** The sequence of two places in their file. */
 export function comparePlaces(one: string, other: string): number {

@@ -1,11 +1,5 @@
 import { LIMITS } from './limits.ts';
 
-/** Printable ASCII without spaces at its ends: true for nearly every cell. */
-const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
-
-/** Letters, digits and what commonly separates them: nothing that a spreadsheet makes of a value. */
-const SIMPLE = /^[A-Za-z0-9](?:[A-Za-z0-9 _/-]{0,254}[A-Za-z0-9])?$/;
-
 const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
 /** A cell's text without the spaces and tabs around it. Line ends stay and are reported. */
@@ -20,95 +14,10 @@ function isInk(code: number): boolean {
   return code > 32 && code < 127;
 }
 
-/** What can be wrong with a number or code that is to be sent (docs/contract.md, "What is sent"). */
-export type TextFault =
-  | 'missing'
-  | 'too-long'
-  | 'control-character'
-  | 'hidden-character'
-  | 'replacement-character'
-  | 'not-normalized'
-  | 'lone-surrogate'
-  | 'spreadsheet-damage';
-
-/** A number in scientific notation (`1.23E+15`, `4.5e9`), or one that gained a fraction (`123.0`). */
-const NUMERIC_DAMAGE = /^[+-]?(?:\d+E\+\d+|\d*[.,]\d+E[+-]?\d+|\d+[.,]0+)$/i;
-
-/** A value that is kept from such damage by a formula: `="00123"`. */
-const FORMULA_TEXT = /^="[^"]*"$/;
-
-/** What spreadsheets show, in any language, for a value that is missing or does not fit the cell. */
-const ERROR_VALUE =
-  /^(?:#[¡¿]?[\p{L}\d/._ ]*[!?]|#\p{L}{1,2}\/\p{L}{1,2}|#(?:NV|YOK|HIÁNYZIK|PUUTTUU|SAKNAS|ZV|GETTING_DATA)|##+|(?:Err|Erreur|Error|Errore|Erro|Fehler|Fout|Fel|Błąd|Chyba|Ошибка) ?: ?\d{3})$/iu;
-
-/** What programs write for a value that is missing; no such text is longer. */
-const NOTHING =
-  /^(?:null|nil|none|nothing|nan|nat|n\/a|n\.a\.|k\.a\.|undefined|unknown|unbekannt|inconnu|empty|tbd|tba|tbc|\\n|\((?:null|none|blank|leer|vide|vuoto)\)|<null>|\[null\]|x{3,}|[-–—?._…]+)$/i;
-const LONGEST_NOTHING = 9;
-
-/** Whether a text stands for no value: `NULL`, `N/A`, `-`, `tbd`, `(blank)` of a pivot table, `00000` of a database. */
-export function isNothing(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  if (last >= 48 && last < 58) return last === 48 && text.charCodeAt(0) === 48 && /^0+$/.test(text);
-  return text.length <= LONGEST_NOTHING && NOTHING.test(text);
-}
-
-/** Checks a trimmed order number or article code; undefined when it may be sent. */
-export function textFault(text: string): TextFault | undefined {
-  if (isNothing(text)) return 'spreadsheet-damage';
-  if (SIMPLE.test(text)) return undefined;
-  if (text === '') return 'missing';
-  if (isDamaged(text)) return 'spreadsheet-damage';
-  if (PLAIN.test(text)) return undefined;
-  if (!text.isWellFormed()) return 'lone-surrogate';
-  if (controlCharacterIn(text) !== undefined) return 'control-character';
-  if (text.includes('\ufffd')) return 'replacement-character';
-  if (hiddenCharacterIn(text) !== undefined) return 'hidden-character';
-  if (text.normalize('NFC') !== text) return 'not-normalized';
-  return isTooLong(text) ? 'too-long' : undefined;
-}
-
-function isDamaged(text: string): boolean {
-  if (text.startsWith('#')) return ERROR_VALUE.test(text);
-  if (text.startsWith('=')) return FORMULA_TEXT.test(text);
-  return /[.,+:]/.test(text) && (NUMERIC_DAMAGE.test(text) || ERROR_VALUE.test(text));
-}
-
-function isTooLong(text: string): boolean {
-  if (text.length <= LIMITS.textLength) return false;
-  return text.length > 2 * LIMITS.textLength || characters(text) > LIMITS.textLength;
-}
-
-/** How many characters (code points) a text has. */
-export function characters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
-
 /** The text, cut to `length` characters for a report, never within a character. */
 export function shorten(text: string, length: number = LIMITS.shownValue): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
-/** A column or key name for comparison: without case, spaces and characters that nobody sees. */
-export function plainName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\s\p{Cf}]+/gu, '');
-}
-
-/** A text for comparison with words: without case and accents, in any Unicode form, with umlauts as one letter or as two: `GELÖSCHT`, `Geloescht`. */
-export function plainText(text: string, umlaut: '' | 'e'): string {
-  return text
-    .toLowerCase()
-    .normalize('NFC')
-    .replace(/[äöü]/g, (one) => `${one.normalize('NFD')[0]}${umlaut}`)
-    .replaceAll('ß', 'ss')
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '');
 }
 
 /** One step of a JSON pointer (RFC 6901). Few keys have a character to escape. */
@@ -136,10 +45,6 @@ const HIDDEN_IN_JSON = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]--[ \n\u300
 /** Hidden characters and line ends, one or several in a row. */
 const HIDDEN_RUN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** What must not be in a number or a code: format, private, unassigned and ignorable characters, and separators. */
-const INVISIBLE = /[\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{DI}]/u;
-const NOT_SEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Z}\p{DI}\ufffd]/gu;
-
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The first control character of a text as `U+001B`; undefined when it has none. */
@@ -147,19 +52,9 @@ export function controlCharacterIn(text: string): string | undefined {
   return codePointOf(CONTROL.exec(text)?.[0]);
 }
 
-/** The first character beyond control characters that nobody sees, as `U+200B`; undefined when there is none. */
-export function hiddenCharacterIn(text: string): string | undefined {
-  return codePointOf(INVISIBLE.exec(text)?.[0]);
-}
-
 function codePointOf(character: string | undefined): string | undefined {
   const point = character?.codePointAt(0);
   return point === undefined ? undefined : `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-/** What a person sees of a text: without hidden characters and spaces, in one form of each letter. */
-export function visibleText(text: string): string {
-  return text.replace(NOT_SEEN, '').normalize('NFC');
 }
 
 /**
@@ -215,13 +110,7 @@ export function asShown(value: string): string {
   return value.replace(/^="(.*)"$/s, '$1');
 }
 
-/**
- * What a message says of others like it, too: those name other lines, and other keys of their objects. `hint`: of a message
- * about a name in the mapping, which is one mistake in all objects: what to do about it.
- */
-export function messageOfAll(message: string): { text: string; hint?: string } {
-  const all = message.replace(/^line \d+/, 'this line').replace(/\bline \d+/g, 'another line');
-  const [, text, hint = ''] =
-    /^(.*?); the object has ".*?(?:\. (For your operator: .*))?$/s.exec(all) ?? [];
-  return text === undefined ? { text: all } : { text, hint };
+/** What a message says of others like it, too: those name other lines. */
+export function messageOfAll(message: string): string {
+  return message.replace(/^line \d+/, 'this line').replace(/\bline \d+/g, 'another line');
 }

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type Stamp, sameStamp, stampOf } from '../core/regular-file.ts';
-import { LIMITS } from '../order/limits.ts';
-import { unreadable } from './unreadable.ts';
+import { LIMITS } from './limits.ts';
+import { tooLarge, unreadable } from './unreadable.ts';
 
 /** Small, so that the rows of one are done with before the garbage collector looks: faster, and less memory. */
 const CHUNK = 32 * 1024;
@@ -31,7 +31,7 @@ export async function* readBytes(
   yield* options.gzip ? inflate(raw, Number(stamp.size)) : raw;
 }
 
-/** The first bytes of the content, at most `length`. */
+/** The first bytes of the content, at most `length`; less if it is cut or damaged behind them, which a pass will say. */
 export async function readStart(
   handle: FileHandle,
   stamp: Stamp,
@@ -40,10 +40,14 @@ export async function readStart(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of readBytes(handle, stamp, { gzip })) {
-    chunks.push(Buffer.from(chunk));
-    bytes += chunk.length;
-    if (bytes >= length) break;
+  try {
+    for await (const chunk of readBytes(handle, stamp, { gzip })) {
+      chunks.push(Buffer.from(chunk));
+      bytes += chunk.length;
+      if (bytes >= length) break;
+    }
+  } catch (error) {
+    if (bytes === 0) throw error;
   }
   return Buffer.concat(chunks).subarray(0, length);
 }
@@ -79,7 +83,7 @@ async function* readRaw(
 }
 
 /** PoSyncError `file-changed` when the file is not what it was at `stamp`. */
-export async function requireUnchanged(handle: FileHandle, stamp: Stamp): Promise<void> {
+async function requireUnchanged(handle: FileHandle, stamp: Stamp): Promise<void> {
   if (sameStamp(await stampOf(handle), stamp)) return;
   const remedy = 'No action needed: it is read again from its beginning.';
   throw new PoSyncError('file-changed', 'The file was changed while it was read.', { remedy });
@@ -95,7 +99,8 @@ async function* inflate(raw: AsyncGenerator<Buffer>, size: number): AsyncGenerat
   try {
     for await (const chunk of gunzip) {
       bytes += chunk.length;
-      if (bytes > LIMITS.inflatedBytes) throw tooLarge();
+      if (bytes > LIMITS.inflated)
+        throw tooLarge('What the gzip file contains', LIMITS.inflated, 'bytes');
       yield chunk;
     }
   } catch (error) {
@@ -114,31 +119,14 @@ async function* copies(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 
 function requireWhole(gunzip: Gunzip, size: number): void {
   if (gunzip.bytesWritten >= size) return;
-  throw unreadable('gzip', 'The file has more data after its compressed content.', {
-    byte: gunzip.bytesWritten,
-  });
-}
-
-function tooLarge(): PoSyncError {
-  const limit = LIMITS.inflatedBytes;
-  return unreadable(
-    'too-large',
-    `The gzip file contains more than ${limit} bytes.`,
-    { limit },
-    'Split the file and drop the parts.',
-  );
+  const reason = `it has more data after its end at byte ${gunzip.bytesWritten}`;
+  throw unreadable({ code: 'damaged', what: 'gzip', reason });
 }
 
 function asGzipError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === 'Z_BUF_ERROR')
-    return unreadable('gzip', 'The gzip file is cut off.', {}, 'Drop the complete file again.');
-  if (code?.startsWith('Z_'))
-    return unreadable(
-      'gzip',
-      'The gzip file is damaged.',
-      { reason: code },
-      'Drop the file again.',
-    );
+    return unreadable({ code: 'incomplete', of: 'gzip', lacks: 'the end of the gzip data' });
+  if (code?.startsWith('Z_')) return unreadable({ code: 'damaged', what: 'gzip', reason: code });
   return error;
 }

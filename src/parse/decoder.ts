@@ -1,108 +1,174 @@
 import { isUtf8 } from 'node:buffer';
-import type { Hash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import type { Stamp } from '../core/regular-file.ts';
-import { readBytes } from './bytes.ts';
-import { createMultiByteDecoder, createSingleByteDecoder, isMultiByte } from './code-pages.ts';
-import { type Encoding, EncodingFault, firstInvalidUtf8, unfinishedUtf8 } from './encoding.ts';
 
-/** Turns content into UTF-8, chunk by chunk; throws EncodingFault for bytes of another encoding. */
-export type Decoder = {
-  write(chunk: Buffer): Buffer;
-  end(): Buffer;
-};
+/** Turns content into UTF-8, chunk by chunk, never within a character; throws EncodingFault for other bytes. */
+export type Decoder = { write(chunk: Buffer): Buffer; end(): Buffer };
 
-type DecoderOptions = {
-  encoding: Encoding;
-  /** Bytes of the byte order mark, which are skipped. */
-  mark: number;
-  /** The encoding is only a guess: every byte becomes a character, and can be recovered from it. */
-  isGuess: boolean;
-};
+/** A piece of content that is not the encoding; `byte` is where the piece begins, at most a few before the fault. */
+export class EncodingFault extends Error {
+  override readonly name = 'EncodingFault';
+  readonly byte: number;
 
-/** A decoder for the content of one file. */
-function createDecoder({ encoding, mark, isGuess }: DecoderOptions): Decoder {
-  if (encoding === 'utf-8') return utf8Decoder(mark);
-  if (encoding === 'utf-16le' || encoding === 'utf-16be') return utf16Decoder(encoding, mark);
-  return isMultiByte(encoding)
-    ? createMultiByteDecoder(encoding)
-    : createSingleByteDecoder(encoding, isGuess);
+  constructor(byte: number) {
+    super(`after byte ${byte}`);
+    this.byte = byte;
+  }
 }
 
-function utf8Decoder(skip: number): Decoder {
-  let offset = 0;
+const MARKS: readonly [encoding: string, mark: Buffer][] = [
+  ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
+  ['utf-16le', Buffer.from([0xff, 0xfe])],
+  ['utf-16be', Buffer.from([0xfe, 0xff])],
+];
+
+/** The encoding of content: what its byte order mark says, else what is declared, else UTF-8. `mark`: bytes to skip. */
+export function encodingOf(
+  start: Buffer,
+  declared: string | undefined,
+): { encoding: string; mark: number } {
+  const found = MARKS.find(([, mark]) => start.subarray(0, mark.length).equals(mark));
+  if (found) return { encoding: found[0], mark: found[1].length };
+  const encoding = standardName(declared ?? 'utf-8');
+  if (encoding === undefined) throw new RangeError(`no encoding ${declared}`);
+  return { encoding, mark: 0 };
+}
+
+/** The name of an encoding in the WHATWG standard, or of a DOS code page; undefined for one that cannot be read. */
+function standardName(name: string): string | undefined {
+  const plain = name.trim().toLowerCase();
+  const dos = /^(?:ibm|cp|dos)-?(437|850|852|858)$/.exec(plain)?.[1];
+  if (dos !== undefined) return `cp${dos}`;
+  try {
+    return new TextDecoder(plain, { fatal: true }).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A decoder for content without its byte order mark, which begins at byte `start`. */
+export function createDecoder(encoding: string, start: number): Decoder {
+  if (encoding === 'utf-8') return utf8Decoder(start);
+  const table = DOS[encoding];
+  if (table !== undefined) return tableDecoder(table);
+  return textDecoder(encoding, start);
+}
+
+/** UTF-8 stays as it is. */
+function utf8Decoder(start: number): Decoder {
+  let offset = start;
   let rest = Buffer.alloc(0);
   return {
     write(chunk) {
-      const own = offset === 0 && rest.length === 0 ? chunk.subarray(skip) : chunk;
-      if (own !== chunk) offset = skip;
-      const all = rest.length === 0 ? own : Buffer.concat([rest, own]);
-      const complete = all.subarray(0, all.length - unfinishedUtf8(all));
-      if (!isUtf8(complete)) throw new EncodingFault('utf-8', offset + firstInvalidUtf8(complete));
+      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const complete = all.subarray(0, all.length - unfinished(all));
+      if (!isUtf8(complete)) throw new EncodingFault(offset);
       offset += complete.length;
       rest = Buffer.from(all.subarray(complete.length));
       return complete;
     },
     end() {
-      if (rest.length > 0) throw new EncodingFault('utf-8', offset);
+      if (rest.length > 0) throw new EncodingFault(offset);
       return rest;
     },
   };
 }
 
-function utf16Decoder(encoding: 'utf-16le' | 'utf-16be', skip: number): Decoder {
-  let offset = 0;
-  let rest = Buffer.alloc(0);
-  return {
-    write(chunk) {
-      const own = offset === 0 && rest.length === 0 ? chunk.subarray(skip) : chunk;
-      if (own !== chunk) offset = skip;
-      const all = Buffer.concat([rest, own]);
-      const complete = all.subarray(0, all.length - unfinishedUtf16(all, encoding));
-      const text = textOf(complete, encoding);
-      if (!text.isWellFormed())
-        throw new EncodingFault(encoding, offset + 2 * firstLoneSurrogate(text));
-      offset += complete.length;
-      rest = Buffer.from(all.subarray(complete.length));
-      return Buffer.from(text);
-    },
-    end() {
-      if (rest.length > 0) throw new EncodingFault(encoding, offset);
-      return rest;
-    },
+/** How many bytes at the end begin an incomplete character (0 to 3). */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    if (byte >= 0xc0) return length > back ? back : 0;
+  }
+  return 0;
+}
+
+function textDecoder(encoding: string, start: number): Decoder {
+  const decoder = strict(encoding);
+  let offset = start;
+  const decode = (chunk?: Buffer) => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }));
+    } catch {
+      throw new EncodingFault(offset);
+    } finally {
+      offset += chunk?.length ?? 0;
+    }
   };
+  return { write: decode, end: () => decode() };
 }
 
-function textOf(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): string {
-  return (encoding === 'utf-16le' ? bytes : Buffer.from(bytes).swap16()).toString('utf16le');
+function strict(encoding: string) {
+  return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 }
 
-/** Bytes at the end that are half a unit, or the first half of a surrogate pair. */
-function unfinishedUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): number {
-  const odd = bytes.length % 2;
-  if (bytes.length < 2 + odd) return odd;
-  const at = bytes.length - odd - 2;
-  const unit = encoding === 'utf-16le' ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at);
-  return unit >= 0xd800 && unit < 0xdc00 ? odd + 2 : odd;
-}
+/** The characters of the bytes 0x80 to 0xFF in the DOS code pages, which TextDecoder lacks (unicode.org, PC mappings). */
+const CP850 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
 
-function firstLoneSurrogate(text: string): number {
-  return text.search(/(?<![\ud800-\udbff])[\udc00-\udfff]|[\ud800-\udbff](?![\udc00-\udfff])/);
-}
-
-type ContentOptions = DecoderOptions & {
-  gzip: boolean;
-  hash?: Hash;
-  signal?: AbortSignal | undefined;
+const DOS: Readonly<Record<string, string>> = {
+  cp437:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
+  cp850: CP850,
+  cp852:
+    'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0',
+  cp858: CP850.replace('ı', '€'),
 };
 
-/** The content of an open file as UTF-8 without byte order mark. Throws EncodingFault for bytes of another encoding. */
-export async function* readContent(
-  handle: FileHandle,
-  stamp: Stamp,
-  options: ContentOptions,
-): AsyncGenerator<Buffer> {
-  const decoder = createDecoder(options);
-  for await (const chunk of readBytes(handle, stamp, options)) yield decoder.write(chunk);
-  yield decoder.end();
+/** Every byte has a character. */
+function tableDecoder(table: string): Decoder {
+  const decode = (chunk: Buffer) =>
+    chunk
+      .toString('latin1')
+      .replace(/[\x80-\xff]/g, (byte) => table[byte.charCodeAt(0) - 0x80] ?? '');
+  return { write: (chunk) => Buffer.from(decode(chunk)), end: () => Buffer.alloc(0) };
+}
+
+/** The beginning of content as text, wherever it is cut. */
+export function decodeStart(bytes: Buffer, encoding: string): string {
+  const table = DOS[encoding];
+  if (table !== undefined) return tableDecoder(table).write(bytes).toString();
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: true });
+}
+
+/**
+ * The exact place of a fault: decodes content again up to the piece with it, and that one byte by byte. `lacks`: the
+ * content just ends within a character.
+ */
+export async function locateFault(
+  content: AsyncIterable<Buffer>,
+  encoding: string,
+  mark: number,
+  piece: number,
+): Promise<{ line: number; column: number; byte: number; isEnd: boolean }> {
+  const decoder = strict(encoding);
+  const place = { line: 1, column: 1, byte: mark, isEnd: false };
+  let offset = 0;
+
+  /** Whether these bytes, the next ones, are right. */
+  function pass(bytes: Buffer): boolean {
+    try {
+      const text = decoder.decode(bytes, { stream: true });
+      offset += bytes.length;
+      if (text === '') return true;
+      const lines = text.split('\n');
+      place.line += lines.length - 1;
+      const last = Array.from(lines.at(-1) ?? '').length;
+      place.column = lines.length > 1 ? last + 1 : place.column + last;
+      place.byte = offset;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  for await (const chunk of content) {
+    const skipped = Math.max(0, Math.min(chunk.length, mark - offset));
+    offset += skipped;
+    const whole = Math.max(skipped, Math.min(chunk.length, piece - offset + skipped));
+    if (whole > skipped) pass(chunk.subarray(skipped, whole));
+    for (let at = whole; at < chunk.length; at++)
+      if (!pass(chunk.subarray(at, at + 1))) return place;
+  }
+  return { ...place, isEnd: true };
 }

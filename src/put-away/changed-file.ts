@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { draftPath, hashFile, openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
+import type { Inspection } from '../correct/inspection.ts';
+import { inspectAs } from '../correct/read-as.ts';
+import { readOrders } from '../correct/read-orders.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { FileShape } from '../order/record.ts';
-import { inspectFile } from '../parse/inspect.ts';
-import type { Inspection } from '../parse/inspection.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { writeFileWhole } from '../report/draft.ts';
-import { howToRead } from '../validate/how-to-read.ts';
-import { readOrders } from '../validate/read-orders.ts';
 
 // A file that changed after some or all of its orders were admitted: these orders are reported like any others, and a
 // person learns that the rest was not sent.
@@ -87,14 +86,11 @@ export async function openOriginal(
   const copy = draftPath(folder);
   await using handle = await openRegularFile(path);
   await writeFileWhole(copy, handle.createReadStream({ start: 0, end, autoClose: false }));
-  const { mapping, originals } = await howToRead(copy, batch.source, { config, batches });
+  const { inspection: read } = await inspectAs({ ...batch, path: copy }, { config, batches });
   const isCounted = await batches.counted(batch.batch);
   return {
     shape: inspection.shape,
-    orders: admittedOnly(
-      readOrders(copy, await inspectFile(copy, mapping, { originals }), {}),
-      isCounted,
-    ),
+    orders: admittedOnly(readOrders(copy, read, {}), isCounted),
     [Symbol.asyncDispose]: () => rm(copy, { force: true }),
   };
 }

@@ -22,7 +22,7 @@ import type { RedisTime } from '../redis/time.ts';
 import { filesNamed, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import type { IsRead } from '../report/fix-copies.ts';
-import { findBroughtBy, readCorrections, warningOf } from '../report/read-corrections.ts';
+import { findBroughtBy, readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 import { helpAddress } from '../report/report.ts';
 
@@ -80,7 +80,7 @@ async function refreshOne(
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
       const brought = await findBroughtBy(name, deps);
-      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches, fence };
+      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, fence };
       const refresh = () => refreshReport(folder, now, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
@@ -102,7 +102,7 @@ async function refreshOne(
       [await withWaiting(name, closings, batches), await readCorrections(reports, name, later)],
     );
     if (!isSame) await batches.refreshed(name, -1, []);
-    return batch?.open === 0 ? [...origins, ...(await warningOf(name, later, reports))] : origins;
+    return origins;
   });
   return origins ?? [];
 }

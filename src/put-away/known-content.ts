@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
+import { inspectAs } from '../correct/read-as.ts';
+import { readOrders } from '../correct/read-orders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { isUnderWay, type Known } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { createRowClaims } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
@@ -10,12 +11,8 @@ import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { NUMBER_IN_PROGRESS, NUMBER_TAKEN } from '../order/number-texts.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
-import type { Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { inspectFile } from '../parse/inspect.ts';
 import { keptItemsOf, readKept } from '../report/results.ts';
-import { howToRead } from '../validate/how-to-read.ts';
-import { readOrders } from '../validate/read-orders.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
 export type Conflict = { number: string; ordinal: number; known: Known | undefined };
@@ -27,7 +24,7 @@ export type ContentDeps = { batches: Batches; config: Config };
 
 /** Files read for one report, and the bytes of the largest one: a report must not take hours. */
 export const MOST_READS = 10;
-export const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
@@ -91,9 +88,8 @@ export function createKnownContent(
         yield { purchaseOrderNumber, orderState: PURCHASE_ORDER.state, items };
       return;
     }
-    const { mapping, originals } = await howToRead(path, other.source, { config, batches });
-    for await (const order of readOrders(path, await inspectFile(path, mapping, { originals })))
-      if (order.valid) yield order.order;
+    const { inspection } = await inspectAs({ ...other, path }, { config, batches });
+    for await (const order of readOrders(path, inspection)) if (order.valid) yield order.order;
   }
 }
 
@@ -145,18 +141,6 @@ function stateText({ kind }: Elsewhere): string {
   return kind === 'accepted' ? 'accepted' : 'in progress';
 }
 
-const CALLED_OFF =
-  'If that order is no longer wanted, inform the supplier: the API cannot cancel an order. Then discard this one.';
-
-const CALLED_OFF_IN_PROGRESS =
-  'If that order is no longer wanted, your operator can cancel its file as long as it waits. If it was accepted, inform the supplier: the API cannot cancel an order. Then discard this one.';
-
-/** With other items than the order that was sent: delivered quantities, for example. */
-const DONE =
-  'It has other items here, and the file shows it as done. Compare both, then discard this one.';
-const DONE_IN_PROGRESS =
-  'The file shows it as done. Wait for the outcome of that order, then discard this one.';
-
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(
   order: InvalidOrder,
@@ -165,85 +149,31 @@ export function withKnownNumber(
   content?: Order,
 ): InvalidOrder {
   const items = content ? `, as ${firstItems(content.items)}` : '';
-  const taken = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
-  const isCalledOff = order.problems.some(({ code }) => code === 'called-off');
-  const isDone = order.ifWanted !== undefined;
-  const done = known.kind === 'accepted' ? DONE : DONE_IN_PROGRESS;
-  const calledOff = known.kind === 'accepted' ? CALLED_OFF : CALLED_OFF_IN_PROGRESS;
-  const advice = isDone ? done : isCalledOff ? calledOff : taken;
+  const advice = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
   const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
   const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
-  return { ...order, problems: [...order.problems.map(withoutAdding), problem] };
-}
-
-/** Nobody adds a row to an order that was sent. */
-function withoutAdding(problem: Problem): Problem {
-  const [, doubt] =
-    /^(a row of this order may be missing: .+? may belong to this order\.) /s.exec(
-      problem.message,
-    ) ?? [];
-  return doubt === undefined
-    ? problem
-    : { ...problem, message: `${doubt} Compare it with the order that po-sync has already` };
+  return { ...order, problems: [...order.problems, problem] };
 }
 
 /** `ownerOf`: the order that a row of a file with the same content became. */
-type NeighborDeps = {
+type OwnerDeps = {
   batches: Batches;
-  ledger: Ledger;
-  knownContent: KnownContent;
   ownerOf?: ReturnType<typeof createRowClaims>['ownerOf'];
 };
 
-/** Says of rows without a number which order next to them another file brought, if that may have them already. */
-export function createNeighbors(batch: Batch, deps: NeighborDeps) {
-  const titleOf = createTitles(deps.batches);
-  return async (found: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
-    const page = batch.repeats === undefined ? [...found] : await Promise.all(found.map(withOwner));
-    const numbers = [
-      ...new Set(page.flatMap((order) => (order.valid ? [] : (order.beside ?? [])))),
-    ];
-    if (numbers.length === 0) return [...page];
-    const known = new Map(
-      (await deps.ledger.lookup(numbers)).map((one, i) => [numbers[i] ?? '', one]),
-    );
-    const elsewhere = [...known].filter(([, one]) => isElsewhere(one, batch));
-    const contents = await deps.knownContent(
-      elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })),
-    );
-    const tell = async (order: CheckedOrder): Promise<CheckedOrder> => {
-      if (order.valid || order.beside === undefined) return order;
-      const problems = [...order.problems];
-      for (const number of order.beside) {
-        const one = known.get(number);
-        const items = contents
-          .get(number)
-          ?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
-        if (!isElsewhere(one, batch) || items?.length === 0) continue;
-        const from = `${stateText(one)} from ${(await titleOf(one)) ?? 'the API'}`;
-        const also = items ? `, also with ${firstItems(items)}` : '';
-        const message = `this row may belong to ${number}, which is already ${from}${also}. If so, discard this row. Enter another number only if it really is a row of another order`;
-        problems.push({ ...order.place, field: '', code: ROW_KNOWN, value: '', message });
-      }
-      return { ...order, problems };
-    };
-    return await Promise.all(page.map(tell));
-  };
-  /** A row without a number that became an order of the first file with this content; its neighbors do not matter then. */
+/** Says of rows without a number that they became an order of the first file with this content. */
+export function createOwners(batch: Batch, { batches, ownerOf }: OwnerDeps) {
   async function withOwner(order: CheckedOrder): Promise<CheckedOrder> {
     if (order.valid || order.number !== '') return order;
-    const owner = await deps.ownerOf?.({ batch: batch.batch, place: placeText(order.place) });
+    const owner = await ownerOf?.({ batch: batch.batch, place: placeText(order.place) });
     if (owner === undefined) return order;
-    const title = batchTitle(owner.batch, (await deps.batches.find(owner.batch))?.name);
+    const title = batchTitle(owner.batch, (await batches.find(owner.batch))?.name);
     const message = `this row became ${owner.number}, which is already accepted or in progress from ${title}: the same file was read before. Discard this row here`;
-    const { beside: _, ...rest } = order;
-    return {
-      ...rest,
-      problems: [
-        ...order.problems,
-        { ...order.place, field: '', code: ROW_KNOWN, value: '', message },
-      ],
-    };
+    const problem = { ...order.place, field: '', code: ROW_KNOWN, value: '', message };
+    return { ...order, problems: [...order.problems, problem] };
   }
+
+  return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> =>
+    batch.repeats === undefined ? [...page] : await Promise.all(page.map(withOwner));
 }

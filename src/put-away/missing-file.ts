@@ -37,7 +37,7 @@ export async function reportWithoutFile(
   if (!batch.cancelled) throw fileGone(batch);
   const orders = knownOrders(batch, { ...side, store });
   const input = { folder, report: fromLedger(report), shape: undefined, orders, fence };
-  await writeAnswered(input, config, batch.inspection);
+  await writeAnswered(input, config, batch.inspection?.shape);
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */

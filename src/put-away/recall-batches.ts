@@ -285,10 +285,11 @@ async function recalledBatch(
   };
 }
 
-function inspectionOf({ sha256, bytes, format, counts, warnings, readAs, isFixFile }: Report) {
+function inspectionOf(report: Report) {
+  const { sha256, bytes, format, header, items, mapping, warnings, readAs, isFixFile } = report;
   if (format === null) return {};
-  const { records, orders } = counts;
-  const shape = { format };
+  const { records, orders } = report.counts;
+  const shape = { format, header, items };
   return {
     inspection: JSON.stringify({
       sha256,
@@ -296,6 +297,7 @@ function inspectionOf({ sha256, bytes, format, counts, warnings, readAs, isFixFi
       records,
       orders,
       shape,
+      mapping,
       warnings,
       readAs,
       isFixFile,

@@ -1,12 +1,11 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keptCorrection } from '../correct/read-as.ts';
 import { batchTitle } from '../order/batch.ts';
 import { closingFor, closingsOf } from '../order/dead-letter.ts';
 import { digestOf } from '../order/digest.ts';
 import { itemsIn } from '../order/order.ts';
-import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
-import { type Conflict, type ContentDeps, MOST_BYTES, MOST_READS } from './known-content.ts';
+import { type Conflict, type ContentDeps, MOST_READS } from './known-content.ts';
 
 /** `digest`: of an order that passed its checks. */
 type InConflict = Conflict & { digest: string | undefined };
@@ -43,10 +42,8 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
     ): Promise<void> {
       let batch = await batches.find(corrected);
       for (let step = 0; step < MOST_STEPS && reads < MOST_READS; step += 1) {
-        const path = batch?.settledPath;
-        if (path === undefined || (await stat(path)).size > MOST_BYTES) return;
-        const named = await batchNamedIn(path);
-        batch = named === undefined ? undefined : await batches.find(named);
+        const correction = batch && (await keptCorrection(batch.batch, config));
+        batch = correction && (await batches.find(correction.of));
         if (batch === undefined) return;
         reads += 1;
         const closings = closingsOf(await batches.closings(batch.batch));

@@ -7,7 +7,7 @@ import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { fileGone, openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
-import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
+import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
@@ -15,7 +15,6 @@ import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import { currentWarnings } from '../report/read-corrections.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { fileWaitJson } from '../wording/file-wait.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
@@ -33,7 +32,7 @@ export function createReportAndPutAway(context: SettlementContext) {
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
-  const reportOf = createReportOfBatch({ breaker, config, clock, batches, store });
+  const reportOf = createReportOfBatch({ breaker, config, clock, store });
   // A report that expired has no dead letters to close; the batch that names it still ends.
   const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
@@ -62,7 +61,7 @@ export function createReportAndPutAway(context: SettlementContext) {
         keepsItems: isCopy(batch),
         fence,
       };
-      await writeAnswered(input, config, inspection);
+      await writeAnswered(input, config);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
       const others = await alsoClosedBy(batch.batch, corrects, batches);
@@ -93,8 +92,7 @@ export function createReportAndPutAway(context: SettlementContext) {
       const identity = await identityOf(batch, context);
       const shape = original?.shape;
       const input = { folder, report: { ...report, ...identity }, shape, orders, fence };
-      const read = { ...batch.inspection, shape };
-      await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config, read);
+      await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config);
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
@@ -216,12 +214,11 @@ type ReportDeps = {
   breaker: CircuitBreaker;
   config: Config;
   clock: Clock;
-  batches: Pick<Batches, 'find'>;
   store: Pick<Store, 'redis' | 'keys'>;
 };
 
 /** Builds the step that turns a batch into its `report.json`. */
-function createReportOfBatch({ breaker, config, clock, batches, store }: ReportDeps) {
+function createReportOfBatch({ breaker, config, clock, store }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
     const inbox = inboxFor(batch, config);
@@ -241,6 +238,9 @@ function createReportOfBatch({ breaker, config, clock, batches, store }: ReportD
       sha256: inspection?.sha256 ?? '',
       bytes: inspection?.bytes ?? 0,
       format: inspection?.shape.format ?? null,
+      ...(inspection?.shape.header && { header: inspection.shape.header }),
+      ...(inspection?.shape.items && { items: inspection.shape.items }),
+      ...(inspection?.mapping !== undefined && { mapping: inspection.mapping }),
       startedAt: iso(startedAt),
       finishedAt: ended ? iso(lastAt) : null,
       state,
@@ -250,13 +250,11 @@ function createReportOfBatch({ breaker, config, clock, batches, store }: ReportD
         repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) },
       }),
       counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
+      ...(inspection?.corrections && { corrections: inspection.corrections }),
       ...(inbox === undefined ? {} : { inbox }),
       ...(help === undefined ? {} : { help }),
       open: batch.open,
-      warnings: [
-        ...(ended ? await sentBefore(batch, store) : []),
-        ...(await currentWarnings(inspection?.warnings ?? [], batches)),
-      ],
+      warnings: [...(ended ? await sentBefore(batch, store) : []), ...(inspection?.warnings ?? [])],
       pauses: pauses.map(({ reason, from, to }) => ({
         reason,
         from: iso(from),

@@ -1,7 +1,9 @@
 import { otherTitle } from '../admit/plan.ts';
-import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Inspection } from '../correct/inspection.ts';
+import { type Correction, inspectAs, keptCorrection } from '../correct/read-as.ts';
+import { readOrders } from '../correct/read-orders.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
@@ -17,18 +19,14 @@ import {
 } from '../order/order.ts';
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
-import { inspectFile } from '../parse/inspect.ts';
-import type { Inspection } from '../parse/inspection.ts';
 import { atApiOf } from '../report/answer.ts';
 import { correctionOf } from '../report/corrections.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { howToRead } from '../validate/how-to-read.ts';
-import { readOrders } from '../validate/read-orders.ts';
 import {
   createKnownContent,
-  createNeighbors,
+  createOwners,
   createTitles,
   isElsewhere,
   withKnownNumber,
@@ -40,23 +38,26 @@ import { createRefusedBefore, withRefusal } from './refused-before.ts';
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
-type Deps = Parameters<typeof createNeighbors>[1] & {
+type Deps = Parameters<typeof createOwners>[1] & {
+  ledger: SettlementContext['side']['ledger'];
+  knownContent: ReturnType<typeof createKnownContent>;
   refusedBefore: ReturnType<typeof createRefusedBefore>;
 };
 
 /**
  * The orders of a file that could be read, with their results. `corrects` gets the batches that a fix file corrects. After the
- * last order, `leftOut` finds those that `skipWhere` left out although they were sent.
+ * last order, `leftOut` finds those that `skip` left out although they were sent.
  */
 export async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
   const { config, inspections, side } = context;
   const inspection =
-    inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
+    inspections.get(batch.batch) ?? (await inspectAs(batch, { config, ...side })).inspection;
+  const correction = inspection.isFixFile && (await keptCorrection(batch.batch, config));
   const watch = watchLeftOut(side.ledger);
   const read = readOrders(batch.path, inspection, { onLeftOut: watch.add });
   const orders = joined(without(read, watch), batch, context);
   return {
-    orders: inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders,
+    orders: correction ? withCorrections(orders, correction, corrects) : orders,
     leftOut: () => findLeftOut(watch, batch, inspection, context),
   };
 }
@@ -116,24 +117,14 @@ async function findLeftOut(
 /** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */
 async function* withCorrections(
   orders: AsyncIterable<ReportedOrder>,
-  inspection: Inspection,
+  correction: Correction,
   corrects: Set<string>,
 ): AsyncGenerator<ReportedOrder> {
   for await (const one of orders) {
-    const corrected = correctionOf(one.order, inspection);
+    const corrected = correctionOf(one.order, correction);
     if (corrected !== undefined) corrects.add(corrected.batch);
     yield corrected === undefined ? one : { ...one, corrected };
   }
-}
-
-/** Another daemon read the file, or its inspection was dropped. */
-async function inspectAgain(
-  { path, source }: Batch,
-  config: Config,
-  batches: Batches,
-): Promise<Inspection> {
-  const { mapping, originals } = await howToRead(path, source, { config, batches });
-  return await inspectFile(path, mapping, { originals });
 }
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */
@@ -153,10 +144,10 @@ function createJoin(batch: Batch, deps: Deps) {
   const { batches, ledger, knownContent, refusedBefore } = deps;
   const checkedAt = iso(batch.startedAt);
   const titleOf = createTitles(batches);
-  const tell = createNeighbors(batch, deps);
+  const withOwners = createOwners(batch, deps);
 
   async function join(found: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
-    const page = await tell(found);
+    const page = await withOwners(found);
     const ordinals = page.map(({ ordinal }) => ordinal);
     const numbers = page.map(({ number }) => number);
     const [stored, known, times] = await Promise.all([

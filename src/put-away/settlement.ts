@@ -9,7 +9,6 @@ import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import type { Fence } from '../redis/lease.ts';
 import { layHeldPage, removeHeldPage } from '../report/beside.ts';
-import { currentWarnings } from '../report/read-corrections.ts';
 import { readReport } from '../report/report.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
@@ -186,17 +185,14 @@ function createProgressTurn(
 }
 
 /** What the report of each batch in progress depends on, as a digest: while it stays the same, so does the report. Reads no file. */
-function progressFacts({ clock, side: { batches, breaker }, store }: SettlementContext) {
+function progressFacts({ clock, side: { breaker }, store }: SettlementContext) {
   const { redis, keys } = store;
   return async (found: readonly Batch[]): Promise<string[]> => {
     const since = Math.min(...found.map(({ startedAt }) => startedAt));
     const pauses = found.length > 0 ? await breaker.during(since, clock.now()) : [];
     const ofBatch = async (batch: Batch) => {
-      const [warnings, discards] = await Promise.all([
-        currentWarnings(batch.inspection?.warnings ?? [], batches),
-        redis.hlen(keys.discards(batch.batch)),
-      ]);
-      return hash('sha256', JSON.stringify([batch, warnings, discards, pauses]));
+      const discards = await redis.hlen(keys.discards(batch.batch));
+      return hash('sha256', JSON.stringify([batch, discards, pauses]));
     };
     return Promise.all(found.map(ofBatch));
   };

@@ -341,16 +341,22 @@ async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>):
   };
 }
 
+/** Reads the list, and says why it proves nothing about orders that it does not show, if it does not. */
+export type Look = (
+  onOrder: (order: ListedOrder) => void,
+) => Promise<ListEnd & { unproved?: Unproved | undefined }>;
+
 /** The way to the complete list for who only looks, as far as it is known whether it has pages. */
 export function lookingList(
   store: Pick<ProofStore, 'redis' | 'keys'>,
   mode: ListMode,
   list: ReadList,
-): ReadList {
+): Look {
   return async (onOrder) => {
     if (mode === 'none') return NO_LIST;
     const { hasPages } = await storedProof(store);
-    return hasPages ? readPages(list, onOrder) : list(onOrder);
+    const end = await (hasPages ? readPages(list, onOrder) : list(onOrder));
+    return { ...end, unproved: await unprovedBy(store, mode) };
   };
 }
 

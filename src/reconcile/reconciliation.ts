@@ -140,10 +140,13 @@ export function isAway(breaker: Pick<CircuitBreaker, 'current'>): boolean {
 }
 
 /** Reads of the list count within a rate limit, and come first. */
-export function countedList(context: Context, { list }: Pick<Partner, 'list'>): Partner['list'] {
+export function countedList(
+  context: Parameters<typeof rateLimitOf>[0] & Pick<Context, 'stopping'>,
+  { list }: Pick<Partner, 'list'>,
+): Partner['list'] {
   const rate = rateLimitOf(context);
   return async (onOrder, query) => {
-    await rate.takeFirst();
+    await rate.takeFirst(context.stopping);
     return list(onOrder, query);
   };
 }

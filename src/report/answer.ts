@@ -1,26 +1,22 @@
 import { basename, join } from 'node:path';
-import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
+import { type Config, type Mapping, mappingsFor } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
 import type { Known } from '../ledger/entry.ts';
 import { isUnderWay } from '../ledger/entry.ts';
-import { errorColumnOf } from '../order/fixing.ts';
+import { columnAt, namesOf } from '../mapping/column-at.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';
 import { escapeFormula } from '../order/spreadsheet.ts';
 import { onOneLine } from '../order/text.ts';
-import { columnNamed } from '../parse/columns.ts';
 import { sameBytes, written } from './disk.ts';
 import { openDraft } from './draft.ts';
-import { encoderFor, fixEncodingOf } from './encode.ts';
+import { answerEncodingOf, encoderFor } from './encode.ts';
 import { csvLine } from './lines.ts';
 import { besideName, claimName } from './place-file.ts';
 import type { Report } from './report.ts';
 import { type ReportedOrder, type ReportInput, writeReport } from './write-report.ts';
-
-/** What is known of a file that may be gone: its form, and that of the file that a fix file corrects. */
-type KnownForm = { shape: FileShape | undefined; answeredIn?: FileShape };
 
 /**
  * Writes the report, and the answer for the programs that want one: that of the source which brought the file, and that of
@@ -29,19 +25,18 @@ type KnownForm = { shape: FileShape | undefined; answeredIn?: FileShape };
 export async function writeAnswered(
   input: ReportInput,
   config: Config,
-  known: KnownForm = input,
+  shape = input.shape,
 ): Promise<void> {
   const { batch, source, readAs = source } = input.report;
   const folderOf = (name: string) => config.sources.find((one) => one.name === name)?.answers;
-  const [own, corrected] = [folderOf(source), folderOf(readAs)];
-  const forms = new Map<string, FileShape | undefined>();
-  if (own !== undefined) forms.set(own, known.shape);
-  if (corrected !== undefined) forms.set(corrected, asCorrected(known));
+  const folders = new Set([source, readAs].flatMap((name) => folderOf(name) ?? []));
   await using opened = new AsyncDisposableStack();
   const answers: Answer[] = [];
   let { orders } = input;
-  for (const [folder, form] of forms) {
-    const answer = opened.use(await openAnswer(folder, batch, form, mappingFor(config, readAs)));
+  for (const folder of folders) {
+    const answer = opened.use(
+      await openAnswer(folder, batch, shape, mappingsFor(config, readAs)[0]?.mapping),
+    );
     orders = answer.adding(orders);
     answers.push(answer);
   }
@@ -50,20 +45,6 @@ export async function writeAnswered(
     await input.fence?.();
     await answer.deliver(input.report);
   }
-}
-
-/**
- * The form of the answer to a corrected order: a program reads it like those to its own files, whatever the fix file went
- * through. A person may have made a table of objects: then that of the fix file.
- */
-function asCorrected({ shape, answeredIn }: KnownForm): FileShape | undefined {
-  if (shape === undefined || answeredIn === undefined || isTable(shape) !== isTable(answeredIn))
-    return shape;
-  return shape.header === undefined ? answeredIn : { ...answeredIn, header: shape.header };
-}
-
-function isTable({ format }: FileShape): boolean {
-  return format.type === 'csv' || format.type === 'xlsx';
 }
 
 /** The answer file of one batch for the program that wrote its input: every record with its outcome. */
@@ -171,28 +152,22 @@ type AnswerForm = {
 };
 
 /** The input's columns, delimiter, encoding and line ends. Its cells are unchanged: a program reads them. */
-function tableForm(shape: FileShape | undefined, mapping = plainMapping()): AnswerForm {
+function tableForm(shape: FileShape | undefined, mapping: Mapping | undefined): AnswerForm {
   const format = shape?.format ?? unreadFormat(mapping);
   const header = shape?.header ?? [];
-  const kept = header.flatMap((name, column) =>
-    errorColumnOf(name) === undefined ? [column] : [],
-  );
-  const column = columnNamed('purchaseOrderNumber', header, mapping);
+  const column = columnAt('purchaseOrderNumber', header, mapping);
   const dialect = { delimiter: format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
-  const { encoding, needsMark } = fixEncodingOf(format);
+  const { encoding, needsMark } = answerEncodingOf(format);
   const encode = encoderFor(encoding);
   const line = (cells: readonly string[]) => encode(csvLine(cells, dialect));
   const mark = shape?.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
   const rowOf = (cells: readonly string[], { outcome, at, code, message, atApi = '' }: Outcome) => {
-    const own = kept.map((column) => cells[column] ?? '');
+    const own = header.map((_, column) => cells[column] ?? '');
     return line([...own, outcome, at, code, escapeFormula(onOneLine(message)), atApi]);
   };
   return {
     ending: '.csv',
-    opening: Buffer.concat([
-      mark,
-      line([...kept.map((column) => header[column] ?? ''), ...ANSWER_COLUMNS]),
-    ]),
+    opening: Buffer.concat([mark, line([...header, ...ANSWER_COLUMNS])]),
     record: (record, result) => rowOf(record.kind === 'row' ? record.cells : [], result),
     number: (number, result) =>
       rowOf(
@@ -205,21 +180,18 @@ function tableForm(shape: FileShape | undefined, mapping = plainMapping()): Answ
 }
 
 /** Of a file that could not be read: what its mapping sets. */
-function unreadFormat({
-  delimiter = 'auto',
-  encoding = 'auto',
-}: Partial<Mapping> = {}): FileFormat {
+function unreadFormat({ delimiter, encoding }: Partial<Mapping> = {}): FileFormat {
   return {
     type: 'csv',
-    ...(delimiter !== 'auto' && { delimiter }),
-    ...(encoding !== 'auto' && { encoding }),
+    ...(delimiter !== undefined && { delimiter }),
+    ...(encoding !== undefined && { encoding }),
   };
 }
 
 /** The input's objects with five more keys: an array with one object a line, or one object a line. */
-function objectForm(shape: FileShape, mapping = plainMapping()): AnswerForm {
+function objectForm(shape: FileShape, mapping: Mapping | undefined): AnswerForm {
   const isLines = shape.format.type === 'ndjson';
-  const [key = 'purchaseOrderNumber'] = mapping.fields.purchaseOrderNumber;
+  const key = namesOf('purchaseOrderNumber', mapping)[0];
   let isFirst = true;
   function framed(own: object, { outcome, at, code, message, atApi = '' }: Outcome): Uint8Array {
     const added = { _outcome: outcome, _at: at, _code: code, _message: message, _at_api: atApi };

@@ -14,16 +14,15 @@ import {
   type IsRead,
   type PlacedFix,
   placeFixFile,
-  rememberFixFiles,
+  rememberFixFile,
 } from './fix-copies.ts';
-import type { FixFileName } from './fix-file/fix-file.ts';
 import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
 import type { Report } from './report.ts';
 
 /**
  * Puts a batch's page and fix file next to the settled file, for people who have only the share:
- * `<name>.result.html`, and `<name>.fix.csv` with `.fix.xlsx` (`.fix.json`, `.fix.ndjson`). Each appears complete. A name that is taken
+ * `<name>.result.html` and `<name>.fix.xlsx`. Each appears complete. A name that is taken
  * gets a number; only an earlier page of the same batch is replaced, so a fix file that somebody corrected and that
  * settled under its own name stays. Throws `report-not-written`.
  */
@@ -64,11 +63,11 @@ export async function refreshBeside(
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
   if (day === undefined) return refresh();
-  const fixFiles = await rememberFixFiles(folder);
+  const fixFile = await rememberFixFile(folder);
   await refresh();
   const page = await pageOf(day.settled, folder);
   await fence?.();
-  const fixes = await fixFiles.updateCopies(day.settled, { isRead, hasPage: page !== undefined });
+  const fixes = await fixFile.updateCopies(day.settled, { isRead, hasPage: page !== undefined });
   if (page === undefined) return;
   const pages = await pagesOf(settledPath, others);
   await writeFileWhole(page, [await pageFor(folder, fixes, { settledPath, pages })], fence);
@@ -89,7 +88,7 @@ function unlessGone(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error;
 }
 
-async function needFixFiles(folder: string): Promise<FixFileName[]> {
+async function needFixFiles(folder: string): Promise<string[]> {
   const names = await fixFilesIn(folder);
   if (names.length > 0) return names;
   throw new PoSyncError('report-not-written', `${folder} has no fix file.`, {

@@ -5,25 +5,20 @@ export type Encoder = (text: string, substitute?: (character: string) => string)
 
 const QUESTION_MARK = () => '?';
 
-/** The encoding of a fix file, and whether it needs a byte order mark that the input may lack. */
-export type FixEncoding = { encoding: string; needsMark: boolean };
+/** The encoding of an answer, and whether it needs a byte order mark that the input may lack. */
+export type AnswerEncoding = { encoding: string; needsMark: boolean };
 
 /**
- * The encoding of the fix file for an input: the input's own, if it is UTF-8, UTF-16 or a single-byte encoding of the
+ * The encoding of the answer to an input: the input's own, if it is UTF-8, UTF-16 or a single-byte encoding of the
  * platform; otherwise UTF-8 with a byte order mark, which every spreadsheet reads.
  */
-export function fixEncodingOf({ type, encoding = 'utf-8' }: FileFormat): FixEncoding {
+export function answerEncodingOf({ type, encoding = 'utf-8' }: FileFormat): AnswerEncoding {
   const own = encoding.toLowerCase();
   const isOwn = type !== 'xlsx' && type !== 'xml' && (own.startsWith('utf-') || isSingleByte(own));
   return isOwn ? { encoding: own, needsMark: false } : { encoding: 'utf-8', needsMark: true };
 }
 
-/** The delimiter of the fix file of a table; of a workbook, the one that spreadsheets with its decimal sign expect. */
-export function fixDelimiterOf({ type, delimiter, decimal }: FileFormat): string {
-  return type === 'xlsx' ? (decimal === ',' ? ';' : ',') : (delimiter ?? ',');
-}
-
-/** The encoder for an encoding that `fixEncodingOf` returns; UTF-8 for any other name. */
+/** The encoder for an encoding that `answerEncodingOf` returns; UTF-8 for any other name. */
 export function encoderFor(encoding: string): Encoder {
   switch (encoding) {
     case 'utf-8':

@@ -1,20 +1,16 @@
 import { count, orders } from '../core/format.ts';
+import type { LeftOut } from '../correct/read-orders.ts';
 import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { shorten } from '../order/text.ts';
-import type { LeftOut } from '../parse/format.ts';
-import { statusWhy } from '../validate/called-off-rules.ts';
 
-/** An order that is at the API or on its way there. `column` and `value`: what left its first row out. */
+/** An order that is at the API or on its way there, and whose first row is on that line. */
 export type LeftOutOrder = {
   purchaseOrderNumber: string;
   line: number;
   state: 'accepted' | 'inProgress';
-  column?: string;
-  value?: string;
 };
 
-/** Such orders of which a file has no row that `skipWhere` or `onlyWhere` keeps. `incomplete`: more were left out than were looked up. */
+/** Such orders of which a file has no row that the mapping keeps. `incomplete`: more were left out than were looked up. */
 export type LeftOutOrders = { orders: number; first: LeftOutOrder[]; incomplete?: true };
 
 /** Orders left out that are looked up, those that `report.json` has, and those that a text names. */
@@ -24,11 +20,9 @@ const NAMED = 20;
 
 const PAGE = 500;
 
-type Row = Pick<LeftOutOrder, 'line' | 'column' | 'value'>;
-
-/** Collects what `skipWhere` or `onlyWhere` leaves out of one file, and finds the orders that it cannot stop any more. */
+/** Collects what the mapping leaves out of one file, and finds the orders that it cannot stop any more. */
 export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, number>();
   let isFull = false;
 
   /** The orders that are accepted, in progress or in doubt; `listed`: numbers that the API's list has. */
@@ -42,23 +36,17 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
         const isAccepted = known.kind === 'accepted' || listed?.has(number) === true;
         if (!isAccepted && !isUnderWay(known)) continue;
         const state = isAccepted ? 'accepted' : 'inProgress';
-        found.push({ purchaseOrderNumber: number, line: 0, ...rows.get(number), state });
+        found.push({ purchaseOrderNumber: number, line: rows.get(number) ?? 0, state });
       }
     }
     return found;
   }
 
   return {
-    add({
-      number,
-      line,
-      column,
-      value,
-    }: Pick<LeftOut, 'number' | 'line' | 'column' | 'value'>): void {
-      // That it was delivered or closed is how an order that was sent ends.
-      if (number === '' || rows.has(number) || statusWhy(value) === 'done') return;
+    add({ number, line }: LeftOut): void {
+      if (number === '' || rows.has(number)) return;
       if (rows.size === LOOKED_UP) isFull = true;
-      else rows.set(number, { line, column, value: shorten(value, 40) });
+      else rows.set(number, line);
     },
     /** The file has other rows of this order: what becomes of them says what is known of it. */
     keeps: (number: string): void => void rows.delete(number),
@@ -68,36 +56,27 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
       if (found.length === 0 && !isFull) return undefined;
       return {
         orders: found.length,
-        first: rareFirst(found).slice(0, LISTED),
+        first: found.slice(0, LISTED),
         ...(isFull && { incomplete: true }),
       };
     },
   };
 }
 
-/** Those with a rare value first: a few that were canceled are not behind all that were delivered. */
-function rareFirst(found: readonly LeftOutOrder[]): LeftOutOrder[] {
-  const times = new Map<string, number>();
-  const because = ({ column, value }: LeftOutOrder) => JSON.stringify([column, value]);
-  for (const one of found) times.set(because(one), (times.get(because(one)) ?? 0) + 1);
-  return found.toSorted((a, b) => (times.get(because(a)) ?? 0) - (times.get(because(b)) ?? 0));
-}
-
 /** What a person has to know: nothing else names these orders, and their supplier delivers them. */
 export function leftOutTexts({ orders: number, first, incomplete }: LeftOutOrders): string[] {
-  const named = first.slice(0, NAMED).map(({ purchaseOrderNumber, line, state, column, value }) => {
-    const because =
-      column === undefined || value === undefined
-        ? ''
-        : `, ${shorten(column, 40)} ${JSON.stringify(value)}`;
-    return `${purchaseOrderNumber} (line ${line}${because}${state === 'accepted' ? '' : ', in progress'})`;
-  });
+  const named = first
+    .slice(0, NAMED)
+    .map(
+      ({ purchaseOrderNumber, line, state }) =>
+        `${purchaseOrderNumber} (line ${line}${state === 'accepted' ? '' : ', in progress'})`,
+    );
   const more = number > named.length ? ` and ${count(number - named.length)} more` : '';
   const [was, them, they] = number === 1 ? ['was', 'it', 'it is'] : ['were', 'them', 'they are'];
   const state = first.every((one) => one.state === 'accepted')
     ? 'accepted earlier'
     : 'accepted earlier or in progress';
-  const text = `${orders(number)} that skipWhere or onlyWhere left out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
-  const rest = `skipWhere or onlyWhere left out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
+  const text = `${orders(number)} that the mapping leaves out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
+  const rest = `The mapping leaves out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
   return [...(number === 0 ? [] : [text]), ...(incomplete ? [rest] : [])];
 }

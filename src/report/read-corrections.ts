@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, mayHaveOwner } from '../ledger/row-claims.ts';
-import { leftOpenIn } from '../order/batch.ts';
-import { wasClosed } from '../order/closing-text.ts';
 import {
   type BroughtBy,
   type Change,
@@ -14,10 +12,8 @@ import {
   closedBy,
   closingFor,
   type DeadLetter,
-  lacksIn,
   placesOf,
 } from '../order/dead-letter.ts';
-import { ROW_SETTLED } from '../order/fixing.ts';
 import type { Store } from '../redis/store.ts';
 import {
   type CorrectedOrder,
@@ -26,9 +22,8 @@ import {
   MOST_CHANGES,
 } from './corrected-places.ts';
 import { pages } from './lines.ts';
-import { readFinished, readReport, reportNames } from './report.ts';
+import { readFinished, reportNames } from './report.ts';
 import { readResults } from './results.ts';
-import { signatureOf } from './signature.ts';
 
 /** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
 export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
@@ -141,7 +136,7 @@ export function withClosing(
   corrections: Corrections,
 ): DeadLetter {
   const closing = closingFor(deadLetter, closings);
-  if (closing === undefined) return withSettledDoubts(deadLetter, closings, corrections);
+  if (closing === undefined) return deadLetter;
   const closed = closedBy(closing);
   return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
 }
@@ -172,46 +167,6 @@ function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corr
     ...(changes === undefined ? {} : { changes }),
     ...(number === undefined ? {} : { number }),
   };
-}
-
-/**
- * An open dead letter that says what became of rows without a number that were in doubt, where they are settled. Where
- * that is its first problem, it has another signature: nobody has to decide on the row any more.
- */
-function withSettledDoubts(
-  letter: DeadLetter,
-  closings: Closings,
-  corrections: Corrections,
-): DeadLetter {
-  if (letter.closed !== undefined) return letter;
-  const found = (message: string) => settledDoubt(message, closings, corrections);
-  const problems = letter.problems?.map((one) => ({
-    ...one,
-    message: found(one.message)?.message ?? one.message,
-  }));
-  const first = found(letter.message);
-  if (first === undefined) return { ...letter, ...(problems && { problems }) };
-  const { code, purchaseOrderNumber: own } = letter;
-  const { message, number = '' } = first;
-  const signature = signatureOf({ code, message, known: [own, number] });
-  return { ...letter, message, signature, ...(problems && { problems }) };
-}
-
-/** What became of the row that a message names; `number`: that it has now. Undefined if it is not settled. */
-function settledDoubt(message: string, closings: Closings, corrections: Corrections) {
-  const [lack] = lacksIn([{ message }]);
-  const [, line] = /^line (\d+)$/.exec(lack?.kind === 'in-doubt' ? (lack.row ?? '') : '') ?? [];
-  if (lack === undefined || line === undefined) return undefined;
-  const row = {
-    purchaseOrderNumber: '',
-    kind: 'invalid' as const,
-    location: { line: Number(line) },
-  };
-  const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
-  if (by === undefined || waitsIn !== undefined) return undefined;
-  const number = corrections.get(batch)?.get(`line ${line}`)?.number;
-  const was = number === undefined ? wasClosed(by) : `was sent as ${number}`;
-  return { message: `line ${line} ${was}${ROW_SETTLED}`, number };
 }
 
 type BroughtDeps = {
@@ -252,44 +207,4 @@ export async function* asTheyAre(
     const known = page.map((before) => ({ before, now: close(before) }));
     yield* await Promise.all(known.map(async (one) => ({ ...one, by: await brought?.(one.now) })));
   }
-}
-
-export type Find = Pick<Batches, 'find'>;
-
-/** Warnings without those about open orders of an earlier file, of which nothing is open any more. */
-export async function currentWarnings(
-  warnings: readonly string[],
-  { find }: Find,
-): Promise<string[]> {
-  const isCurrent = async (warning: string) => {
-    const batch = leftOpenIn(warning);
-    return batch === undefined || (await find(batch))?.open !== 0;
-  };
-  const are = await Promise.all(warnings.map(isCurrent));
-  return warnings.filter((_, i) => are[i]);
-}
-
-/** Those of some later batches whose report warns of open orders of `batch`. */
-export async function warningOf(
-  batch: string,
-  later: readonly string[],
-  reports: string,
-): Promise<string[]> {
-  const names = [...new Set(later)].filter((name) => name !== batch);
-  const found = await Promise.all(
-    names.map((name) => readReport(join(reports, name)).catch(() => undefined)),
-  );
-  return names.filter((_, i) =>
-    found[i]?.warnings.some((warning) => leftOpenIn(warning) === batch),
-  );
-}
-
-/** A batch with its warnings as they are now. */
-export async function withCurrentWarnings(batch: Batch, batches: Find): Promise<Batch> {
-  const { inspection } = batch;
-  if (inspection === undefined) return batch;
-  return {
-    ...batch,
-    inspection: { ...inspection, warnings: await currentWarnings(inspection.warnings, batches) },
-  };
 }

@@ -1,6 +1,8 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
+import { FIX_WORKBOOK } from '../correct/fix-workbook.ts';
+import { readLetters } from '../correct/read-as.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import {
@@ -10,23 +12,14 @@ import {
   laterFilesIn,
 } from '../order/dead-letter.ts';
 import type { Fence } from '../redis/lease.ts';
-import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
+import { createList, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
-import { fixFilesIn } from './fix-copies.ts';
-import { fixFileName } from './fix-file/fix-file.ts';
-import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import {
-  asTheyAre,
-  type Corrections,
-  currentWarnings,
-  type Find,
-  withClosing,
-} from './read-corrections.ts';
+import { asTheyAre, type Corrections, withClosing } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, broughtOf, elsewhereOf, newStory, type Story } from './story.ts';
-import { removeFixFiles, sealFixes, sentFacts } from './write-report.ts';
+import { removeFixFile, sentFacts, writeFix } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
 type Known = {
@@ -34,7 +27,6 @@ type Known = {
   brought?: (letter: DeadLetter) => Promise<BroughtBy | undefined>;
   lookup?: Ledger['lookup'];
   help?: string | undefined;
-  batches?: Find;
   fence?: Fence;
 };
 
@@ -48,7 +40,7 @@ type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, cancelledBy, help, accepted, brought, lookup, batches, fence }: Now,
+  { open, unreadable, cancelledBy, help, accepted, brought, lookup, fence }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -60,17 +52,12 @@ export async function refreshReport(
     ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
     ...(help === undefined ? {} : { help }),
     open,
-    ...(batches && { warnings: await currentWarnings(before.warnings, batches) }),
     ...laterFilesIn(closings),
   };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> =>
     drafts.use(await openDraft(join(folder, name), fence));
   const deadLetters = await draft('dead-letters.json');
-  const fixName = await fixFileOf(folder, report);
-  const fix = fixName && open > 0 ? await draft(fixName) : undefined;
-  const thinning =
-    fix && report.format ? drafts.use(await openThinning(fix.path, report.format, fix)) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
 
@@ -80,36 +67,22 @@ export async function refreshReport(
     report.batch,
     report.counts.cancelled === 0 ? undefined : accepted,
   );
-  const letters = withLastAnswers(readDeadLetters(folder), report.batch, lookup);
-  const found = await closeDeadLetters(letters, known, { close, brought }, deadLetters, thinning);
+  const letters = withLastAnswers(readLetters(deadLetters.path), report.batch, lookup);
+  const found = await closeDeadLetters(letters, known, { close, brought }, deadLetters);
   const story = { ...found, open: Math.max(open - broughtOf(found).count, 0) };
-  // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
-  const isThinned = (await thinning?.finish()) ?? false;
-  const fixes =
-    isThinned && fix && report.format ? await sealFixes(folder, fix, report.format, fence) : [];
-  for (const one of fixes) drafts.use(one);
-  const kept = isThinned
-    ? fixes.map(({ path }) => basename(path))
-    : open > 0
-      ? await fixFilesIn(folder)
-      : [];
+  await deadLetters.seal();
+  const fix = open > 0 ? await draft(FIX_WORKBOOK) : undefined;
+  if (fix) await writeFix(fix, deadLetters, report);
   const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
   const complete = { ...report, ...sent, openElsewhere: elsewhereOf(story) };
-  await page.write(reportPage({ report: complete, story, fixFiles: kept }));
+  await page.write(reportPage({ report: complete, story, fixFiles: fix ? [FIX_WORKBOOK] : [] }));
   await summary.write(reportJson(complete));
 
-  const files = [deadLetters, ...fixes, page, summary];
+  const files = [deadLetters, ...(fix ? [fix] : []), page, summary];
   for (const file of files) await file.seal();
-  const left = kept.map((name) => join(folder, name));
   await fence?.();
-  await removeFixFiles(folder, left);
+  if (!fix) await removeFixFile(folder);
   for (const file of files) await file.publish();
-}
-
-/** The name of the fix file that the workbook is made from; undefined when it does not exist. */
-async function fixFileOf(folder: string, { format }: Report): Promise<string | undefined> {
-  const name = format === null ? undefined : fixFileName(format);
-  return (await fixFilesIn(folder)).find((one) => one === name);
 }
 
 async function closeDeadLetters(
@@ -117,14 +90,11 @@ async function closeDeadLetters(
   story: Story,
   known: { close(letter: DeadLetter): DeadLetter; brought: Known['brought'] },
   deadLetters: Draft,
-  thinning: Thinning | undefined,
 ): Promise<Story> {
   const list = createList<DeadLetter>();
-  for await (const { before, now, by } of asTheyAre(letters, known.close, known.brought)) {
+  for await (const { now, by } of asTheyAre(letters, known.close, known.brought)) {
     addDeadLetter(story, now, by);
     await deadLetters.write(list.entry(now));
-    if (before.closed === undefined)
-      await thinning?.order(before.location.lines?.length ?? 1, now.closed === undefined);
   }
   await deadLetters.write(list.closing());
   return story;

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { readJsonIfExists } from '../core/regular-file.ts';
 import { claimTimeOf } from '../order/batch.ts';
+import type { CorrectionCounts } from '../order/dead-letter.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 import type { FileWaitJson } from '../wording/file-wait.ts';
@@ -35,6 +36,11 @@ export type Report = ReadVersion & {
   sha256: string;
   bytes: number;
   format: FileFormat | null;
+  /** The columns of a table, and the names of the list of items of objects. */
+  header?: readonly string[];
+  /** The mapping of several that the file has. */
+  mapping?: string;
+  items?: readonly string[];
   startedAt: string;
   finishedAt: string | null;
   state: 'running' | 'waiting' | 'finished' | 'unreadable';
@@ -57,6 +63,8 @@ export type Report = ReadVersion & {
   repeats?: { batch: string; file: string; at: string };
   repeatedBy?: { batch: string; file?: string; at: string };
   counts: { records: number; orders: number } & OutcomeCounts;
+  /** What a file that corrects a batch did. */
+  corrections?: CorrectionCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
   /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, discarded ones, ordered before, and those that newer files brought back. */
@@ -65,7 +73,7 @@ export type Report = ReadVersion & {
   discarded?: number | undefined;
   openElsewhere?: Elsewhere | undefined;
   orderedBefore?: { same: number; other: number; files?: string[]; batches?: string[] } | undefined;
-  /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
+  /** Orders that `skip` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */
   inbox?: string;

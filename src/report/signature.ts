@@ -8,8 +8,6 @@ export type SignedError = {
   field?: string;
   message: string;
   known?: readonly string[];
-  /** The value found. It counts only where it is a word that decides what to do: `DRAFT` or `CANCELLED`. */
-  value?: string;
 };
 
 /**
@@ -17,11 +15,7 @@ export type SignedError = {
  * wording, independent of numbers, quoted texts and identifiers in the message. Safe in a shell and in a URL.
  */
 export function signatureOf(error: SignedError): string {
-  const text =
-    error.code === 'called-off'
-      ? `${wordingOf(error)}\n${wordsIn(error.value ?? '')}`
-      : wordingOf(error);
-  const wording = createHash('sha256').update(text).digest('hex').slice(0, 8);
+  const wording = createHash('sha256').update(wordingOf(error)).digest('hex').slice(0, 8);
   return [plain(error.code) || 'error', plain(error.field ?? ''), wording]
     .filter((part) => part !== '')
     .join(':');
@@ -40,18 +34,6 @@ export function wordingOf(error: SignedError): string {
     .toLowerCase()
     .replace(/\s+/gu, ' ')
     .trim();
-}
-
-/** The first words of a value, without case and numbers: dates differ from order to order, and remarks are long. */
-function wordsIn(value: string): string {
-  const words = value
-    .slice(0, 200)
-    .toLowerCase()
-    .split(/[\s_-]+/u);
-  return words
-    .filter((word) => word !== '' && !HAS_DIGIT.test(word))
-    .slice(0, 3)
-    .join(' ');
 }
 
 const LONGEST = 2000;
@@ -86,7 +68,7 @@ function plain(text: string): string {
     .slice(0, 40);
 }
 
-/** Equal problems that are shown (only one of a name in the mapping), places of the others that are named with their order, and problems that are told apart. */
+/** Equal problems that are shown, places of the others that are named with their order, and problems that are told apart. */
 const MOST_EQUAL = 10;
 const MOST_PLACES = 10;
 const MOST_KINDS = 1_000;
@@ -106,12 +88,11 @@ export function createRepeats() {
     /** Whether so many equal ones came before that this one is only counted. */
     holds(problem: Problem, order: string): boolean {
       const { code, field, value, message, line, pointer = '' } = problem;
-      const { text, hint } = messageOfAll(message);
-      const key = [code, field, value, text, hint].join('\0');
-      const times = hint === undefined ? -MOST_EQUAL : -1;
+      const text = messageOfAll(message);
+      const key = [code, field, value, text].join('\0');
       const kind = kinds.get(key) ?? {
         problem: { ...problem, message: text },
-        times,
+        times: -MOST_EQUAL,
         places: [],
         lines: [],
       };

@@ -10,7 +10,6 @@ import {
   type OrderResult,
   type Outcome,
 } from '../order/outcome.ts';
-import type { Problem } from '../order/record.ts';
 import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
 import { addSame, NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
@@ -246,19 +245,13 @@ export function allNameless({ groups }: Story): number {
   return [...groups.values()].reduce((sum, { nameless }) => sum + nameless, 0);
 }
 
-/** Whether it is a row of a table without an order number, which may be part of another order; so is a totals row. */
+/** Whether it is a row of a table without an order number, which may be part of another order. */
 export function isNameless({
-  purchaseOrderNumber: number,
+  purchaseOrderNumber,
   location,
-  problems = [],
-}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location'> & {
-  problems?: readonly Problem[];
-}): boolean {
-  if (location.pointer !== undefined) return false;
-  return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
+}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location'>): boolean {
+  return purchaseOrderNumber === '' && location.pointer === undefined;
 }
-
-export const TOTAL = 'total-row';
 
 /** How many of the dead letters that are open are rows without an order number, in words: `2 orders and 1 row …`. */
 export function openText(open: number, nameless: number): string {

@@ -1,21 +1,20 @@
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openFolder } from '../core/folder.ts';
+import { FIX_WORKBOOK, fixWorkbook } from '../correct/fix-workbook.ts';
+import { letterRows } from '../correct/letter-rows.ts';
+import { readLetters } from '../correct/read-as.ts';
 import { FILES_NAMED } from '../order/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
-import type { FileFormat, FileShape } from '../order/record.ts';
+import type { FileShape } from '../order/record.ts';
 import type { Fence } from '../redis/lease.ts';
 import { CORRECTIONS, type CorrectedOrder } from './corrected-places.ts';
 import type { Later } from './corrections.ts';
 import { createList } from './dead-letters.ts';
 import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
-import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file/fix-file.ts';
-import { openFixWorkbook } from './fix-file/workbook.ts';
 import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
@@ -50,7 +49,7 @@ export type ReportInput = {
   shape: FileShape | undefined;
   /** Read once, in the order of the file. Its errors are passed on unchanged. */
   orders: AsyncIterable<ReportedOrder>;
-  /** Called after the last order: what `skipWhere` left out although it was sent. */
+  /** Called after the last order: what `skip` left out although it was sent. */
   leftOut?: () => Promise<LeftOutOrders | undefined>;
   /** Of the lease with which it is written. */
   fence?: Fence | undefined;
@@ -75,7 +74,6 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   const deadLetters = await draft('dead-letters.json');
   const corrections = await draft(CORRECTIONS);
   const kept = input.keepsItems ? await draft(KEPT_ITEMS) : undefined;
-  const fix = shape === undefined ? undefined : await draft(fixFileName(shape.format));
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
@@ -86,15 +84,12 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
     deadLetters,
     corrections,
     kept,
-    fix,
     shape,
   });
-  const fixes =
-    story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format, fence) : [];
-  for (const one of fixes) drafts.use(one);
-  const copy = fixes[0] && (await draft(asWritten(basename(fixes[0].path))));
-  if (copy && fix)
-    for await (const piece of createReadStream(fix.temporary)) await copy.write(piece as Buffer);
+  await deadLetters.seal();
+  const fix = story.open > 0 && shape ? await draft(FIX_WORKBOOK) : undefined;
+  if (fix && shape) await writeFix(fix, deadLetters, shape);
+  const fixes = fix ? [fix] : [];
   const complete = withStory(report, story, await input.leftOut?.());
   await page.write(
     reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }),
@@ -106,17 +101,13 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
     deadLetters,
     ...(corrected > 0 ? [corrections] : []),
     ...(kept && keeps ? [kept] : []),
-    ...(copy ? [copy] : []),
     ...fixes,
     page,
     summary,
   ];
   for (const file of files) await file.seal();
   await fence?.();
-  await removeFixFiles(
-    folder,
-    fixes.map(({ path }) => path),
-  );
+  if (!fix) await removeFixFile(folder);
   for (const file of files) await file.publish();
   return { needsFix: fixes.length > 0 };
 }
@@ -156,17 +147,17 @@ export function sentFacts(
   };
 }
 
-/** Seals the fix file; a table also becomes a workbook, unless that is too large. */
-export async function sealFixes(
-  folder: string,
+/** Writes the open dead letters of a sealed list into the fix file. */
+export async function writeFix(
   fix: Draft,
-  format: FileFormat,
-  fence: Fence | undefined,
-): Promise<Draft[]> {
-  await fix.seal();
-  if (fixFileName(format) !== 'dead-letters.csv') return [fix];
-  const workbook = await openFixWorkbook(folder, { path: fix.temporary, format }, fence);
-  return workbook === undefined ? [fix] : [fix, workbook];
+  deadLetters: Draft,
+  shape: Pick<FileShape, 'header' | 'items'>,
+): Promise<void> {
+  async function* open() {
+    for await (const letter of readLetters(deadLetters.temporary))
+      if (letter.closed === undefined && letter.rows !== undefined) yield letter;
+  }
+  for await (const piece of fixWorkbook(open, shape)) await fix.write(piece);
 }
 
 /**
@@ -193,7 +184,6 @@ type OrderFiles = {
   deadLetters: Draft;
   corrections: Draft;
   kept: Draft | undefined;
-  fix: Draft | undefined;
   shape: FileShape | undefined;
 };
 
@@ -202,23 +192,20 @@ async function writeOrders(
   orders: AsyncIterable<ReportedOrder>,
   files: OrderFiles,
 ): Promise<{ story: Story; corrected: number; keeps: boolean }> {
-  const { batch, results, deadLetters, corrections, kept, fix, shape } = files;
+  const { batch, results, deadLetters, corrections, kept, shape } = files;
   const story = newStory(batch);
   const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
   const keptList = createList<KeptOrder>();
-  const neighbors = createNeighbors();
   let corrected = 0;
   let keeps = false;
-  const form = shape && fixFile(shape, batch);
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
-    await deadLetters.write(list.entry(deadLetter));
-    if (form !== undefined && deadLetter.closed === undefined)
-      await fix?.write(form.recordsOf(order, deadLetter));
+    const id = `${batch}-${order.ordinal}`;
+    const rows = shape ? { rows: letterRows(order, deadLetter, shape) } : {};
+    await deadLetters.write(list.entry({ id, revision: 1, ...deadLetter, ...rows }));
   };
 
   await results.write(RESULTS_HEADER);
-  if (form !== undefined) await fix?.write(form.opening());
   for await (const reported of orders) {
     const { order, result, deadLetter, corrected: correction } = reported;
     const brought = kept && keptOrder(order, result);
@@ -228,54 +215,18 @@ async function writeOrders(
     if (correction !== undefined) corrected += 1;
     if (brought !== undefined) await kept?.write(keptList.entry(brought));
     keeps ||= brought !== undefined;
-    for (const one of neighbors.add(reported)) await writeLetter(one);
+    await writeLetter(reported);
   }
-  for (const one of neighbors.rest()) await writeLetter(one);
   await deadLetters.write(list.closing());
   await corrections.write(correctionList.closing());
   await kept?.write(keptList.closing());
-  if (form !== undefined) await fix?.write(form.closing());
   return { story, corrected, keeps };
 }
 
-/** Rows that wait for their order; memory must not grow with the file. */
-const MOST_WAITING = 2_000;
-
-/**
- * Puts a row without a number next to the order that it stood beside. An order whose rows are apart comes at the end of
- * the file's orders. List and fix file need the same sequence: a fix file is thinned by the list.
- */
-function createNeighbors() {
-  const waiting = new Map<string, ReportedOrder[]>();
-  let count = 0;
-  let above = '';
-  return {
-    /** What is written now. */
-    add(one: ReportedOrder): ReportedOrder[] {
-      const { number, records } = one.order;
-      if (number === '') {
-        const [beside = above] = 'beside' in one.order ? (one.order.beside ?? []) : [];
-        if (beside === above || count >= MOST_WAITING) return [one];
-        waiting.set(beside, [...(waiting.get(beside) ?? []), one]);
-        count += 1;
-        return [];
-      }
-      above = number;
-      const own = waiting.get(number) ?? [];
-      waiting.delete(number);
-      count -= own.length;
-      const isAbove = ({ order }: ReportedOrder) =>
-        order.place.line < (records[0]?.place.line ?? 0);
-      return [...own.filter(isAbove), one, ...own.filter((row) => !isAbove(row))];
-    },
-    rest: () => [...waiting.values()].flat(),
-  };
-}
-
-/** Removes the fix files of an earlier report. */
-export async function removeFixFiles(folder: string, except: readonly string[]): Promise<void> {
+/** Removes the fix file of an earlier report. */
+export async function removeFixFile(folder: string): Promise<void> {
   await using opened = await written(folder, () => openFolder(folder));
-  const names = FIX_FILE_NAMES.filter((name) => !except.includes(join(folder, name)));
-  for (const name of names)
-    await written(join(folder, name), () => rm(join(opened.path, name), { force: true }));
+  await written(join(folder, FIX_WORKBOOK), () =>
+    rm(join(opened.path, FIX_WORKBOOK), { force: true }),
+  );
 }

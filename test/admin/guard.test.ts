@@ -282,6 +282,9 @@ describe('the key of the sessions', () => {
     await open.redis.set(open.keys.sessionKey, '');
     await using emptied = await start();
     expect(await roleOf(emptied, forgedCookie())).toBe('read');
+    const again = JSON.stringify({ code: await createDashboardCode(open, 'anna') });
+    const opened = await emptied.call('/api/v1/session', post(OWN, again));
+    expect(opened.headers['set-cookie']).toBeDefined();
     await endSessions(open);
   });
 

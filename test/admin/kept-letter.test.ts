@@ -20,7 +20,7 @@ it('a row without a number that became an order in the first file counts as in a
 
 it('an order whose number another file has in another spelling counts as in another file, and shows its items', () => {
   const message =
-    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write confirmed into _error_check of the fix file';
+    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write send into _do of fix.xlsx';
   const { deadLetter } = wrong(
     rows(2, ['a-900', 'A', '1']),
     problem(2, { code: 'other-spelling', message }),
@@ -39,14 +39,12 @@ it('an order whose number another file has in another spelling counts as in anot
 
 it('a list says once that another file has an order, and what to do', () => {
   const message =
-    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write confirmed into _error_check of the fix file';
+    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write send into _do of fix.xlsx';
   const { deadLetter } = wrong(
     rows(2, ['a-900', 'A', '1']),
     problem(2, { code: 'other-spelling', field: '', message }),
   );
-  const { markup } = messageOf(
-    deadLetter ? keptOf(deadLetter, FROM).row : { purchaseOrderNumber: '', message: '' },
-  );
+  const { markup } = messageOf(deadLetter ? keptOf(deadLetter, FROM).row : { message: '' });
   expect(markup.replace(/<div.*/s, '')).toBe(
     '<strong>Order a-900 differs from A-900, which is accepted from &quot;monday.csv&quot; with the same items, only in case, spaces or leading zeros.</strong> If it is the same order, discard it. If it is another order, check &quot;This row is correct as it is&quot;',
   );
@@ -60,11 +58,11 @@ it('a long message is cut between words, and not within the words that are repla
     );
     return deadLetter && keptOf(deadLetter, FROM).row.message;
   };
-  const end = ', write confirmed into _error_check of its rows in the fix file';
+  const end = ', write send into _do of fix.xlsx in each of its rows';
   const doubt = (characters: number) =>
     `${'may belong '.repeat(60).slice(0, characters - 9)} complete`;
   expect(said(`${doubt(430)}${end}`)).toBe(`${doubt(430)}${end}`);
-  for (const length of [440, 460, 480, 490])
+  for (const length of [450, 460, 480, 490])
     expect(said(`${doubt(length)}${end}`)).toBe(`${doubt(length)}…`);
   expect(said('quantity '.repeat(80))).toBe(`${'quantity '.repeat(55).trim()}…`);
   expect(said('A'.repeat(600))).toBe(`${'A'.repeat(499)}…`);

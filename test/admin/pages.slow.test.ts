@@ -137,7 +137,9 @@ describe('every page', () => {
 
   it('calls them orders that need you, shows the items of a refused one, and links no order without a number', async () => {
     const list = await page('/dead-letters');
-    expect(plain(/By error(.*?)<h2>Orders/s.exec(list)?.[1] ?? '')).toContain('articleCode: "');
+    expect(plain(/By error(.*?)<h2>Orders/s.exec(list)?.[1] ?? '')).toContain(
+      'purchaseOrderNumber contains a character that is not allowed (U+202E)',
+    );
     expect(list).toContain('<a href="/dead-letters" aria-current="page">Orders that need you</a>');
     expect(list).toContain('<div class="quiet">X-9 × 1</div>');
     for (const path of ['/', '/dead-letters', '/corrections', `/batches/${batch}`]) {
@@ -315,7 +317,7 @@ describe('a person who operates', () => {
     expect(settled).toContain(
       '1 of 3 that needed a person was settled, or came back in a later file.',
     );
-    expect(settled).toContain('2 orders need a person</a>');
+    expect(settled).toContain('1 order and 1 row without an order number need a person</a>');
   });
 
   it('reaches the corrections from the list and from the history, which says what an order waits for', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { correctedBook } from '../support/fix-workbook.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
 import { until } from '../support/until.ts';
@@ -33,8 +34,8 @@ const pageWith = (address: string, words: string) =>
 it('a discard names the orders with other items than those accepted, without those that were refused and corrected since', async () => {
   await place.drop('monday.csv', sheet('PO-1,NEW,A,6', 'PO-2,NEW,X,1', 'PO-3,NEW,A,3'));
   const monday = await finishedReport(place, 'monday.csv');
-  await place.drop('fix.csv', (await place.read(monday, 'dead-letters.csv')).replace(',X,', ',Y,'));
-  await finishedReport(place, 'fix.csv');
+  await place.drop('fix.xlsx', await correctedBook(place, monday, () => ({ articleCode: 'Y' })));
+  await finishedReport(place, 'fix.xlsx');
   await place.drop('tuesday.csv', sheet('PO-1,NEW,A,77', 'PO-2,NEW,X,1', 'PO-3,NEW,A,three'));
   await finishedReport(place, 'tuesday.csv');
   await until(

@@ -163,7 +163,7 @@ it('a preview lists the orders that would be sent, with their items, as text; of
   );
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 
-  const many = Array.from({ length: 150 }, (_, n) => `PO-BIG,NEW,A-${n},1`);
+  const many = Array.from({ length: 150 }, (_, n) => `PO-150,NEW,A-${n},1`);
   const others = Array.from({ length: 249 }, (_, n) => `PO-MANY-${n},NEW,A,1`);
   const large = await person.upload('name=large.csv', `${[HEAD, ...many, ...others].join('\n')}\n`);
   const { toSend } = large['preview'] as { toSend: { items: unknown[]; moreItems?: number }[] };
@@ -376,14 +376,8 @@ it('the first problems of a preview are in the order of the lines, also where an
   expect(upload['preview']).toMatchObject({ problems: [{ line: 2 }, { line: 3 }] });
 });
 
-it('the page of a file lists its orders by line, that of a conflict its items by article, and a date without its marks', async () => {
-  const rows = [
-    'PO-1,NEW,Z,1',
-    'PO-51,NEW,A,"=""2026-03-05"""',
-    'PO-1,NEW,A,2',
-    '88,NEW,A,1',
-    'PO-52,NEW,A,1',
-  ];
+it('the page of a file lists its orders by line, and that of a conflict its items by article', async () => {
+  const rows = ['PO-1,NEW,Z,1', 'PO-51,NEW,A,x', 'PO-1,NEW,A,2', '88,NEW,A,1', 'PO-52,NEW,A,1'];
   await place.drop('pages.csv', `${[HEAD, ...rows].join('\n')}\n`);
   const { batch } = await until('its report', async () => {
     return (await place.reportsNow()).find(
@@ -403,9 +397,6 @@ it('the page of a file lists its orders by line, that of a conflict its items by
   const conflict = await pageOf('PO-1');
   expect(conflict).toContain('<h2>Items in this file, sorted by article</h2>');
   expect(conflict).toContain('<h2>Items that are already known, sorted by article</h2>');
-  const wrong = await pageOf('PO-51');
-  expect(wrong).toContain('<code>2026-03-05</code>');
-  expect(wrong).toContain('is a date, which the spreadsheet made of what was entered');
   const { text } = await person.page(`/batches/${batch}`);
   const lines = [...text.matchAll(/data-title="line"[^>]*><div[^>]*>(?:<[^>]*>)*(\d+)/g)].map(
     ([, line]) => Number(line),

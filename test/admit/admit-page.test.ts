@@ -18,7 +18,6 @@ import {
 } from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
-import { sentAsOf } from '../../src/operate/orders/appearances.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
@@ -31,7 +30,6 @@ const SIGHT = { records: 1, isFixFile: false };
 type Dropped = {
   kind?: 'inbox' | 'export';
   again?: boolean;
-  asRead?: boolean;
   no?: number;
   corrects?: Corrects;
   /** What happens while the reader is suspended, after it looked up its orders. */
@@ -84,14 +82,7 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    {
-      kind = 'inbox',
-      again = false,
-      asRead: isAsRead = false,
-      no,
-      corrects,
-      meanwhile,
-    }: Dropped = {},
+    { kind = 'inbox', again = false, no, corrects, meanwhile }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -105,7 +96,6 @@ describe('admission of a page', () => {
     await admitPage({ ...begun, no: no ?? begun.no }, orders, {
       ...SIGHT,
       isFixFile: again,
-      isAsRead,
       corrects,
     });
     await batches.admitted(batch, orders.length, '');
@@ -559,45 +549,6 @@ describe('admission of a page', () => {
     expect(await batches.results('b2', [0])).toMatchObject([{ code: 'already-corrected' }]);
   });
 
-  it('an order that comes again as it was does not hold one whose number is meant in another spelling, nor count as the same', async () => {
-    const both = [order('A-1'), order('a-1', 1)];
-    await drop('b1', both, { asRead: true });
-    for (const number of ['A-1', 'a-1']) await fails(number);
-    queued = [];
-    await drop('b2', [order('A-1')], { asRead: true });
-    await batches.done('b2');
-    const letter = {
-      purchaseOrderNumber: 'a-1',
-      batch: 'b1',
-      location: { line: 3 },
-      payload: orderOf('a-1'),
-    };
-    expect(
-      await sentAsOf([letter], { ledger, batches, store } as unknown as OperatorContext),
-    ).toEqual([undefined]);
-    await drop('b3', both, { asRead: true });
-    expect(queued).toEqual(['A-1', 'a-1']);
-    expect([await counts('b1'), await counts('b2'), await counts('b3')]).toEqual([
-      { failed: 2 },
-      {},
-      {},
-    ]);
-  });
-
-  it('a fix file gives an order another number also while one comes again whose number is meant in another spelling', async () => {
-    const both = [order('A-1'), order('a-1', 1)];
-    await drop('b1', both, { asRead: true });
-    for (const number of ['A-1', 'a-1']) await fails(number);
-    queued = [];
-    await drop('b2', [order('A-1')], { asRead: true });
-    const was = { number: 'a-1', content: digestOf(orderOf('a-1')) };
-    const corrects = { batch: 'b1', formers: new Map([['line 3', was]]) };
-    await drop('b3', [fixed('B-1', 3, 0, 'b1')], { again: true, corrects, asRead: true });
-    expect(queued).toEqual(['A-1', 'B-1']);
-    await drop('b4', [order('a-1'), order('A-1', 1)], { asRead: true });
-    expect([queued, await counts('b4')]).toEqual([['A-1', 'B-1'], { invalid: 1 }]);
-  });
-
   it.each(['file', 'fix file'])(
     'of a file that has orders again and a fix file that gives them other numbers, one sends each, also while the %s is entered',
     async (late) => {
@@ -771,14 +722,13 @@ describe('admission of a page', () => {
       },
     );
 
-    it('is sent where a person confirmed it, the mapping allows it, or it is in the same file', async () => {
+    it('is sent where a person confirmed it, or it is in the same file', async () => {
       await drop('b1', [order('0088'), order('88', 1)]);
-      await drop('b2', [order('088')], { asRead: true });
       const [one] = [fixed('00088', 2)];
       await drop('b3', [
         { ...one, records: one.records.map((record) => ({ ...record, isConfirmed: true })) },
       ]);
-      expect(queued).toEqual(['0088', '88', '088', '00088']);
+      expect(queued).toEqual(['0088', '88', '00088']);
     });
 
     it('is sent where the other order was refused, cancelled or is not in the ledger', async () => {

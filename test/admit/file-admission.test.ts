@@ -55,6 +55,7 @@ async function forgotten(names: readonly (keyof typeof READ)[]): Promise<number>
     book,
     queue: {} as never,
     inspections: new Map(),
+    discard: async () => undefined,
   });
   return retention.forget(START + 100 * DAY);
 }

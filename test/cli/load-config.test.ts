@@ -6,6 +6,9 @@ import { LEAST } from '../support/config-text.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
+const UNUSED =
+  'mappings: { erp: { columns: { PO: { is: purchaseOrderNumber }, Art: { is: articleCode }, Qty: { is: quantity } } } }\n';
+
 const NO_CONFIRM = { confirm: false };
 
 /** A working folder with configuration files, each with its own admin port. */
@@ -92,7 +95,7 @@ it('throws one error with every problem as file:line:column', async () => {
 });
 
 it('returns warnings as sentences, also about a file that everybody can write', async () => {
-  await using folder = await folderWith({ 'po.yaml': `${LEAST}mappings: { erp: {} }\n` });
+  await using folder = await folderWith({ 'po.yaml': `${LEAST}${UNUSED}` });
   const file = path.join(folder.path, 'po.yaml');
   await chmod(file, 0o646);
   const { warnings } = await openConfig(

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { configJsonSchema } from '../../src/config/schema.ts';
-import { loadText } from '../support/config-text.ts';
+import { configJsonSchema, keysAt } from '../../src/config/schema.ts';
+import { LEAST, loadText } from '../support/config-text.ts';
 
 const page = await readFile(
   path.resolve(import.meta.dirname, '../../docs/configuration.md'),
@@ -50,19 +50,28 @@ it.each(keysIn(configJsonSchema()))(
   },
 );
 
+/** Columns have a table without defaults. */
+it.each(keysAt(configJsonSchema(), ['mappings', 'erp', 'columns', 'EBELN']))(
+  'documents the key %s of a column',
+  (key) => {
+    const [, columns = ''] = sectionOf('mappings').split('#### Columns');
+    expect(columns).toContain(`\n| \`${key}\` |`);
+  },
+);
+
 it('documents enough keys to be sure that they are found', () => {
   expect(keysIn(configJsonSchema()).length).toBeGreaterThan(45);
 });
 
 it('shows examples that are right', () => {
   const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text);
-  expect(examples).toHaveLength(3);
+  expect(examples).toHaveLength(4);
   for (const text of examples) {
+    // One is only of mappings.
+    const isPart = text.startsWith('mappings:');
     const loaded = loadText(
-      text,
-      text.includes('\nenvironment:') || text.startsWith('environment:')
-        ? {}
-        : { environment: 'production' },
+      isPart ? LEAST.replace('path: ../inbox', 'path: ../inbox, mapping: erp') + text : text,
+      isPart || text.startsWith('environment:') ? {} : { environment: 'production' },
     );
     expect(loaded.ok ? loaded.warnings : loaded.problems).toEqual([]);
   }

@@ -71,37 +71,30 @@ describe('the minimal configuration', () => {
   });
 });
 
-it('reads a mapping with its defaults, one name or several for a column', () => {
-  const { mappings } = configOf(
-    withMore(
-      'mappings: { erp: { delimiter: tab, fields: { quantity: [Q, MENGE] }, defaults: { quantity: 1.5 } } }',
-    ),
-  ).config;
-  expect(mappings['erp']).toEqual({
-    format: 'auto',
-    quote: 'auto',
-    headerRow: 'auto',
-    skipRows: [],
-    skipWhere: {},
-    onlyWhere: {},
-    calledOff: {},
-    fillDown: false,
-    finalNewline: 'required',
-    repeatedRows: 'hold',
-    totalRows: 'hold',
-    otherReadings: 'hold',
+/** The columns that every mapping needs. */
+const NEEDED = 'N: { is: purchaseOrderNumber }, A: { is: articleCode }, Q: { is: quantity }';
+
+/** A mapping with these columns, and with more keys beside them. */
+const withColumn = (columns: string) =>
+  withMore(`mappings: { m: { columns: { ${NEEDED}, ${columns} } } }`);
+const withKey = (key: string) => withMore(`mappings: { m: { columns: { ${NEEDED} }, ${key} } }`);
+
+it('reads a mapping with its defaults, and the columns as they are written', () => {
+  const { mappings } = configOf(withKey('delimiter: tab')).config;
+  expect(mappings['m']).toEqual({
     delimiter: '\t',
-    encoding: 'auto',
-    decimal: 'auto',
-    fields: {
-      purchaseOrderNumber: ['purchaseOrderNumber'],
-      orderState: ['orderState'],
-      articleCode: ['articleCode'],
-      quantity: ['Q', 'MENGE'],
-      items: ['items'],
+    columns: {
+      N: { is: 'purchaseOrderNumber' },
+      A: { is: 'articleCode' },
+      Q: { is: 'quantity' },
     },
-    defaults: { orderState: 'NEW', quantity: '1.5' },
+    otherColumns: 'wait',
+    orderState: 'NEW',
     quantity: 'integer',
+    skipRows: [],
+    fillDown: false,
+    repeatedRows: 'hold',
+    finalNewline: 'required',
   });
 });
 
@@ -150,7 +143,7 @@ environments:
 sources:
   - { name: a, type: inbox, path: /in, mapping: epr, poll: 10 }
 mappings:
-  erp: { encoding: utf8 }
+  erp: { columns: { A: ignore }, encoding: utf8 }
 `;
   expect(problemsIn(text)).toEqual([
     'c:1:1 enviroment: is not a known key (did you mean environment?)',
@@ -161,7 +154,7 @@ mappings:
     'c:8:49 sources[0].mapping: there is no mapping epr (did you mean erp?)',
     'c:8:60 sources[0].poll: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 10',
     expect.stringMatching(
-      /^c:10:20 mappings\.erp\.encoding: expected one of utf-8, .*, auto; found "utf8" \(did you mean utf-8\?\)$/,
+      /^c:10:44 mappings\.erp\.encoding: expected one of utf-8, .*; found "utf8" \(did you mean utf-8\?\)$/,
     ),
   ]);
 });
@@ -222,17 +215,6 @@ describe('a wrong value is reported with the expected one', () => {
     ["data: '\\\\server\\share'", 'data: is a Windows path'],
     ['data: “../data”', 'data: begins with the typographic quote “: use " or \''],
     [
-      'mappings: { m: { decimal: comma } }',
-      'mappings.m.decimal: expected one of ".", ",", auto; found "comma"',
-    ],
-    ['mappings: { m: { decimal: comma } }', 'found "comma" (use ",")'],
-    ['mappings: { m: { delimiter: semicolon } }', 'or "\\t" (use ";")'],
-    ['mappings: { m: { delimiter: Comma } }', '(use ",")'],
-    ['mappings: { m: { encoding: latin1 } }', 'found "latin1" (use iso-8859-1)'],
-    ['mappings: { m: { encoding: Latin-9 } }', '(use iso-8859-15)'],
-    ['mappings: { m: { encoding: cp1252 } }', '(use windows-1252)'],
-    ['mappings: { m: { encoding: ANSI } }', '(use windows-1252)'],
-    [
       'notify: { on: [paused] }',
       'notify: expected a list, found keys and values; begin each entry with "- "',
     ],
@@ -271,33 +253,88 @@ describe('a wrong value is reported with the expected one', () => {
       'notify[0].webhook: must begin with https://',
     ],
     ['notify: [{ on: [paused], command: [] }]', 'notify[0].command: must name a program'],
-    ['mappings: { m: { delimiter: ";;" } }', 'expected auto, or one character such as'],
-    [
-      'mappings: { m: { fields: { quantity: 5 } } }',
-      'fields.quantity: expected a column name, or a list of column names',
-    ],
-    [
-      'mappings: { m: { fields: { quantity: [] } } }',
-      'fields.quantity: must name at least one column',
-    ],
-    [
-      'mappings: { m: { fields: { qty: Q } } }',
-      'mappings.m.fields.qty: is not a known key (known here: purchaseOrderNumber,',
-    ],
-    [
-      'mappings: { m: { defaults: { orderState: OPEN } } }',
-      'defaults.orderState: must be NEW, the only state',
-    ],
-    [
-      'mappings: { m: { defaults: { quantity: none } } }',
-      'defaults.quantity: expected a number above zero',
-    ],
-    [
-      'mappings: { m: { defaults: { articleCode: 4711 } } }',
-      'articleCode: expected text, found 4711; put it in quotes',
-    ],
     ['mappings: { "a b": {} }', 'mappings.a b: "a b" must be a name of letters, digits, - and _'],
   ])('%s', (yaml, sentence) => {
+    expect(problemsIn(withMore(yaml)).join('\n')).toContain(sentence);
+  });
+});
+
+describe('a wrong key of a mapping is reported with what would be right', () => {
+  it.each([
+    ['decimal: comma', 'decimal: expected one of ".", ","; found "comma" (use ",")'],
+    [
+      'delimiter: semicolon',
+      'delimiter: expected tab, or one character such as "," ";" "|" (use ";")',
+    ],
+    ['delimiter: Comma', '(use ",")'],
+    ['delimiter: ";;"', 'delimiter: expected tab, or one character such as "," ";" "|"'],
+    ['encoding: latin1', 'found "latin1" (use iso-8859-1)'],
+    ['encoding: Latin-9', '(use iso-8859-15)'],
+    ['encoding: cp1252', '(use windows-1252)'],
+    ['encoding: ANSI', '(use windows-1252)'],
+    ['format: auto', 'format: expected one of csv, json, ndjson, xlsx, xml; found "auto"'],
+    ['quote: auto', 'quote: expected none; found "auto"'],
+    ['othercolumns: ignore', 'othercolumns: is not a known key (did you mean otherColumns?)'],
+    ['fields: { quantity: Q }', 'fields: is not a known key (known here: format, encoding,'],
+    ['orderState: OPEN', 'orderState: must be NEW'],
+    [
+      'quantity: all',
+      'quantity: expected integer, number, or a value above zero such as { value: 1 }',
+    ],
+    ['quantity: { value: 1 }', 'quantity: has a value, and the column Q is quantity'],
+    [
+      'articleCode: { value: 4711 }',
+      'articleCode.value: expected text, found 4711; put it in quotes',
+    ],
+    ['skipRows: ["(Total"]', 'such as "^Total"; "(Total" is none: unterminated group'],
+    ['skipRows: ^Total', 'skipRows: expected a list, found "^Total"; begin each entry with "- "'],
+    ['lastRow: ".*END.*"', 'can take too long: repeat nothing that repeats'],
+    ['records: a..b', 'records: expected a path such as data.orders'],
+    ['records: 5', 'records: expected a path such as data.orders'],
+    ['widths: 5', 'widths: expected a list of widths, such as [10, 5, 12]'],
+    ['widths: [0]', 'widths[0]: expected a whole number from 1'],
+    ['format: json, header: none', 'header: has no meaning in json'],
+    ['header: none, delimiter: ";"', 'columns.N: must be a position, such as 1'],
+  ])('%s', (key, sentence) => {
+    const problems = problemsIn(withKey(key)).join('\n');
+    expect(problems).toContain(' mappings.m.');
+    expect(problems).toContain(sentence);
+  });
+
+  it.each([
+    ['X: quantity', 'X: expected ignore, or what the column is, such as { is: quantity }'],
+    ['X:', 'X: expected ignore, or what the column is, such as { is: quantity }'],
+    ['X: {}', 'X: must have exactly one of is, send (with or without skip), field, and ignore'],
+    ['X: { sned: [OPEN] }', 'X.sned: is not a known key (did you mean send?)'],
+    ['X: { is: quantitiy }', 'found "quantitiy" (did you mean quantity?)'],
+    ['X: { is: quantity }', 'X: is quantity, as Q is already'],
+    ['X: { send: OPEN }', 'X.send: expected a list of values, such as [OPEN, ""]'],
+    ['X: { skip: [] }', 'X.skip: expected a list of values, such as [OPEN, ""]'],
+    ['X: { send: [1] }', 'send[0]: expected a text; put values that are numbers, true or false'],
+    [
+      'X: { field: x, type: string }',
+      'expected one of text, integer, number, date; found "string"',
+    ],
+    ['X: { field: x, type: date, format: d.M }', 'expected a form of a date with d or dd,'],
+    ['X: { field: items, of: order }', 'X.field: there is a field items of the order already'],
+    ['X: { ignore: true, also: Y }', 'X.also: expected a list of column names, such as [Material'],
+    ['X: { ignore: false }', 'X.ignore: expected true; found false'],
+    ['n: ignore', 'n: has the name n of N'],
+  ])('columns: { %s }', (column, sentence) => {
+    const problems = problemsIn(withColumn(column));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(sentence);
+  });
+
+  it.each([
+    [
+      '{ is: purchaseOrderNumber, like: "(a+)+" }',
+      'N.like: expected a regular expression, such as',
+    ],
+    ['{ is: quantity, max: 0 }', 'N.max: expected a number above zero, without quotes'],
+    ['{ is: quantity, max: "5" }', 'N.max: expected a number above zero, without quotes'],
+  ])('columns: { N: %s }', (column, sentence) => {
+    const yaml = `mappings: { m: { columns: { N: ${column} } } }`;
     expect(problemsIn(withMore(yaml)).join('\n')).toContain(sentence);
   });
 });
@@ -606,7 +643,7 @@ environments:
   prod: { baseUrl: 'https://api.example.com', authUrl: 'https://auth.example.com' }
 sources:
   - { name: inbox, type: inbox, path: ../inbox }
-mappings: { erp: {} }
+mappings: { erp: { columns: { ${NEEDED} } } }
 redis: { url: 'redis://:pw@redis.example.com' }
 delivery: { settle: 1s }
 `;
@@ -621,28 +658,31 @@ delivery: { settle: 1s }
   ]);
 });
 
-describe('a value that is not usable has one problem that says what would be right', () => {
-  const value = 'expected a value, or a list of values, such as DRAFT or [DRAFT, "on hold"]';
-  const header = 'mappings.m.headerRow: expected auto, or the number of a line, which is 1 or more';
-
-  it.each([
-    ['calledOff: { Status: , State: x }', `mappings.m.calledOff.Status: ${value}`],
-    ['skipWhere: { Status: { a: 1 } }', `mappings.m.skipWhere.Status: ${value}`],
-    ['headerRow: 0', header],
-    ['headerRow: -1', header],
-    ['headerRow: 1.5', header],
-    ['headerRow: 99999999999999999999', header],
-  ])('%s', (key, problem) => {
-    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))).toEqual([
-      expect.stringMatching(/^c:6:\d+ /),
+describe('the mapping of a source', () => {
+  it('may be a list, of which each must exist', () => {
+    const text = withKey('format: csv').replace(
+      'path: ../inbox',
+      'path: ../inbox, mapping: [m, x]',
+    );
+    expect(problemsIn(text)).toEqual([
+      'c:5:58 sources[0].mapping: there is no mapping x (did you mean m?)',
     ]);
-    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))[0]).toContain(` ${problem}`);
+    const { config, warnings } = configOf(text.replace('[m, x]', '[m]'));
+    expect(config.sources[0]?.mapping).toEqual(['m']);
+    expect(warnings).toEqual([]);
   });
 
-  it('a mapping that is written in a source', () => {
+  it.each(['5', '[]'])('is a name or a list of names: %s', (value) => {
+    const text = LEAST.replace('path: ../inbox', `path: ../inbox, mapping: ${value}`);
+    expect(problemsIn(text)).toEqual([
+      'c:5:58 sources[0].mapping: expected the name of a mapping, or a list of names',
+    ]);
+  });
+
+  it('is not written in the source', () => {
     const text = LEAST.replace(
       'path: ../inbox',
-      'path: ../inbox, mapping: { fields: { quantity: Q } }',
+      'path: ../inbox, mapping: { columns: { Q: { is: quantity } } }',
     );
     expect(problemsIn(text)).toEqual([
       'c:5:58 sources[0].mapping: expected the name of a mapping, found keys and values (put these keys below mappings, under a name such as erp, and write mapping: erp here)',

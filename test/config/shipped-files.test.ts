@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { configJsonSchema } from '../../src/config/schema.ts';
+import { inspectFile, readOrderPages } from '../../src/mapping/read-file.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../config');
 const load = async (name: string, environment?: string) => {
@@ -58,9 +59,22 @@ it('the keys that the reference shows as not set are valid, and those with a def
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
   expect(loaded.config.redis.url).toBeDefined();
   expect(loaded.config.sources.map(({ name }) => name)).toEqual(['inbox', 'erp']);
-  expect(Object.keys(loaded.config.mappings)).toEqual(['erp']);
+  expect(Object.keys(loaded.config.mappings)).toEqual(['erp', 'book', 'shop', 'host']);
   expect(loaded.config.notify).toHaveLength(2);
 });
+
+it.each(['orders.csv', 'orders.json'])(
+  'the sample %s has only the names of the API, so that it needs no mapping',
+  async (sample) => {
+    const file = path.join(folder, 'samples', sample);
+    const inspection = await inspectFile(file, []);
+    expect(inspection.state).toBe('ready');
+    const held: string[] = [];
+    for await (const page of readOrderPages(file, inspection))
+      held.push(...page.flatMap((one) => ('problems' in one ? one.number : [])));
+    expect(held).toEqual(sample === 'orders.csv' ? ['PO-2026-0104'] : []);
+  },
+);
 
 /** Every name of a key that a schema knows, at any depth. */
 function keyNamesOf(schema: unknown): string[] {

@@ -20,6 +20,8 @@ type World = {
   isHeldFromConnection?: boolean;
   /** It tests whether the API accepts orders again, and is still there or was cancelled while it waited. */
   probe?: 'there' | 'cancelled';
+  /** The connection opens only after the call timed out. */
+  connectsLate?: boolean;
 };
 
 type Tried = {
@@ -39,6 +41,7 @@ async function tryOne({
   meanwhile,
   isHeldFromConnection = false,
   probe,
+  connectsLate = false,
 }: World) {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
   const seen: Omit<Tried, 'end'> = {
@@ -49,6 +52,7 @@ async function tryOne({
     steps: [],
   };
   const happened = { connected: false, taken: false };
+  let connect = async () => false;
   const stopping = new AbortController();
   const isNow = (what: World['meanwhile']) => happened.taken && meanwhile === what;
   const pass = (monotonic: number, wall: number) => {
@@ -61,7 +65,8 @@ async function tryOne({
     prepare: () => Promise<boolean>,
   ): Promise<Seen> => {
     happened.connected = true;
-    seen.written = await prepare();
+    if (connectsLate) connect = prepare;
+    else seen.written = await prepare();
     return { kind: 'unsent', said: { code: 'not-sent', message: 'no connection' } };
   };
   const line = {
@@ -130,7 +135,9 @@ async function tryOne({
     },
   };
   const end = await attempt(line, entryOf(), place, line.context.clock.monotonic());
-  return { ...seen, end };
+  const stepsBefore = seen.steps.length;
+  seen.written ||= await connect();
+  return { ...seen, end, begunLate: seen.steps.length - stepsBefore, ...happened };
 }
 
 async function isWritten(world: World): Promise<boolean> {
@@ -170,6 +177,17 @@ describe('an order', () => {
 
   it('is not written if its batch was held while its connection was opened', async () => {
     expect(await isWritten({ isHeldFromConnection: true })).toBe(false);
+  });
+});
+
+describe('a connection that opens after its call timed out', () => {
+  it('gets no intent and no place, which nobody would give back', async () => {
+    expect(await tryOne({ connectsLate: true })).toMatchObject({
+      written: false,
+      taken: false,
+      begunLate: 0,
+      end: { kind: 'done' },
+    });
   });
 });
 

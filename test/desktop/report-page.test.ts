@@ -333,7 +333,7 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     const isOpen = PAGES[name]?.[0].some(
       ({ deadLetter }) => deadLetter && deadLetter.closed === undefined,
     );
-    expect(links.includes('dead-letters.csv')).toBe(isOver && isOpen);
+    expect(links.includes('fix.xlsx')).toBe(isOver && isOpen);
   });
 });
 

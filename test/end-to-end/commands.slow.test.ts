@@ -44,7 +44,7 @@ describe('with --json', () => {
     [
       'batches list --open',
       0,
-      { batches: [{ state: 'unreadable', error: { code: 'unreadable-quote' } }, { open: 4 }] },
+      { batches: [{ state: 'unreadable', error: { code: 'unreadable-incomplete' } }, { open: 4 }] },
     ],
     [
       'batches show BATCH',
@@ -108,10 +108,10 @@ describe('on a terminal', () => {
 
   it('dead-letters list says at 80 columns what is wrong, and where the fix file is', async () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
-    expect(text).toMatch(/PO-7 +invalid .*quantity: "none" is not a n/);
+    expect(text).toMatch(/PO-7 +invalid .*quantity is not a number/);
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
     expect(text).toContain(
-      `Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`,
+      `Correct and drop into the inbox:\n  ${place.reports}/${batch}/fix.xlsx`,
     );
   });
 
@@ -224,7 +224,7 @@ it('a file that could not be read says so, with its place and what to do', async
   });
   const shown = await place.run(['batches', 'show', broken]);
   expect(shown.out).toMatch(
-    /unreadable\n[\s\S]*line 2[\s\S]*drop the complete file again\. To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,
+    /unreadable\n[\s\S]*line 2[\s\S]*Drop the complete file again\.[\s\S]* To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,
   );
   expect(shown.out).toContain(document.error.remedy);
   const lines = await shownOnTerminal(place, 'batches list --open', 80, { NO_COLOR: '1' });

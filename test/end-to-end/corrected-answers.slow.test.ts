@@ -1,13 +1,22 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { csvLine, splitCells } from '../../src/report/lines.ts';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import type { Workplace } from '../support/workplace.ts';
 
 const INBOX = 'type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms';
 const EXPORT = 'type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms';
+const MAPPING = `mappings:
+  erp:
+    encoding: windows-1252
+    columns:
+      purchaseOrderNumber: { is: purchaseOrderNumber }
+      articleCode: { is: articleCode }
+      quantity: { is: quantity }
+      note: ignore
+`;
 /** As an ERP of Western Europe writes it. */
 const FILE = Buffer.from(
   'purchaseOrderNumber;articleCode;quantity;note\nPO-1;A;1;x\nPO-2;S\u00e4ge;none;y\n',
@@ -20,7 +29,7 @@ async function open(
 ): Promise<Workplace & { answersIn: (folder: string) => Promise<string[]> }> {
   const place = await openWorkplace({
     source,
-    more: 'mappings: { erp: { encoding: windows-1252 } }',
+    more: MAPPING,
   });
   for (const folder of ['answers', 'buyers']) await mkdir(path.join(place.folder, folder));
   return { ...place, answersIn: (folder) => readAll(path.join(place.folder, folder)) };
@@ -47,8 +56,8 @@ it('the answer to a correction in the dashboard has delimiter, encoding and line
     return found.status === 200 ? found.body : undefined;
   });
   // Windows-1252 has no such letter.
-  const rows = [{ values: ['PO-2', 'S\u00e4ge', '7', '\u0141'], confirmed: false }];
-  const sent = await person.call('POST', `${to}/fix`, { version: body['version'], rows });
+  const rows = [{ row: 1, cells: { quantity: '7', note: '\u0141' } }];
+  const sent = await person.call('POST', `${to}/fix`, { revision: body['revision'], rows });
   expect([sent.status, sent.body['sent']]).toEqual([201, true]);
   const answers = await until('both answers', async () => {
     const found = await place.answersIn('answers');
@@ -61,11 +70,7 @@ it('the answer to a correction in the dashboard has delimiter, encoding and line
 
 it.each([
   ['has none', '', []],
-  [
-    'has its own',
-    ', answers: buyers',
-    ['\u00ef\u00bb\u00bfpurchaseOrderNumber,', '\u00ef\u00bb\u00bfpurchaseOrderNumber,'],
-  ],
+  ['has its own', ', answers: buyers', ['purchaseOrderNumber;art', 'purchaseOrderNumber;art']],
 ])(
   'an export gets the answers to fix files of another source that %s, in the form of its own file',
   async (_, buyers, own) => {
@@ -80,18 +85,8 @@ it.each([
     ] as const) {
       const last = (await place.reportsNow()).at(-1);
       if (last === undefined) throw new Error('no report');
-      const rows = await readFile(
-        path.join(place.folder, 'reports', last.batch, 'dead-letters.csv'),
-        last.source === 'erp' ? 'latin1' : 'utf8',
-      );
-      // As a spreadsheet program may save it: UTF-8 with a mark, and commas.
-      const lines = rows
-        .replace(/^\ufeff/, '')
-        .trimEnd()
-        .split(/\r?\n/);
-      const cells = lines.map((line) => splitCells(line, last.source === 'erp' ? ';' : ','));
-      const saved = cells.map((row) => csvLine(row, { delimiter: ',', newline: '\r\n' })).join('');
-      await place.drop(`${now}.csv`, `\ufeff${saved.replace(`,${was},`, `,${now},`)}`);
+      const rows = await place.read(last, 'fix.xlsx');
+      await place.drop(`${now}.xlsx`, rows.replace(`,${was},`, `,${now},`));
       await place.run(['start', '--once']);
     }
     expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2']);

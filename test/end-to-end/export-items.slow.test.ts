@@ -65,14 +65,14 @@ describe('the items of accepted orders', () => {
     });
     daemon = place.spawn(['start']);
     await place.drop('orders.csv', `${HEAD}I-1,A,1\n`);
-    await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,"=B",2\nE-3,C,none\n');
+    await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,B,2\nE-3,C,none\n');
     await finishedReport(place, 'orders.csv');
     await finishedReport(place, 'web.csv');
     await versionOf(place, 3);
     await place.run(['dead-letters', 'retry', '--order', 'E-2', '--yes']);
     await until('the second attempt', () => place.stored().has('E-2'));
     await correct();
-    await finishedReport(place, 'erp.line-5.fix.csv');
+    await finishedReport(place, 'erp.line-5.correction.json');
   });
   afterAll(async () => {
     await place[Symbol.asyncDispose]();
@@ -92,13 +92,14 @@ describe('the items of accepted orders', () => {
       )?.['id'];
     });
     const at = `/dead-letters/${encodeURIComponent(id)}`;
-    const { version } = (await call('GET', `${at}/rows`)).body;
-    const rows = [{ values: ['E-3', 'C', '3'], confirmed: false }];
-    expect((await call('POST', `${at}/fix`, { version, rows })).body).toMatchObject({ sent: true });
+    const rows = [{ row: 1, cells: { quantity: '3' } }];
+    expect((await call('POST', `${at}/fix`, { revision: 1, rows })).body).toMatchObject({
+      sent: true,
+    });
   }
 
   const NUMBERS = ['E-1', 'E-2', 'E-3', 'I-1', 'W-1'];
-  const ITEMS = ['E-1 BOLT 5', 'E-1 =B 2', 'E-2 NUT 1', 'E-3 C 3', 'I-1 A 1', 'W-1 NUT 7'];
+  const ITEMS = ['E-1 BOLT 5', 'E-1 B 2', 'E-2 NUT 1', 'E-3 C 3', 'I-1 A 1', 'W-1 NUT 7'];
 
   it('are those of an inbox, of a web address, and of an export, also of orders that were sent again or corrected, also after a restart', async () => {
     expect(await itemsOf(place, NUMBERS)).toEqual(ITEMS);
@@ -108,14 +109,14 @@ describe('the items of accepted orders', () => {
   });
 
   it('are those of new orders of a later version, whose report keeps no others', async () => {
-    await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,"=B",2\nE-3,C,none\nE-4,D,4\n');
+    await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\nE-1,B,2\nE-3,C,none\nE-4,D,4\n');
     const report = await versionOf(place, 4);
     const kept = JSON.parse(await place.read(report, 'items.json')) as unknown;
     expect(kept).toEqual([
       { purchaseOrderNumber: 'E-4', line: 6, items: [{ articleCode: 'D', quantity: 4 }] },
     ]);
     expect(await itemsOf(place, [...NUMBERS, 'E-4'])).toEqual([...ITEMS, 'E-4 D 4']);
-    await writeExport(place, 'E-1,BOLT,5\nE-1,"=B",2\n');
+    await writeExport(place, 'E-1,BOLT,5\nE-1,B,2\n');
     await expect(place.read(await versionOf(place, 1), 'items.json')).rejects.toThrow('ENOENT');
     const inbox = await finishedReport(place, 'orders.csv');
     await expect(place.read(inbox, 'items.json')).rejects.toThrow('ENOENT');

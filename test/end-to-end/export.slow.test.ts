@@ -2,14 +2,14 @@ import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openOperator } from '../support/operator.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'PO_NO;MATNR;MENGE\n';
 const MORE = `mappings:
-  erp: { fields: { purchaseOrderNumber: PO_NO, articleCode: MATNR, quantity: MENGE } }
+  erp: { columns: { PO_NO: { is: purchaseOrderNumber }, MATNR: { is: articleCode }, MENGE: { is: quantity } } }
 `;
 
 it('names no inbox for the fix file where none is configured', async () => {
@@ -259,7 +259,7 @@ describe('an export', () => {
     for (const [i, [wrong, right]] of generations.entries()) {
       const last = (await place.reportsNow()).at(-1);
       if (last === undefined) throw new Error('no report');
-      const fix = await place.read(last, 'dead-letters.csv');
+      const fix = await place.read(last, 'fix.xlsx');
       await place.drop(`fix-${i}.csv`, fix.replace(wrong, right));
       await place.run(['start', '--once']);
       expect((await place.reportsNow()).at(-1)?.error).toBeUndefined();

@@ -3,11 +3,12 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { freePort } from '../support/free-port.ts';
 import { openOperator } from '../support/operator.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import type { Workplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const table = (...rows: string[]) => [HEAD, ...rows, ''].join('\n');
@@ -31,7 +32,7 @@ async function fixed(
   report: Report,
   ...[from, to]: [RegExp, string]
 ): Promise<string> {
-  return (await place.read(report, 'dead-letters.csv')).replace(from, to);
+  return (await place.read(report, 'fix.xlsx')).replace(from, to);
 }
 
 async function first(place: Workplace): Promise<Report> {
@@ -125,19 +126,18 @@ describe.each(CAUSES)('after %s', (_, lose) => {
   it('a row that became an order before does not become another one', async () => {
     const redis = await openDatabase();
     await using place = await openWorkplace({ redis });
-    await place.drop('q.csv', table('BAD-1,NEW,A,none', 'BAD-2,NEW,A,none'));
+    await place.drop('q.csv', table(',NEW,A,7'));
     expect((await place.run(['start', '--once'])).code).toBe(2);
-    const written = await place.read(await first(place), 'dead-letters.csv');
+    const written = await place.read(await first(place), 'fix.xlsx');
     const [header, row] = written.split(/\r?\n/);
-    const correct = (number: string) =>
-      `${header}\n${row?.replace('BAD-1', number).replace('none', '7')}\n`;
+    const correct = (number: string) => `${header}\n${number}${row}\n`;
     await place.drop('q.csv.fix.csv', correct('NOW-1'));
     await place.run(['start', '--once']);
     expect([...place.stored().keys()]).toEqual(['NOW-1']);
     await lose(place, redis);
     await place.run(['start', '--once']);
     await place.drop('again.csv', correct('NOW-2'));
-    expect((await place.run(['start', '--once'])).code).toBe(2);
+    await place.run(['start', '--once']);
     expect([...place.stored()]).toEqual([['NOW-1', 1]]);
   });
 

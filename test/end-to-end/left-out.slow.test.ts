@@ -5,13 +5,12 @@ import { bearerHeaders } from '../support/open-sandbox.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,articleCode,quantity,STATUS\n';
-const MORE = 'mappings: { erp: { skipWhere: { STATUS: ["90"] } } }';
+const COLUMNS =
+  'purchaseOrderNumber: { is: purchaseOrderNumber }, articleCode: { is: articleCode }, quantity: { is: quantity }';
+const MORE = `mappings: { erp: { columns: { ${COLUMNS}, STATUS: { send: ["10"], skip: ["90"] } } } }`;
 const INBOX = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, mapping: erp }';
 
-const textOf = (named: string, more = '') =>
-  `${named}${more}. po-sync did not cancel it: inform the supplier if it is not wanted.`;
-
-it('the report, the batch and the log name an accepted order whose rows skipWhere all leaves out', async () => {
+it('the report, the batch and the log name an accepted order whose rows the mapping all leaves out', async () => {
   await using place = await openWorkplace({ more: MORE, source: INBOX });
   await place.drop(
     'first.csv',
@@ -41,15 +40,12 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
     counts: { orders: 5, accepted: 3, duplicate: 1, conflict: 1 },
     leftOut: {
       orders: 1,
-      first: [
-        { purchaseOrderNumber: 'B-1', line: 2, state: 'accepted', column: 'STATUS', value: '90' },
-      ],
+      first: [{ purchaseOrderNumber: 'B-1', line: 2, state: 'accepted' }],
     },
   });
-  const text = textOf(
-    '1 order that skipWhere or onlyWhere left out was accepted earlier: B-1 (line 2, STATUS "90")',
-  );
-  expect(second.warnings.filter((one) => one.includes('left out'))).toEqual([text]);
+  const text =
+    '1 order that the mapping leaves out was accepted earlier: B-1 (line 2). po-sync did not cancel it: inform the supplier if it is not wanted.';
+  expect(second.warnings).toContain(text);
   expect((await place.read(second, 'report.html')).replaceAll('&quot;', '"')).toContain(text);
   const shown = await place.run(['batches', 'show', second.batch]);
   expect(shown.out.replace(/\s+/g, ' ')).toContain(text);
@@ -60,53 +56,14 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
   const explained = (await place.run(['explain', 'B-1'])).out.replace(/\s+/g, ' ');
+  expect(explained).toContain(`left out of second.csv (source erp), line 2, by its mapping, batch`);
   expect(explained).toContain(
-    `left out of second.csv (source erp), line 2, by skipWhere or onlyWhere, batch`,
-  );
-  expect(explained).toContain(
-    'second.csv now leaves it out (skipWhere or onlyWhere). po-sync did not cancel it: inform the supplier if it is not wanted.',
+    'The mapping of second.csv now leaves it out. po-sync did not cancel it: inform the supplier if it is not wanted.',
   );
   expect(JSON.parse((await place.run(['explain', 'B-1', '--json'])).out)).toMatchObject({
     leftOut: [{ batch: second.batch, file: 'second.csv', line: 2 }],
   });
   expect((await place.run(['explain', 'B-2'])).out).not.toContain('leaves it out');
-});
-
-it('the report names an accepted order whose rows onlyWhere all leaves out', async () => {
-  await using place = await openWorkplace({
-    more: 'mappings: { erp: { onlyWhere: { status: 10 } } }',
-    source: INBOX,
-  });
-  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,20\n`);
-  await place.run(['start', '--once']);
-  await place.drop('second.csv', `${HEAD}B-1,A,1,90\nB-2,A,1,90\nB-3,A,1,10\n`);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  const [first, second] = await place.reportsNow();
-  expect(first).toMatchObject({ counts: { orders: 1, accepted: 1 } });
-  expect(second).toMatchObject({
-    counts: { orders: 1, accepted: 1 },
-    leftOut: { orders: 1, first: [{ line: 2 }] },
-  });
-  expect(second?.warnings.join()).toContain(
-    '1 order that skipWhere or onlyWhere left out was accepted earlier: B-1',
-  );
-});
-
-it('an accepted order whose status calledOff names is held', async () => {
-  const rules =
-    '{ skipWhere: { STATUS: "90" }, onlyWhere: { STATUS: OFFEN }, calledOff: { status: storniert } }';
-  await using place = await openWorkplace({ more: `mappings: { erp: ${rules} }`, source: INBOX });
-  await place.drop('first.csv', `${HEAD}B-1,A,1,OFFEN\nB-2,A,1,erledigt\n`);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  await place.drop('second.csv', `${HEAD}B-1,A,1,storniert\nB-2,A,1,erledigt\n`);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const [, second] = await place.reportsNow();
-  if (second === undefined) throw new Error('no report');
-  const [letter] = JSON.parse(await place.read(second, 'dead-letters.json'));
-  expect(letter.problems.map(({ code }: { code: string }) => code)).toEqual([
-    'called-off',
-    'number-known',
-  ]);
 });
 
 it('check --preview names them, also one that only the list of the API has', async () => {
@@ -124,7 +81,7 @@ it('check --preview names them, also one that only the list of the API has', asy
   await writeFile(path.join(place.folder, 'next.csv'), `${HEAD}${rows.join('\n')}\n`);
   const { out } = await place.run(['check', '--preview', 'next.csv']);
   expect(out).toContain(
-    '2 orders that skipWhere or onlyWhere left out were accepted earlier: B-1 (line 2, STATUS "90"), B-3 (line 5, STATUS "90"). po-sync',
+    '2 orders that the mapping leaves out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync',
   );
   const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'next.csv'])).out);
   expect(files[0].preview.leftOut.orders).toBe(2);
@@ -153,16 +110,14 @@ it('of several new versions of an export the older is read first: what the newer
 
 it('an export names an order that it leaves out once, and again after it was there in between', async () => {
   const source =
-    '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, mapping: erp }';
+    '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   const version = async (...of: [number: string, status: number][]) => {
-    const items = [{ articleCode: 'A', quantity: 1 }];
-    const list = of.map(([purchaseOrderNumber, STATUS]) => ({
-      purchaseOrderNumber,
-      STATUS,
-      items,
-    }));
-    await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(list, null, 1)}\n`);
+    const rows = of.map(
+      ([number, status]) => `${number},A,1,${status}
+`,
+    );
+    await writeFile(path.join(place.folder, 'erp.csv'), HEAD + rows.join(''));
     await place.run(['start', '--once']);
     return (await place.reportsNow()).at(-1)?.leftOut?.first.map((one) => one.purchaseOrderNumber);
   };
@@ -171,31 +126,4 @@ it('an export names an order that it leaves out once, and again after it was the
   expect(await version(['PO-1', 90], ['PO-2', 90], ['PO-3', 90])).toEqual(['PO-2']);
   expect(await version(['PO-1', 90], ['PO-2', 10])).toBeUndefined();
   expect(await version(['PO-1', 90], ['PO-2', 90])).toEqual(['PO-2']);
-});
-
-it('explain names the file that has an order which the mapping leaves out, and the value, also beside a damaged report', async () => {
-  const more =
-    'mappings: { erp: { onlyWhere: { status: 10 } }, list: { skipWhere: { status: 90 } } }';
-  const list =
-    '- { name: list, type: export, path: list.csv, stable: 100ms, poll: 200ms, mapping: list }';
-  await using place = await openWorkplace({ more, source: `${INBOX}\n  ${list}` });
-  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,Entwurf\nB-2,B,1,\n`);
-  await writeFile(path.join(place.folder, 'list.csv'), `${HEAD}B-3,A,1,90\nB-4,A,1,10\n`);
-  await place.run(['start', '--once']);
-  const damaged = path.join(place.reports, '20991231T000000Z-erp-other-00000000');
-  await mkdir(damaged);
-  await writeFile(path.join(damaged, 'report.json'), '{');
-  const { code, err } = await place.run(['explain', 'B-2']);
-  expect(code).toBe(1);
-  expect(err.replace(/\s+/g, ' ')).toContain(
-    'Order B-2 is in first.csv, line 3, and is left out: its STATUS "Entwurf" is not a value of onlyWhere in the mapping of source erp.',
-  );
-  const { error } = JSON.parse((await place.run(['explain', 'B-3', '--json'])).out);
-  expect(error).toMatchObject({
-    code: 'order-unknown',
-    message:
-      'Order B-3 is in list.csv, line 2, and is left out: its STATUS "90" is a value of skipWhere in the mapping of source list.',
-    facts: { order: 'B-3', batch: expect.stringContaining('-list-') },
-  });
-  expect((await place.run(['explain', 'B-9'])).err).toContain('Order B-9 not found');
 });

@@ -1,9 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
-import { csvOf, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+import { csvOf, type Running, type Workplace } from '../support/workplace.ts';
 
 const WRONG = {
   kind: 'answer',
@@ -133,7 +134,7 @@ it('a held batch whose file is gone ends when it is cancelled, and its report sa
   expect(open).toBe(counts.refused);
   const { deadLetters } = await json(place, 'dead-letters', 'list');
   expect(deadLetters).toHaveLength(counts.refused);
-  expect(await readdir(path.join(place.reports, batch))).not.toContain('dead-letters.csv');
+  expect(await readdir(path.join(place.reports, batch))).not.toContain('fix.xlsx');
   expect(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8')).toContain(
     'held.csv was missing',
   );
@@ -170,7 +171,7 @@ it('a batch whose file is gone when its orders have their outcomes gets no repor
     (await place.reportsNow()).find(({ state }) => state === 'finished'),
   );
   expect((await place.read(report, 'results.csv')).trim().split('\n')).toHaveLength(5);
-  expect(await place.read(report, 'dead-letters.csv')).toContain('many');
+  expect(await place.read(report, 'fix.xlsx')).toContain('many');
   await until('the end', async () => (await shown(place))?.state === 'finished');
   expect((await shown(place))?.unsettled).toBeUndefined();
 });

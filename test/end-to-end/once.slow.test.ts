@@ -2,10 +2,11 @@ import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { freePort } from '../support/free-port.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
-import { csvOf, openWorkplace } from '../support/workplace.ts';
+import { csvOf } from '../support/workplace.ts';
 
 function jsonOf(count: number, first: number): string {
   const orders = Array.from({ length: count }, (_, i) => ({
@@ -133,12 +134,12 @@ describe('start --once', () => {
       [
         'purchaseOrderNumber,orderState,articleCode,quantity',
         'PO-1,NEW,A-1,1',
+        'PO-1,NEW,A-2,4',
         'PO-2,NEW,A-1,none',
         ',NEW,A-2,1',
         'PO-3,NEW,A-1,2',
         'PO-3,NEW,,5',
         'PO-5,NEW,X-9,1',
-        'PO-1,NEW,A-2,4',
         '',
       ].join('\n'),
     );
@@ -152,43 +153,43 @@ describe('start --once', () => {
     });
     if (report === undefined) return;
     const deadLetters = JSON.parse(await place.read(report, 'dead-letters.json'));
-    expect(deadLetters).toMatchObject(
-      [
-        {
-          purchaseOrderNumber: 'PO-2',
-          kind: 'invalid',
-          location: { line: 3 },
-          problems: [
-            { line: 3, field: 'quantity', value: 'none' },
-            { line: 3, code: 'row-in-doubt' },
-          ],
-        },
-        { purchaseOrderNumber: '', kind: 'invalid', location: { line: 4 } },
-        {
-          purchaseOrderNumber: 'PO-3',
-          kind: 'invalid',
-          location: { line: 6 },
-          problems: [
-            { line: 6, field: 'articleCode' },
-            { line: 5, code: 'row-in-doubt' },
-          ],
-        },
-        {
-          purchaseOrderNumber: 'PO-5',
-          kind: 'refused',
-          message: 'articleCode X-9 is invalid',
-          httpStatus: 400,
-          location: { line: 7 },
-        },
-      ].sort((a, b) => a.location.line - b.location.line),
+    type Placed = { location: { line: number } };
+    const inSequence = deadLetters.toSorted(
+      (a: Placed, b: Placed) => a.location.line - b.location.line,
     );
-    const fix = (await place.read(report, 'dead-letters.csv')).trimEnd().split('\n');
-    expect(fix[0]).toBe(
-      'purchaseOrderNumber,orderState,articleCode,quantity,_error_line,_error_code,_error_message,_error_check',
-    );
+    expect(inSequence).toMatchObject([
+      {
+        purchaseOrderNumber: 'PO-2',
+        kind: 'invalid',
+        location: { line: 4 },
+        problems: [
+          { line: 4, field: 'quantity', value: 'none' },
+          { line: 4, code: 'beside-damaged' },
+        ],
+      },
+      { purchaseOrderNumber: '', kind: 'invalid', location: { line: 5 } },
+      {
+        purchaseOrderNumber: 'PO-3',
+        kind: 'invalid',
+        location: { line: 6 },
+        problems: [
+          { line: 7, field: 'articleCode' },
+          { line: 6, code: 'beside-damaged' },
+        ],
+      },
+      {
+        purchaseOrderNumber: 'PO-5',
+        kind: 'refused',
+        message: 'articleCode X-9 is invalid',
+        httpStatus: 400,
+        location: { line: 8 },
+      },
+    ]);
+    const fix = (await place.read(report, 'fix.xlsx')).trimEnd().split('\n');
+    expect(fix[0]).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_id,_do');
     expect(fix.slice(1).map((row) => row.split(',').slice(0, 4).join(','))).toEqual([
-      'PO-2,NEW,A-1,none',
       ',NEW,A-2,1',
+      'PO-2,NEW,A-1,none',
       'PO-3,NEW,A-1,2',
       'PO-3,NEW,,5',
       'PO-5,NEW,X-9,1',
@@ -202,7 +203,7 @@ describe('start --once', () => {
     await place.run(['start', '--once']);
     const [before] = await place.reportsNow();
     if (before === undefined) throw new Error('no report');
-    const fix = await place.read(before, 'dead-letters.csv');
+    const fix = await place.read(before, 'fix.xlsx');
     await place.drop('mended.csv', fix.replace('none', '7'));
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
     expect([...place.stored()]).toEqual([

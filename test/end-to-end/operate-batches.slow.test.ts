@@ -289,7 +289,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
   const { deadLetters }: { deadLetters: { location: { line: number }; message: string }[] } =
     JSON.parse(out);
   expect(deadLetters.map(({ location }) => location.line).sort((a, b) => a - b)).toEqual(wrong);
-  expect(deadLetters.every(({ message }) => message.endsWith('enter digits only'))).toBe(true);
+  expect(deadLetters.every(({ message }) => message.endsWith('is not a number'))).toBe(true);
   const shown =
     /\d+ of 3,000 orders read; the others are read as these are delivered\. Orders that failed a check are listed already; the API can still refuse others\./;
   expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
@@ -318,7 +318,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
   expect(page.text).toMatch(/<h1>PO-2500<\/h1>.*name="number".*>not read yet<\/span>/s);
   const wrongOrder = (await person.page(`/order?number=PO-${(wrong[0] ?? 0) - 1}`)).text;
-  expect(wrongOrder).toMatch(/invalid: quantity: [^<]*enter digits only/);
+  expect(wrongOrder).toMatch(/invalid: quantity is not a number/);
   expect((await run('explain', 'PO-9999')).err).toContain('not found');
   await writeFile(path.join(place.folder, 'again.csv'), csvOf(20));
   const preview = await run('check', '--preview', 'again.csv');

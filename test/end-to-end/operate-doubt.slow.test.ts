@@ -237,14 +237,14 @@ it('status and explain say that the list cannot be read, since when and why, and
 
 it('the commands suggested for an order number that begins with a hyphen do what they say', async () => {
   const faults = [
-    { kind: 'drop', when: 'after', orders: ['-x'], attempts: '1' },
+    { kind: 'drop', when: 'after', orders: ['-x1'], attempts: '1' },
     // The first read is the one of the new ledger.
     { kind: 'answer', on: 'list', status: 403, calls: '2-999' },
   ];
   await using place = await openWorkplace({ faults: { faults } });
-  await place.drop('orders.csv', csvOf(1).replace('PO-1', '-x'));
+  await place.drop('orders.csv', csvOf(1).replace('PO-1', '-x1'));
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const { out } = await place.run(['explain', '--', '-x']);
+  const { out } = await place.run(['explain', '--', '-x1']);
   const suggested = (what: string) =>
     new RegExp(`po-sync (.*${what}.*?)(?: {4,}|\\n)`).exec(out)?.[1] ?? '';
   const words = (line: string) =>
@@ -256,11 +256,11 @@ it('the commands suggested for an order number that begins with a hyphen do what
   await place.run(['start', '--once']);
   expect(await run(suggested('accepted'))).toMatchObject({
     code: 0,
-    out: expect.stringContaining('-x is settled as accepted'),
+    out: expect.stringContaining('-x1 is settled as accepted'),
   });
   // The remedy of an error, too.
   expect(await run(suggested('resend'))).toMatchObject({
     code: 1,
-    err: expect.stringContaining('po-sync explain -- -x'),
+    err: expect.stringContaining('po-sync explain -- -x1'),
   });
 });

@@ -4,15 +4,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileSearch } from '../../src/operate/orders/file-search.ts';
 import { type FoundInFile, findInFile } from '../../src/operate/orders/find-in-file.ts';
 import type { OrderContent } from '../../src/operate/orders/order-content.ts';
+import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import type { Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 
 const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
-const MAPPING = 'mappings: { own: { fields: { quantity: quantity } } }\n';
+const MAPPING = `mappings:
+  own:
+    columns:
+      purchaseOrderNumber: { is: purchaseOrderNumber }
+      articleCode: { is: articleCode }
+      quantity: { is: quantity }
+      pieces: ignore
+  orders:
+    items: items
+    columns:
+      purchaseOrderNumber: { is: purchaseOrderNumber }
+      items.articleCode: { is: articleCode }
+      items.quantity: { is: quantity }
+`;
 const SOURCE =
-  '- { name: inbox, type: inbox, path: inbox, mapping: own, stable: 100ms, poll: 200ms }';
+  '- { name: inbox, type: inbox, path: inbox, mapping: [own, orders], stable: 100ms, poll: 200ms }';
 
 /** The items of an order as `explain --json` shows them; asks again where the machine was too slow. */
 async function contentOf(place: Workplace, number: string): Promise<OrderContent> {
@@ -48,7 +62,10 @@ describe('the items of an accepted order', () => {
     await place.drop('fix.csv', `${HEAD}F-1,A,none\nF-2,A,1\n`);
     await place.drop(
       'fix.json',
-      JSON.stringify([{ purchaseOrderNumber: 'G-1', items: [{ articleCode: 'G' }] }]),
+      JSON.stringify([
+        { purchaseOrderNumber: 'G-1', items: [{ articleCode: 'G' }] },
+        { purchaseOrderNumber: 'G-2', items },
+      ]),
     );
     await once(place);
   });
@@ -86,20 +103,20 @@ describe('the items of an accepted order', () => {
   it('of a corrected order are those of the fix file, and a duplicate changes nothing', async () => {
     const reports = await place.reportsNow();
     for (const [file, name, from, to] of [
-      ['fix.csv', 'dead-letters.csv', 'none', '7'],
-      ['fix.json', 'dead-letters.fix.json', '"articleCode":"G"', '"articleCode":"G","quantity":7'],
+      ['fix.csv', 'back.csv.xlsx', 'none', '7'],
+      ['fix.json', 'back.json.xlsx', 'G,,', 'G,7,'],
     ] as const) {
       const report = reports.find((one) => one.file === file);
       if (report === undefined) throw new Error(`${file} has no report`);
-      const fix = await place.read(report, name);
+      const fix = await place.read(report, 'fix.xlsx');
       expect(fix).toContain(from);
-      await place.drop(`back.${name}`, fix.replace(from, to));
+      await place.drop(name, fix.replace(from, to));
     }
     await place.drop('again.csv', `${HEAD}C-2,A,5\n`);
     await once(place);
     for (const [number, article, file] of [
-      ['F-1', 'A', 'back.dead-letters.csv'],
-      ['G-1', 'G', 'back.dead-letters.fix.json'],
+      ['F-1', 'A', 'back.csv.xlsx'],
+      ['G-1', 'G', 'back.json.xlsx'],
     ] as const) {
       const items = [{ articleCode: article, quantity: 7 }];
       expect(await contentOf(place, number)).toMatchObject({
@@ -116,7 +133,12 @@ describe('the items of an accepted order', () => {
 
   it('are not shown as sent when the mapping reads the unchanged file otherwise', async () => {
     const config = await readFile(place.config, 'utf8');
-    await writeFile(place.config, config.replace('quantity: quantity', 'quantity: pieces'));
+    await writeFile(
+      place.config,
+      config
+        .replace('quantity: { is: quantity }', 'quantity: ignore')
+        .replace('pieces: ignore', 'pieces: { is: quantity }'),
+    );
     try {
       const content = await contentOf(place, 'M-1');
       expect(content).toMatchObject({
@@ -174,7 +196,7 @@ describe('the file of an accepted order', () => {
   });
 
   it('that was changed elsewhere still proves an order with the digest of what was sent', async () => {
-    const content = await replaced(() => writeFile(file, `${HEAD}OTHER,B,1\nH-1,A,1\n`));
+    const content = await replaced(() => writeFile(file, `${HEAD}O-1,B,1\nH-1,A,1\n`));
     expect(content).toMatchObject({
       status: 'sent',
       line: 3,
@@ -278,10 +300,7 @@ describe('the order page', () => {
     });
     const report = (await place.reportsNow()).find((one) => one.file === 'orders.csv');
     if (report === undefined) throw new Error('no report');
-    await place.drop(
-      'back.csv',
-      (await place.read(report, 'dead-letters.csv')).replace('none', '7'),
-    );
+    await place.drop('back.csv', (await place.read(report, 'fix.xlsx')).replace('none', '7'));
     expect(await shown('P-2', `As sent: line 2 of ${await settled('back.csv')}.`)).toMatch(
       /ART-9.*7/s,
     );
@@ -300,7 +319,7 @@ describe('the order page', () => {
 });
 
 describe('the search for an order in its file', () => {
-  const wanted = { number: 'A', kind: 'handed-in', path: '/none', source: 'inbox' } as const;
+  const wanted = { number: 'A1', kind: 'handed-in', path: '/none', source: 'inbox' } as const;
   const never = () => new Promise<FoundInFile>(() => undefined);
 
   it('ends when its time is over, and one read that never ends keeps others from starting', async () => {
@@ -321,7 +340,7 @@ describe('the search for an order in its file', () => {
     await using place = await openWorkplace();
     const file = path.join(place.folder, 'large.csv');
     // A hundred chunks and more.
-    await writeFile(file, `${HEAD}${'B,B,1\n'.repeat(1_000_000)}A,B,1\n`);
+    await writeFile(file, `${HEAD}${'B1,B,1\n'.repeat(1_000_000)}A1,B,1\n`);
     const config = {
       environment: 'staging',
       sources: [],

@@ -55,6 +55,58 @@ it('a file that waits is read again after a restart that allows it', async () =>
   await using place = await openPlace();
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace('maxOrders: 2', 'maxOrders: 3'));
+  const { code, out } = await place.run(['start', '--once']);
+  expect(code).toBe(0);
+  // Its orders do not wait aside as those of a held batch.
+  expect(out).not.toContain('orders-requeued');
+  expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2', 'PO-3']);
+});
+
+const COLUMNS =
+  'purchaseOrderNumber: { is: purchaseOrderNumber }, articleCode: { is: articleCode }, quantity: { is: quantity }';
+
+/** A place with a file of which the mapping does not declare a column, after a run that took it. */
+async function openUndeclared(): Promise<Workplace & { batch: string }> {
+  const source =
+    '- { name: erp, type: inbox, path: inbox, stable: 20ms, poll: 50ms, mapping: erp }';
+  const more = `mappings: { erp: { columns: { ${COLUMNS} } } }`;
+  const place = await openWorkplace({ source, more });
+  const rows = ['PO-1,A,1,N', 'PO-2,A,1,S', 'PO-3,A,1,N'];
+  await place.drop(
+    'orders.csv',
+    `purchaseOrderNumber,articleCode,quantity,plant\n${rows.join('\n')}\n`,
+  );
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  const [{ batch, waits }] = JSON.parse(
+    (await place.run(['batches', 'list', '--json'])).out,
+  ).batches;
+  const values = [
+    { value: 'N', rows: 2 },
+    { value: 'S', rows: 1 },
+  ];
+  expect(waits).toMatchObject({
+    code: 'layout',
+    facts: { missing: [], undeclared: [{ name: 'plant', values, rows: 3 }] },
+    message: 'its mapping does not declare "plant"',
+  });
+  expect([...place.stored()]).toEqual([]);
+  return { ...place, batch };
+}
+
+it('a file with an undeclared column is sent as it is when a person releases it', async () => {
+  await using place = await openUndeclared();
+  expect(await place.run(['batches', 'release', place.batch, '--yes'])).toMatchObject({ code: 0 });
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2', 'PO-3']);
+});
+
+it('a file with an undeclared column is read again after a restart whose mapping declares it', async () => {
+  await using place = await openUndeclared();
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(
+    place.config,
+    config.replace(COLUMNS, `${COLUMNS}, plant: { send: [N], skip: [S] }`),
+  );
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-3']);
 });

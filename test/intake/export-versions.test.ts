@@ -2,7 +2,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
-import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import {
   type CopiedFile,
   createExportVersions,
@@ -13,6 +12,7 @@ import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { exportSource } from '../support/inbox-source.ts';
+import { API_COLUMNS, mappingOf } from '../support/read-text.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -34,7 +34,9 @@ async function openVersions() {
   };
   const versions = (menge = 'MENGE', more: Partial<ExportSource> = {}) => {
     const mappings: Config['mappings'] = {
-      erp: mappingSchema.parse({ fields: { quantity: menge } }),
+      erp: mappingOf({
+        columns: { ...API_COLUMNS, quantity: 'ignore', [menge]: { is: 'quantity' } },
+      }),
     };
     const config = { sources: [exportSource('/erp.csv', { mapping: 'erp', ...more })], mappings };
     const validatorsOf = (source: ExportSource) =>

@@ -89,7 +89,7 @@ describe('an inbox', () => {
   test('reports each of many files that it leaves alone once', async () => {
     await using it = await openTestInbox();
     const many = 10_001;
-    for (let i = 0; i < many; i += 1) await symlink('nowhere', path.join(it.path, `link-${i}`));
+    for (let i = 0; i < many; i += 1) await symlink('nowhere', path.join(it.path, `link-${i}.csv`));
     await it.inbox.tick();
     await it.inbox.tick();
     expect(it.lines.filter(({ event }) => event === 'file-left')).toHaveLength(many);
@@ -218,9 +218,18 @@ describe('an inbox', () => {
     ]);
   });
 
-  test('takes files of any name, and renames files whose names are not UTF-8', async () => {
+  test('takes files of any name with a known ending, and renames files whose names are not UTF-8', async () => {
     await using it = await openTestInbox();
-    const names = ['a\nb.csv', '..csv', 'x'.repeat(255), 'ü\u202e.csv', '-rf', 'no ending'];
+    const names = [
+      'a\nb.csv',
+      '..csv',
+      `${'x'.repeat(251)}.csv`,
+      'ü\u202e.csv',
+      '-rf.csv',
+      '.hidden.csv',
+      'no ending',
+      'PO 1.CSV',
+    ];
     for (const name of names.filter((one) => one !== '..csv')) await it.drop(name);
     await writeFile(
       Buffer.concat([Buffer.from(`${it.path}/b`), Buffer.from([0xff]), Buffer.from('.csv')]),

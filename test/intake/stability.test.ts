@@ -101,7 +101,6 @@ it.each([
   ['cut off below an order', 'a;b\n1;2\n', 'its last row is not the one that lastRow names'],
   ['cut off within that row', 'a;b\n1;2\nEN', 'its last row is not the one that lastRow names'],
   ['with that row', 'a;b\n1;2\n"END" ;', undefined],
-  ['a fix file, which has none', 'a;b;_error_line\n1;2;2\n', undefined],
 ])(
   'a table looks complete only with the row that lastRow names: %s',
   async (_, content, reason) => {

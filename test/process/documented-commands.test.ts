@@ -82,7 +82,7 @@ const FAULTS = [
 const SOURCES = `- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms }
   - { name: erp, type: export, path: erp.csv, mapping: erp }`;
 const MAPPING =
-  'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }';
+  'mappings: { erp: { columns: { NO: { is: purchaseOrderNumber }, MAT: { is: articleCode }, QTY: { is: quantity } } } }';
 
 /** Runs a server until it says that it is ready, then stops it, with its exit code. */
 const UNTIL_READY = `until_ready() {

@@ -1,6 +1,7 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { readSheet, writeSheet } from '../support/fix-workbook.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -59,9 +60,10 @@ it('with its own Redis alive, po-sync continues without data and reports, and fi
   await once();
   const done = path.join(place.inbox, 'done');
   const [day = ''] = await readdir(done);
-  const fixes = (await readdir(path.join(done, day))).filter((name) => name.endsWith('.fix.csv'));
-  const fix = await readFile(path.join(done, day, fixes.at(-1) ?? ''), 'utf8');
-  await place.drop('first.csv.fix.csv', fix.replace(',none', ',1'));
+  const fixes = (await readdir(path.join(done, day))).filter((name) => name.endsWith('.fix.xlsx'));
+  const { header, rows } = await readSheet(path.join(done, day, fixes.at(-1) ?? ''));
+  const fixed = rows.map((row) => ({ ...row, quantity: '1' }));
+  await place.drop('first.csv.fix.xlsx', await writeSheet({ header, rows: fixed }));
   await writeExport('ERP-1,A,1\nERP-2,A,2\nERP-3,A,1\n');
   await once();
   expect((await json('status')).deadLetters).toBe(0);

@@ -19,13 +19,13 @@ import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { inspectOrders } from '../../src/correct/inspection.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
-import { inspectFile } from '../../src/parse/inspect.ts';
-import { unreadable } from '../../src/parse/unreadable.ts';
 import { keepCancellation } from '../../src/put-away/end-as-reported.ts';
 import { noteDiscard } from '../../src/put-away/note-discards.ts';
 import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
@@ -105,7 +105,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
 
   const { batches } = daemon('first');
   const { batch } = await batches.begin(file, store.time.now());
-  const { sha256, bytes, records, shape, warnings } = await inspectFile(file.path, undefined, {});
+  const { sha256, bytes, records, shape, warnings } = await inspectOrders(file.path, []);
   await batches.inspected(batch, { sha256, bytes, records, shape, warnings });
   const invalid = {
     outcome: 'invalid',
@@ -195,7 +195,7 @@ describe('settlement', () => {
       return Promise.all(names.sort().map(async (name) => [name, await place.read(name)]));
     };
     const newer = await files();
-    expect(newer.map(([name]) => name)).not.toContain('dead-letters.csv');
+    expect(newer.map(([name]) => name)).not.toContain('fix.xlsx');
 
     slow.go();
     await slow.settlement[Symbol.asyncDispose]();
@@ -448,24 +448,6 @@ describe('settlement', () => {
     expect([await redis.get(keys.recalled), epoch]).toEqual([epoch, expect.any(String)]);
   });
 
-  it('a batch that corrects another one ends although the report of that one was removed', async () => {
-    const old = '20261121T071500Z-inbox-orders-3f2a91c0';
-    const header =
-      'purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check';
-    await using place = await openPlace(
-      `${header}\nPO-1,,1,2,missing,is empty (line 2 of batch ${old}),01.000\n`,
-    );
-    const { batches, settlement } = place.daemon('first');
-    await batches.begin(
-      { batch: old, source: 'inbox', kind: 'inbox', name: 'old.csv', path: '/none' },
-      1,
-    );
-    await batches.done(old);
-    await place.settled(settlement);
-    expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
-    await settlement[Symbol.asyncDispose]();
-  });
-
   it('a batch whose report cannot be written says why, until it is written', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
@@ -496,7 +478,9 @@ describe('settlement', () => {
     await place.settled(settlement);
   });
 
-  const changed = unreadable('changed', 'orders.csv was written to.', {}, 'Drop it again.');
+  const changed = new PoSyncError('unreadable-changed', 'orders.csv was written to.', {
+    remedy: 'Drop it again.',
+  });
 
   it('a file that was appended to after its orders were admitted is unreadable, and reports these orders', async () => {
     await using place = await openPlace();
@@ -514,10 +498,12 @@ describe('settlement', () => {
     expect(await place.read('results.csv')).toMatch(
       /\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?articleCode /,
     );
-    expect(await place.read('dead-letters.csv')).toMatch(/^PO-1,,1,2,/m);
+    expect(await place.read('dead-letters.json')).toContain(
+      '"cells":{"purchaseOrderNumber":"PO-1",',
+    );
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
-    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.csv');
+    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.xlsx');
   });
 
   it('a file that grew between its last admitted order and its report is unreadable, and sends no false duplicate', async () => {
@@ -545,7 +531,7 @@ describe('settlement', () => {
     ],
   ] as const)('a file %s', async (_, state, change) => {
     await using place = await openPlace();
-    const inspections = new Map([[place.batch, await inspectFile(place.path, undefined, {})]]);
+    const inspections = new Map([[place.batch, await inspectOrders(place.path, [])]]);
     await change(place.path);
     const { settlement, events } = place.daemon('first', false, inspections);
     await place.settled(settlement);
@@ -651,7 +637,7 @@ describe('a settled file', () => {
     const page = await readFile(`${settled}.result.html`, 'utf8');
     expect(page).toContain('This file was changed after it was read');
     expect(page).toContain('orders.csv was changed after it was read.');
-    expect(page).toContain('_error_message');
+    expect(page).toContain('_problem');
     const { redis, keys } = place.store;
     expect(await redis.hget(keys.unreadable, place.batch)).toBe('["inbox","orders.csv"]');
     expect(await redis.zcard(keys.fileChecks)).toBe(0);

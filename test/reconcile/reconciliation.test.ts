@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breaker.ts';
-import { learnFrom } from '../../src/reconcile/reconciliation.ts';
+import { countedList, learnFrom } from '../../src/reconcile/reconciliation.ts';
+import { configOf, LEAST } from '../support/config-text.ts';
 import { entryOf } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -68,4 +69,23 @@ it('a wait that the API asked another daemon for a moment ago stays', async () =
   await paused.learnOfOrder(1, true);
   await paused.breaker.refresh(true);
   expect(paused.breaker.slowUntil()).toBeGreaterThan(0);
+});
+
+it('reads of the list that follow each other keep to the rate limit', async () => {
+  await using store = await openTestRedis();
+  const slept: number[] = [];
+  let now = 0;
+  const clock = {
+    ...systemClock,
+    monotonic: () => now,
+    sleep: async (ms: number) => {
+      slept.push(ms);
+      now += ms;
+    },
+  };
+  const { config } = configOf(LEAST.replace(' }\n', ', rateLimit: { max: 10, per: 1s } }\n'));
+  const context = { store, clock, config, stopping: new AbortController().signal };
+  const list = countedList(context, { list: async () => ({ kind: 'complete', orders: 0 }) });
+  for (let reads = 0; reads < 4; reads += 1) await list(() => undefined);
+  expect(slept).toEqual([100, 100]);
 });

@@ -1,7 +1,6 @@
 import { link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { FileShape } from '../../src/order/record.ts';
 import { layBeside } from '../../src/report/beside.ts';
 import { fixNameFor } from '../../src/report/fix-copies.ts';
 import { besideName } from '../../src/report/place-file.ts';
@@ -25,48 +24,41 @@ afterEach(() => temp[Symbol.asyncDispose]());
 const refused = [dead(rows(2, ['7', 'A', '1']), 'refused', '400', 'Parameters are invalid')];
 const accepted = [done(rows(2, ['7', 'A', '1']))];
 
-async function settle(name: string, orders = refused, shape?: FileShape): Promise<void> {
-  const { needsFix } = await writeReport(inputOf(folder, orders, shape ? { shape } : {}));
+async function settle(name: string, orders = refused): Promise<void> {
+  const { needsFix } = await writeReport(inputOf(folder, orders));
   await writeFile(join(day, name), 'the file as dropped');
   await layBeside(join(day, name), folder, { needsFix });
 }
 
-it('page and fix files are put next to the settled file', async () => {
+it('page and fix file are put next to the settled file', async () => {
   await settle('orders.csv');
   expect((await readdir(day)).sort()).toEqual([
     'orders.csv',
-    'orders.csv.fix.csv',
     'orders.csv.fix.xlsx',
     'orders.csv.result.html',
   ]);
-  expect(await readFile(join(day, 'orders.csv.fix.csv'))).toEqual(
-    await readFile(join(folder, 'dead-letters.csv')),
+  expect(await readFile(join(day, 'orders.csv.fix.xlsx'))).toEqual(
+    await readFile(join(folder, 'fix.xlsx')),
   );
 });
 
 it('the fix file of a fix file that came back has the next number, not a longer name', async () => {
-  await settle('orders.csv.fix.csv');
+  await settle('orders.csv.fix.xlsx');
   await settle('other.csv.fix2.xlsx');
   await settle('prefix.csv');
   const names = (await readdir(day)).filter((name) => !name.endsWith('.html')).sort();
   expect(names).toEqual(
     [
-      'orders.csv.fix.csv',
-      'orders.csv.fix2.csv',
+      'orders.csv.fix.xlsx',
       'orders.csv.fix2.xlsx',
       'other.csv.fix2.xlsx',
-      'other.csv.fix3.csv',
       'other.csv.fix3.xlsx',
       'prefix.csv',
-      'prefix.csv.fix.csv',
       'prefix.csv.fix.xlsx',
     ].sort(),
   );
-  const downloads = ['orders.csv.fix.csv', 'other.csv.fix2.xlsx', 'prefix.csv'].flatMap((file) =>
-    ['dead-letters.csv', 'dead-letters.xlsx'].map((name) => fixNameFor(join(day, file), name)),
-  );
-  expect(names).toEqual(expect.arrayContaining(downloads));
-  expect(fixNameFor('orders.json.fix.json', 'dead-letters.fix.json')).toBe('orders.json.fix2.json');
+  const files = ['orders.csv.fix.xlsx', 'other.csv.fix2.xlsx', 'prefix.csv'];
+  expect(names).toEqual(expect.arrayContaining(files.map((file) => fixNameFor(join(day, file)))));
   const page = await readFile(join(day, 'other.csv.fix2.xlsx.result.html'), 'utf8');
   expect(page).toContain('href="other.csv.fix3.xlsx"');
 });
@@ -76,22 +68,13 @@ it('without open dead letters only the page is put there', async () => {
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
 });
 
-it.each(['json', 'ndjson'] as const)(
-  'the fix file of %s input keeps its extension',
-  async (type) => {
-    const object = { kind: 'object' as const, place: { line: 1 }, value: { id: '7' } };
-    await settle(`orders.${type}`, [dead([object], 'refused', '400', 'No')], { format: { type } });
-    expect(await readdir(day)).toContain(`orders.${type}.fix.${type}`);
-  },
-);
-
 it('the page links the files next to it and names the path of the others', async () => {
   await settle('Aufträge #1 & "neu".csv');
   const page = await readFile(join(day, 'Aufträge #1 & "neu".csv.result.html'), 'utf8');
-  expect(page).toContain('href="Auftr%C3%A4ge%20%231%20%26%20%22neu%22.csv.fix.csv"');
-  expect(page).toContain('>Aufträge #1 &amp; &quot;neu&quot;.csv.fix.csv</a>');
+  expect(page).toContain('href="Auftr%C3%A4ge%20%231%20%26%20%22neu%22.csv.fix.xlsx"');
+  expect(page).toContain('>Aufträge #1 &amp; &quot;neu&quot;.csv.fix.xlsx</a>');
   expect(page).toContain(`<code>reports/${BATCH}/results.csv</code>`);
-  expect(page).not.toContain('href="dead-letters.csv"');
+  expect(page).not.toContain('href="fix.xlsx"');
 });
 
 it('a second call changes nothing', async () => {
@@ -110,21 +93,21 @@ it('the page is replaced when the report changed', async () => {
 });
 
 it('a file of somebody else is never replaced', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'corrected by hand');
+  await writeFile(join(day, 'orders.csv.fix.xlsx'), 'corrected by hand');
   await writeFile(join(day, 'orders.csv.result.html'), 'of another batch');
-  await mkdir(join(day, 'orders.csv.fix-2.csv'));
+  await mkdir(join(day, 'orders.csv.fix-2.xlsx'));
   await settle('orders.csv');
-  expect(await readFile(join(day, 'orders.csv.fix.csv'), 'utf8')).toBe('corrected by hand');
+  expect(await readFile(join(day, 'orders.csv.fix.xlsx'), 'utf8')).toBe('corrected by hand');
   expect(await readFile(join(day, 'orders.csv.result.html'), 'utf8')).toBe('of another batch');
   expect(await readFile(join(day, 'orders.csv.result-2.html'), 'utf8')).toContain(
-    'orders.csv.fix-3.csv',
+    'orders.csv.fix-3.xlsx',
   );
-  expect(await readdir(day)).toContain('orders.csv.fix-3.csv');
+  expect(await readdir(day)).toContain('orders.csv.fix-3.xlsx');
 });
 
 it('a corrected fix file that settled under its own name stays', async () => {
   await settle('orders.csv');
-  const fix = join(day, 'orders.csv.fix.csv');
+  const fix = join(day, 'orders.csv.fix.xlsx');
   await rename(fix, join(temp.path, 'dropped'));
   await writeFile(join(temp.path, 'dropped'), 'fixed');
   await link(join(temp.path, 'dropped'), fix);
@@ -142,10 +125,10 @@ it('files with the longest possible names get unique names next to them', async 
   await writeReport(inputOf(folder, refused, { report }));
   await layBeside(join(day, longer), folder, { needsFix: true });
   const laid = (await readdir(day)).filter((name) => name !== long);
-  expect(laid).toHaveLength(6);
+  expect(laid).toHaveLength(4);
   expect(
-    laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.csv|fix\.xlsx|result\.html)$/.test(name)),
-  ).toHaveLength(6);
+    laid.filter((name) => /~[0-9a-f]{8}\.(?:fix\.xlsx|result\.html)$/.test(name)),
+  ).toHaveLength(4);
 });
 
 it('names are cut between characters', () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { encoderFor, fixEncodingOf } from '../../src/report/encode.ts';
-import { fixFile } from '../../src/report/fix-file/fix-file.ts';
+import { answerEncodingOf, encoderFor } from '../../src/report/encode.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
@@ -21,32 +20,26 @@ it.each(['utf-8', 'utf-16le', 'utf-16be'])('%s is written as the platform reads 
 });
 
 it.each(['windows-1251', 'iso-8859-2', 'koi8-r', 'macintosh', 'ibm866'])(
-  '%s is kept in a fix file',
+  '%s is kept in an answer',
   (encoding) => {
-    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding, needsMark: false });
+    expect(answerEncodingOf({ type: 'csv', encoding })).toEqual({ encoding, needsMark: false });
     const text = new TextDecoder(encoding).decode(EVERY_BYTE);
     expect([...encoderFor(encoding)(text)]).toEqual([...EVERY_BYTE]);
   },
 );
 
 it.each(['shift_jis', 'gbk', 'gb18030', 'big5', 'euc-jp', 'euc-kr', 'cp850', 'cp437'])(
-  'the fix file of %s input is UTF-8 with a byte order mark',
+  'the answer to %s input is UTF-8 with a byte order mark',
   (encoding) => {
-    expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({
+    expect(answerEncodingOf({ type: 'csv', encoding })).toEqual({
       encoding: 'utf-8',
       needsMark: true,
     });
-    const shape = {
-      format: { type: 'csv' as const, encoding, delimiter: ';' },
-      header: ['ä'],
-      newline: '\n' as const,
-    };
-    expect(Buffer.from(fixFile(shape, 'B').opening()).toString()).toMatch(/^\ufeffä;_error_line;/);
   },
 );
 
 it('an unknown encoding is written as UTF-8', () => {
-  expect(fixEncodingOf({ type: 'csv' })).toEqual({ encoding: 'utf-8', needsMark: false });
+  expect(answerEncodingOf({ type: 'csv' })).toEqual({ encoding: 'utf-8', needsMark: false });
   expect(Buffer.from(encoderFor('no-such')('Ä')).toString('hex')).toBe('c384');
 });
 

@@ -54,9 +54,9 @@ const beside = (name: string) => readFile(join(day, name), 'utf8');
 it('copies lose settled orders, and the fix files are removed with the last one', async () => {
   await close(1, '7');
   expect(await beside('orders.csv.result.html')).toContain('<h1>1 of 3 orders needs you</h1>');
-  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
-  expect(await beside('orders.csv.fix.csv')).toBe(
-    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.xlsx"');
+  expect(await beside('orders.csv.fix.xlsx')).toBe(
+    await readFile(join(folder, 'fix.xlsx'), 'utf8'),
   );
   await close(0, '7', '8');
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
@@ -68,7 +68,7 @@ it('a newer report in the same inbox is linked from the page, and works from the
     folder: join(temp.path, 'reports', '20261122T080000Z-inbox-orders-00000000'),
     day: '2026-11-22',
   };
-  const file = join(temp.path, 'done', newer.day, 'orders #1.fix.csv');
+  const file = join(temp.path, 'done', newer.day, 'orders #1.fix.xlsx');
   await mkdir(dirname(file));
   await writeFile(file, 'the rows that came back');
   const report = { ...reportOf(orders), batch: basename(newer.folder) };
@@ -90,7 +90,7 @@ it('a newer report in the same inbox is linked from the page, and works from the
     /Continue with the newer report.*?<a href="([^"]*)">/s.exec(
       await beside('orders.csv.result.html'),
     ) ?? [];
-  expect(link).toBe('../2026-11-22/orders%20%231.fix.csv.result.html');
+  expect(link).toBe('../2026-11-22/orders%20%231.fix.xlsx.result.html');
   expect(await readFile(join(day, decodeURIComponent(link)), 'utf8')).toContain(report.batch);
   const elsewhere = join(temp.path, 'other', 'done', newer.day, 'orders.csv');
   await refreshBeside(settled, folder, refresh, { others: new Map([[report.batch, elsewhere]]) });
@@ -104,60 +104,61 @@ it('the page links its inbox, two folders above, and names another inbox by its 
   ] as const) {
     await writeReport(inputOf(folder, orders, { report: { ...reportOf(orders), inbox } }));
     await layBeside(settled, folder, { needsFix: true });
-    expect(await beside('orders.csv.result.html')).toContain(`drop it into the inbox ${shown}.`);
+    expect(await beside('orders.csv.result.html')).toContain(
+      `drop a copy into the inbox ${shown}.`,
+    );
   }
 });
 
 it('a fix file that somebody changed there stays, and what is open is in another one, which the page links', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  await writeFile(join(day, 'orders.csv.fix.xlsx'), 'half corrected');
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
-  expect(await beside('orders.csv.fix-2.csv')).toBe(
-    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  expect(await beside('orders.csv.fix.xlsx')).toBe('half corrected');
+  expect(await beside('orders.csv.fix-2.xlsx')).toBe(
+    await readFile(join(folder, 'fix.xlsx'), 'utf8'),
   );
-  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix-2.csv"');
-  expect(await beside('orders.csv.result.html')).not.toContain('href="orders.csv.fix.csv"');
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix-2.xlsx"');
+  expect(await beside('orders.csv.result.html')).not.toContain('href="orders.csv.fix.xlsx"');
   await close(0, '7', '8');
   expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual([
-    'orders.csv.fix.csv',
+    'orders.csv.fix.xlsx',
   ]);
-  expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
+  expect(await beside('orders.csv.fix.xlsx')).toBe('half corrected');
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
 it('a changed fix file that a batch has read gets the open rows, and is removed with the last one', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  await writeFile(join(day, 'orders.csv.fix.xlsx'), 'half corrected');
   await close(1, '7');
   readSince = 'half corrected';
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe(
-    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  expect(await beside('orders.csv.fix.xlsx')).toBe(
+    await readFile(join(folder, 'fix.xlsx'), 'utf8'),
   );
-  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.xlsx"');
+  await writeFile(join(day, 'orders.csv.fix.xlsx'), 'half corrected');
   await close(0, '7', '8');
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
 });
 
 it('a settled file with the name of a fix file is not taken for a copy', async () => {
-  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
-  await writeFile(join(day, 'orders.csv.fix.csv.result.html'), '<html>its page</html>');
+  await writeFile(join(day, 'orders.csv.fix.xlsx'), 'half corrected');
+  await writeFile(join(day, 'orders.csv.fix.xlsx.result.html'), '<html>its page</html>');
   readSince = 'half corrected';
   await close(1, '7');
   await close(0, '7', '8');
   expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual([
-    'orders.csv.fix.csv',
-    'orders.csv.fix.csv.result.html',
+    'orders.csv.fix.xlsx',
+    'orders.csv.fix.xlsx.result.html',
   ]);
 });
 
 it('a fix file that was moved into the inbox is there again while its page says that orders are open', async () => {
-  for (const copy of ['fix.csv', 'fix.xlsx']) await rm(join(day, `orders.csv.${copy}`));
+  await rm(join(day, 'orders.csv.fix.xlsx'));
   await close(1, '7');
-  expect(await beside('orders.csv.fix.csv')).toBe(
-    await readFile(join(folder, 'dead-letters.csv'), 'utf8'),
+  expect(await beside('orders.csv.fix.xlsx')).toBe(
+    await readFile(join(folder, 'fix.xlsx'), 'utf8'),
   );
-  expect(await readdir(day)).toContain('orders.csv.fix.xlsx');
 });
 
 it('the page of another batch is left alone, and the own page is found', async () => {
@@ -169,8 +170,7 @@ it('the page of another batch is left alone, and the own page is found', async (
 });
 
 it('copies that somebody removed do not come back', async () => {
-  for (const copy of ['fix.csv', 'fix.xlsx', 'result.html'])
-    await rm(join(day, `orders.csv.${copy}`));
+  for (const copy of ['fix.xlsx', 'result.html']) await rm(join(day, `orders.csv.${copy}`));
   await close(1, '7');
   expect(await readdir(day)).toEqual(['orders.csv']);
   await rm(day, { recursive: true });

@@ -1,13 +1,11 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { closingsOf } from '../../src/order/dead-letter.ts';
-import type { FileShape, SourceRecord } from '../../src/order/record.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
+import { readSheet } from '../support/fix-workbook.ts';
 import { dead, done, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
-import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const CLOSING = {
@@ -31,6 +29,8 @@ const mixed: ReportedOrder[] = [
   dead(rows(6, ['4', ';', '1'], ['4', 'A', '1']), 'conflict', 'conflict', 'Other content'),
 ];
 
+const fixNumbers = async () =>
+  (await readSheet(join(folder, 'fix.xlsx'))).rows.map((row) => row['PO_NO']);
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 const close = (...numbers: string[]) =>
   closingsOf(numbers.map((number) => ({ number, ...CLOSING })));
@@ -45,7 +45,7 @@ it('entries are closed, open ones counted, and settled orders removed from the f
     CLOSING,
     undefined,
   ]);
-  expect(await read('dead-letters.csv')).not.toContain('\n3;');
+  expect(await fixNumbers()).toEqual(['1', '1', '4', '4']);
   expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
 });
 
@@ -143,7 +143,7 @@ it('the timeline does not change', async () => {
 it('the fix file is removed with the last open entry', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, { open: 0 }, close('1', '3', '4'));
-  expect(await readdir(folder)).not.toContain('dead-letters.csv');
+  expect(await readdir(folder)).not.toContain('fix.xlsx');
   expect(await read('report.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
@@ -162,133 +162,23 @@ it('texts of the list do not change', async () => {
   ]);
 });
 
-it('the copy of the fix file keeps all rows as they were written, wherever the fix file is', async () => {
-  await writeReport(inputOf(folder, mixed));
-  const written = await read('.dead-letters.csv');
-  await refreshReport(folder, { open: 2 }, close('3'));
-  await rm(join(folder, 'dead-letters.csv'));
-  await refreshReport(folder, { open: 1 }, close('3', '4'));
-  expect(await read('.dead-letters.csv')).toBe(written);
-});
-
 it('refreshing can be done in steps and repeated', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, { open: 2 }, close('4'));
   await refreshReport(folder, { open: 1 }, close('4', '1'));
   await refreshReport(folder, { open: 1 }, close('4', '1'));
-  expect((await read('dead-letters.csv')).split('\n')).toEqual([
-    'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
-    `3;"""";1;5;400;No (line 5 of batch ${reportOf([]).batch});01,000`,
-    '',
-  ]);
+  expect(await fixNumbers()).toEqual(['3']);
 });
 
-it('a fix file that does not match the list is kept unchanged', async () => {
+it('a missing fix file is written again, and an expired report is left alone', async () => {
   await writeReport(inputOf(folder, mixed));
-  const cut = (await read('dead-letters.csv')).split('\n').slice(0, 3).join('\n');
-  await writeFile(join(folder, 'dead-letters.csv'), cut);
+  await rm(join(folder, 'fix.xlsx'));
   await refreshReport(folder, { open: 2 }, close('3'));
-  expect(await read('dead-letters.csv')).toBe(cut);
-  expect(JSON.parse(await read('report.json')).open).toBe(2);
-});
-
-it('a fix file that lost the row of an order loses no row of another order', async () => {
-  await writeReport(inputOf(folder, mixed));
-  const without = (await read('dead-letters.csv')).replace(/^3;.*\n/m, '');
-  await writeFile(join(folder, 'dead-letters.csv'), without);
-  await refreshReport(folder, { open: 2 }, close('3'));
-  expect(await read('dead-letters.csv')).toBe(without);
-});
-
-it('a missing fix file is no obstacle, and an expired report is left alone', async () => {
-  await writeReport(inputOf(folder, mixed));
-  await rm(join(folder, 'dead-letters.csv'));
-  await refreshReport(folder, { open: 2 }, close('3'));
-  expect(await read('report.html')).not.toContain('href="dead-letters.csv"');
+  expect(await fixNumbers()).toEqual(['1', '1', '4', '4']);
   await rm(folder, { recursive: true });
   await refreshReport(folder, { open: 0 }, close('1', '3', '4'));
   expect(await readdir(temp.path)).toEqual([]);
 });
-
-const cell = fc.string({
-  unit: fc.constantFrom('"', '\r', '\n', ';', ',', 'ä', "'", '=', '{', '}', ' '),
-});
-const tableShape: fc.Arbitrary<FileShape> = fc.record({
-  format: fc.record({
-    type: fc.constantFrom('csv' as const, 'xlsx' as const),
-    delimiter: fc.constantFrom(';', ','),
-    encoding: fc.constantFrom('utf-8', 'utf-16le', 'utf-16be', 'windows-1252'),
-  }),
-  header: fc.constant(['PO', 'ART', 'NOTE']),
-  newline: fc.constantFrom('\n', '\r\n', '\r'),
-});
-const jsonShape: fc.Arbitrary<FileShape> = fc.record({
-  format: fc.record({ type: fc.constantFrom('json' as const, 'ndjson' as const) }),
-  bom: fc.boolean(),
-  newline: fc.constantFrom('\n', '\r\n', '\r'),
-});
-const toRows = (cells: string[][], number: number): SourceRecord[] => {
-  return rows(
-    number * 10,
-    ...cells.map(([first = '', second = '']) => [String(number), first, second]),
-  );
-};
-const toObject = ([first = []]: string[][], number: number): SourceRecord[] => {
-  return [{ kind: 'object', place: { line: number }, value: { id: String(number), note: first } }];
-};
-
-it.each([
-  ['table', tableShape, toRows],
-  ['JSON', jsonShape, toObject],
-] as const)(
-  'a %s is as it would have been written without the settled orders',
-  async (_, shapes, toRecords) => {
-    const order = fc.record({
-      cells: fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 3 }),
-      closes: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(
-        shapes,
-        fc.array(order, { minLength: 1, maxLength: 6 }),
-        async (shape, made) => {
-          const orders = made.map(({ cells, closes }, index) => {
-            const one = dead(toRecords(cells, index + 1), 'refused', '400', 'No');
-            return { one: withNumber(one, String(index + 1)), closes };
-          });
-          const input = (some: ReportedOrder[]) =>
-            inputOf(folder, some, { shape, report: reportOf(some, { format: shape.format }) });
-          const fixFile = async () => {
-            const name = (await readdir(folder)).find((each) =>
-              /^dead-letters\.(?:csv|ndjson|fix\.json)$/.test(each),
-            );
-            return name === undefined ? undefined : readFile(join(folder, name), 'latin1');
-          };
-          const left = orders.filter(({ closes }) => !closes).map(({ one }) => one);
-          await writeReport(input(left));
-          const expected = await fixFile();
-          await writeReport(input(orders.map(({ one }) => one)));
-          const numbers = orders
-            .filter(({ closes }) => closes)
-            .map(({ one }) => one.result.purchaseOrderNumber);
-          await refreshReport(folder, { open: left.length }, close(...numbers));
-          expect(await fixFile()).toBe(expected);
-        },
-      ),
-      { numRuns: runs(60) },
-    );
-  },
-);
-
-function withNumber(one: ReportedOrder, number: string): ReportedOrder {
-  const { order, result, deadLetter } = one;
-  if (deadLetter === undefined) return one;
-  return {
-    order: { ...order, number },
-    result: { ...result, purchaseOrderNumber: number },
-    deadLetter: { ...deadLetter, purchaseOrderNumber: number },
-  };
-}
 
 it('rows of an order that came back apart are not listed as removed; one that did not come back is', async () => {
   const order = wrong(rows(2, ['1', 'A', '1'], ['1', 'B', '2'], ['1', 'C', '3']), problem(2));

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { writeProgress, writeReport } from '../../src/report/write-report.ts';
+import { fileWaitJson } from '../../src/wording/file-wait.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -20,17 +21,26 @@ it('the progress of a batch is written for scripts and people, without links to 
   expect(page).not.toContain('href=');
 });
 
-it('a held batch shows what to look at and how to continue', async () => {
+it('a file that waits shows why, what to look at and how to continue', async () => {
   await using temp = await makeTempFolder();
   await writeProgress(
     temp.path,
-    reportOf(orders, { state: 'waiting', finishedAt: null, counts: { ...counts, orders: 0 } }),
+    reportOf(orders, {
+      state: 'waiting',
+      waits: fileWaitJson({
+        code: 'refusals',
+        facts: { refused: 40, of: 40, says: 'No' },
+        since: 0,
+      }),
+      finishedAt: null,
+      counts: { ...counts, orders: 0 },
+    }),
   );
   const text = (await readFile(join(temp.path, 'report.html'), 'utf8'))
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
   expect(text).toContain('1,201 orders have an outcome; the file is still being read.');
-  expect(text).toContain(`po-sync dead-letters list --batch ${reportOf([]).batch}`);
+  expect(text).toContain('40 of the last 40 answers are the same refusal: No');
   expect(text).toContain(`po-sync batches release ${reportOf([]).batch}`);
 });
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
+import { readSheet } from '../support/fix-workbook.ts';
 import {
   AT,
   dead,
@@ -32,19 +32,14 @@ const mixed: ReportedOrder[] = [
   dead(rows(5, ['=3', 'C', '1']), 'refused', '400', 'Parameters are invalid'),
 ];
 
+const fixRows = async () => (await readSheet(join(folder, 'fix.xlsx'))).rows;
+
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 
-it('a batch with dead letters has six files, and a copy of its fix file as it was written', async () => {
+it('a batch with dead letters has five files', async () => {
   expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
-  const names = [
-    'dead-letters.csv',
-    'dead-letters.json',
-    'dead-letters.xlsx',
-    'report.html',
-    'report.json',
-  ];
-  expect((await readdir(folder)).sort()).toEqual(['.dead-letters.csv', ...names, 'results.csv']);
-  expect(await read('.dead-letters.csv')).toBe(await read('dead-letters.csv'));
+  const names = ['dead-letters.json', 'fix.xlsx', 'report.html', 'report.json', 'results.csv'];
+  expect((await readdir(folder)).sort()).toEqual(names);
   expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
 });
 
@@ -66,57 +61,34 @@ it('results.csv has a line for every order', async () => {
   ]);
 });
 
-it('a row without a number comes next to the order that it stood beside, in the list as in the fix file', async () => {
-  const loose = (line: number, beside: string[]): ReportedOrder => {
-    const row = wrong(rows(line, ['', `ROW-${line}`, '1']), problem(line));
-    return row.order.valid ? row : { ...row, order: { ...row.order, beside } };
-  };
-  const order = (number: string, ...lines: number[]) => {
-    const records = lines.flatMap((line) => rows(line, [number, `ROW-${line}`, 'x']));
-    return wrong(records, problem(lines[0] ?? 0));
-  };
-  // The orders A and D have rows apart, so they come after all others.
-  const found = [
-    loose(2, ['B']),
-    order('B', 3),
-    loose(4, ['B']),
-    loose(5, ['B']),
-    loose(7, ['A']),
-    order('C', 9),
-  ];
-  const orders = [
-    ...found,
-    loose(11, ['D']),
-    order('A', 6, 8),
-    order('D', 12, 14),
-    loose(15, ['GONE']),
-  ];
-  await writeReport(inputOf(folder, orders));
-  const lines = parse(await read('dead-letters.csv'), { delimiter: ';', from: 2 }).map(
-    ([, row]) => row,
-  );
-  expect(lines).toEqual([2, 3, 4, 5, 9, 6, 8, 7, 11, 12, 14, 15].map((line) => `ROW-${line}`));
-  // Rows of settled orders are removed from the fix file by the list.
-  const list: DeadLetter[] = JSON.parse(await read('dead-letters.json'));
-  expect(
-    list.flatMap(({ location: { line, lines: all = [line] } }) => all.map((one) => `ROW-${one}`)),
-  ).toEqual(lines);
-  expect(parse(await read('results.csv'), { from: 2 }).map(([line]) => line)).toEqual(
-    orders.map(({ result }) => String(result.line)),
-  );
-});
-
 it('dead-letters.json has one entry a line', async () => {
   await writeReport(inputOf(folder, mixed));
   const text = await read('dead-letters.json');
-  expect(JSON.parse(text)).toEqual([mixed[1]?.deadLetter, mixed[2]?.deadLetter]);
+  const id = (ordinal: number) => `${reportOf([]).batch}-${ordinal}`;
+  expect(JSON.parse(text)).toEqual([
+    {
+      ...mixed[1]?.deadLetter,
+      id: id(0),
+      revision: 1,
+      rows: [
+        { row: 1, line: 3, cells: { PO_NO: '2', MATNR: 'A', MENGE: '1' } },
+        { row: 2, line: 4, cells: { PO_NO: '2', MATNR: 'B', MENGE: '1,5' } },
+      ],
+    },
+    {
+      ...mixed[2]?.deadLetter,
+      id: id(0),
+      revision: 1,
+      rows: [{ row: 1, line: 5, cells: { PO_NO: '=3', MATNR: 'C', MENGE: '1' } }],
+    },
+  ]);
   expect(text.trimEnd().split('\n')).toHaveLength(4);
 });
 
 it('without open dead letters there is no fix file, and an old one is removed', async () => {
   await writeReport(inputOf(folder, mixed));
   expect(await writeReport(inputOf(folder, mixed.slice(0, 1)))).toEqual({ needsFix: false });
-  expect(await readdir(folder)).not.toContain('dead-letters.csv');
+  expect(await readdir(folder)).not.toContain('fix.xlsx');
   expect(JSON.parse(await read('dead-letters.json'))).toEqual([]);
 });
 
@@ -130,7 +102,7 @@ it('settled dead letters are in the list but not in the fix file', async () => {
   };
   await writeReport(inputOf(folder, [settled, third]));
   expect(JSON.parse(await read('dead-letters.json'))).toHaveLength(2);
-  expect(await read('dead-letters.csv')).not.toContain('2;B;1,5');
+  expect((await fixRows()).map((row) => row['PO_NO'])).toEqual(['=3']);
   expect(await writeReport(inputOf(folder, [settled]))).toEqual({ needsFix: false });
 });
 
@@ -152,16 +124,6 @@ it('an unreadable file has a report without a fix file', async () => {
     'results.csv',
   ]);
   expect(await read('report.html')).toContain('The quote that opens in line 7 is not closed.');
-});
-
-it('the fix file of JSON input has another name than the list', async () => {
-  const place = { line: 1, pointer: '/0' };
-  const order = dead([{ kind: 'object', place, value: { id: '7' } }], 'refused', '400', 'No');
-  await writeReport(inputOf(folder, [order], { shape: { format: { type: 'json' } } }));
-  expect(JSON.parse(await read('dead-letters.fix.json'))).toMatchObject([
-    { id: '7', _error_message: `No (/0 of batch ${reportOf([]).batch})` },
-  ]);
-  expect(JSON.parse(await read('dead-letters.json'))).toMatchObject([{ kind: 'refused' }]);
 });
 
 it('an error of the orders is passed on, and the old report stays', async () => {
@@ -201,10 +163,8 @@ it('report.json is written last, after all others', async () => {
     code: 'report-not-written',
   });
   expect((await readdir(folder)).sort()).toEqual([
-    '.dead-letters.csv',
-    'dead-letters.csv',
     'dead-letters.json',
-    'dead-letters.xlsx',
+    'fix.xlsx',
     'report.html',
     'results.csv',
   ]);
@@ -242,6 +202,6 @@ describe('when the disk refuses', () => {
     await refusal(folder);
     const elsewhere = join(temp.path, 'fixed');
     await writeReport(inputOf(elsewhere, mixed));
-    expect(await readdir(elsewhere)).toHaveLength(7);
+    expect(await readdir(elsewhere)).toHaveLength(5);
   });
 });

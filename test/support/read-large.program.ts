@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PoSyncError } from '../../src/core/errors.ts';
-import { inspectFile } from '../../src/parse/inspect.ts';
-import { readOrderPages } from '../../src/validate/read-orders.ts';
+import { inspectOrders } from '../../src/correct/inspection.ts';
+import { readOrderPages } from '../../src/correct/read-orders.ts';
 
 /** Reads one file as the daemon does, both passes, and prints the result and the most memory it took. */
 const [, , file = ''] = process.argv;
@@ -11,7 +11,7 @@ process.stdout.write(JSON.stringify({ ...result, peakMb: peakMb(), roomMb: peakM
 
 async function read(): Promise<object> {
   try {
-    const inspection = await inspectFile(file, undefined);
+    const inspection = await inspectOrders(file, []);
     let [orders, valid, records] = [0, 0, 0];
     for await (const page of readOrderPages(file, inspection)) {
       orders += page.length;

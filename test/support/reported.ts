@@ -6,7 +6,7 @@ import type { ReportedOrder, ReportInput } from '../../src/report/write-report.t
 
 export const AT = '2026-11-21T07:15:04.000Z';
 
-export const CSV_SHAPE: FileShape = {
+const CSV_SHAPE: FileShape = {
   format: { type: 'csv', delimiter: ';', encoding: 'utf-8', decimal: ',' },
   header: ['PO_NO', 'MATNR', 'MENGE'],
   newline: '\n',

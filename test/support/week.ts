@@ -1,3 +1,4 @@
+import { correctedBook } from './fix-workbook.ts';
 import { until } from './until.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -24,7 +25,7 @@ export const finishedReport = (place: Workplace, file: string) =>
 export async function settleWeek(
   place: Workplace,
   rows: readonly string[],
-  correct: (fix: string) => string,
+  correct: Parameters<typeof correctedBook>[2],
 ) {
   await place.drop('=week.csv', sheet(...rows));
   const first = await finishedReport(place, '=week.csv');
@@ -32,9 +33,13 @@ export async function settleWeek(
   await until('the second attempt', () => place.stored().has('PO-2'));
   await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
   const fix = await until('the fix file of one order', async () => {
-    const text = await place.read(first, 'dead-letters.csv');
-    return text.includes('PO-3') && !/PO-[24]/.test(text) && text;
+    const all: string[] = [];
+    const book = await correctedBook(place, first, (row) => {
+      all.push(row['purchaseOrderNumber'] ?? '');
+      return correct(row);
+    });
+    return new Set(all).size === 1 && all[0] === 'PO-3' && book;
   });
-  await place.drop('fix.csv', correct(fix));
-  await finishedReport(place, 'fix.csv');
+  await place.drop('fix.xlsx', fix);
+  await finishedReport(place, 'fix.xlsx');
 }

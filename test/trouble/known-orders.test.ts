@@ -1,8 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { created, listed, openOddApi, type StoredOrder } from '../support/odd-api.ts';
-import { settledBatches } from '../support/settled-batches.ts';
 import { until } from '../support/until.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
@@ -38,7 +37,7 @@ describe('an order that the API has is never sent again', () => {
     expect(times(api, 'PO-1')).toBe(1);
   });
 
-  it('a conflict that an export shows again, with the same or with other content, and a fix file, too', async () => {
+  it('a conflict that an export shows again, with the same or with other content', async () => {
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
       if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'PO-1' || attempt > 1)
         return undefined;
@@ -55,12 +54,6 @@ describe('an order that the API has is never sent again', () => {
     await place.settled(['PO-2']);
     await show(csv(['PO-1', 'PO-2', 'PO-3']).replace('PO-1,ART-1,1', 'PO-1,ART-1,5'));
     await place.settled(['PO-3']);
-    const [first] = await settledBatches(path.join(place.folder, 'reports'));
-    const fixFile = await readFile(path.join(first?.folder ?? '', 'dead-letters.csv'), 'utf8');
-    await place.drop('fixed.csv', fixFile.replace('PO-1,ART-1,1', 'PO-1,ART-1,7'));
-    expect(await until('the fix file', () => place.outcomeIn('fixed.csv', 'PO-1'))).toBe(
-      'conflict',
-    );
     expect(createsOf(api, 'PO-1')).toBe(1);
     expect(times(api, 'PO-1')).toBe(1);
   });

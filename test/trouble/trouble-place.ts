@@ -44,7 +44,7 @@ export type TroublePlace = AsyncDisposable & {
   redis: TestRedis | undefined;
   daemon: Running;
   /** Puts a complete file into the inbox. */
-  drop(name: string, content: string): Promise<void>;
+  drop(name: string, content: string | Buffer): Promise<void>;
   /** Runs another command as a process and gives what it printed. */
   run(...args: string[]): Promise<{ code: number | null; out: string; err: string }>;
   status(): Promise<Status>;
@@ -155,8 +155,8 @@ export async function openTroublePlace(
       return daemon;
     },
     async drop(name, content) {
-      for (const line of content.split('\n').slice(1))
-        if (line !== '') dropped.add(line.split(',')[0] ?? '');
+      const lines = typeof content === 'string' ? content.split('\n').slice(1) : [];
+      for (const line of lines) if (line !== '') dropped.add(line.split(',')[0] ?? '');
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(folder, 'inbox', name));
     },
@@ -190,7 +190,7 @@ async function noneRunning(reports: string): Promise<boolean> {
       readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '{}'),
     ),
   );
-  return texts.every((text) => !['running', 'held'].includes(JSON.parse(text).state));
+  return texts.every((text) => !['running', 'waiting'].includes(JSON.parse(text).state));
 }
 
 function configOf(

@@ -64,13 +64,14 @@ export function actRoutes(api: ApiContext): Route[] {
 function readRequest(body: unknown): Omit<Request, 'on'> {
   if (typeof body !== 'object' || body === null)
     throw new PoSyncError('body-wrong', 'The body must be an object.');
-  const { confirm, reason, as, ...others } = body as Record<string, unknown>;
+  const { confirm, reason, as, withoutRows, ...others } = body as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new PoSyncError('body-wrong', `Unknown field ${unknown}.`);
   return {
     ...(typeof confirm === 'string' ? { confirm } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
     ...(as === 'accepted' || as === 'resend' ? { as } : {}),
+    ...(withoutRows === true || withoutRows === 'true' ? { withoutRows: true } : {}),
   };
 }
 

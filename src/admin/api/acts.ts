@@ -34,7 +34,13 @@ import type { ApiContext } from './api-context.ts';
 import { readLetter } from './dead-letter-routes.ts';
 
 /** What a person asks for. `on`: a batch, a dead letter or an order. `confirm`: the name of a protected environment. */
-export type Request = { on: string; confirm?: string; reason?: string; as?: Resolution };
+export type Request = {
+  on: string;
+  confirm?: string;
+  reason?: string;
+  as?: Resolution;
+  withoutRows?: boolean;
+};
 
 /** What an act did: as JSON, and in a sentence. `isInVain`: not what the person wanted; `isOpen`: not known yet. */
 export type Done = { document: object; text: string; isInVain?: boolean; isOpen?: boolean };
@@ -94,9 +100,12 @@ async function resume(context: OperatorContext): Promise<Done> {
   };
 }
 
-async function release(context: OperatorContext, { on }: Request): Promise<Done> {
+async function release(
+  context: OperatorContext,
+  { on, withoutRows = false }: Request,
+): Promise<Done> {
   const batch = await findBatch(on, context.batches);
-  if (!(await releaseBatch(batch, context))) throw await notHeld(batch, context);
+  if (!(await releaseBatch(batch, context, { withoutRows }))) throw await notHeld(batch, context);
   return { document: { batch: batch.batch, released: true }, text: releasedText(batch) };
 }
 

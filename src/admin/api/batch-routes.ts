@@ -1,6 +1,8 @@
 import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
+import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
+import type { Batches } from '../../ledger/batches/batches.ts';
 import { placesOf } from '../../notify/notice.ts';
 import {
   type BatchView,
@@ -12,10 +14,8 @@ import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { fixNameFor } from '../../report/fix-copies.ts';
-import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { pageAlone } from '../../report/page/html.ts';
 import { besideName } from '../../report/place-file.ts';
-import type { Find } from '../../report/read-corrections.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
@@ -30,7 +30,7 @@ const FILES: Readonly<Record<string, string>> = {
   'report.html': 'text/html; charset=utf-8',
   'results.csv': 'text/csv; charset=utf-8',
   'dead-letters.json': 'application/json',
-  ...Object.fromEntries(FIX_FILE_NAMES.map((name) => [name, 'application/octet-stream'])),
+  [FIX_WORKBOOK]: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
 /** Batches, their orders, and the files of their reports. */
@@ -152,7 +152,10 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
 }
 
 /** Only the report has the names of the files that settled its orders. */
-async function withFiles(items: readonly ListedOrder[], { find }: Find): Promise<ListedOrder[]> {
+async function withFiles(
+  items: readonly ListedOrder[],
+  { find }: Pick<Batches, 'find'>,
+): Promise<ListedOrder[]> {
   const names = new Map<string, string | undefined>();
   for (const { closed } of items) {
     if (closed?.batch === undefined || closed.file !== undefined || names.has(closed.batch))
@@ -193,8 +196,8 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   const handle = await openRegularFile(path).catch(() => {
     throw noFile(batch, name);
   });
-  const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file, one));
-  const isFix = FIX_FILE_NAMES.some((one) => one === name);
+  const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file));
+  const isFix = name === FIX_WORKBOOK;
   const saved =
     file === undefined
       ? `${batch}-${name}`
@@ -232,6 +235,6 @@ function attachment(name: string): string {
 
 function noFile(batch: string, name: string): PoSyncError {
   return new PoSyncError('file-unknown', `The report of ${batch} has no file ${name}.`, {
-    remedy: `Use one of ${Object.keys(FILES).join(', ')}. Fix files exist while orders need a person.`,
+    remedy: `Use one of ${Object.keys(FILES).join(', ')}. fix.xlsx exists while orders need a person.`,
   });
 }

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
+import { type SentRow, sentRows } from '../../correct/patch.ts';
 import {
   type Correctable,
   type Correction,
@@ -7,7 +8,6 @@ import {
   type CorrectionState,
   stateOf,
 } from '../../operate/corrections/corrections.ts';
-import type { CorrectedRow } from '../../operate/corrections/fix-rows.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
 import { acting } from './acts.ts';
@@ -48,7 +48,7 @@ export function fixRoutes(api: ApiContext): Route[] {
 
 async function fix(api: ApiContext, { params, body, principal }: AdminRequest) {
   const letter = await readLetter(api, params['id'] ?? '');
-  const { version, corrected, dryRun, confirm } = readFix(body);
+  const { revision, corrected, dryRun, confirm } = readFix(body);
   if (dryRun) {
     const checked = await api.corrections.check(
       letter,
@@ -60,7 +60,7 @@ async function fix(api: ApiContext, { params, body, principal }: AdminRequest) {
   const { checked, sent } = await sendCorrection(
     api,
     letter,
-    { version, corrected, confirm },
+    { revision, corrected, confirm },
     principal,
   );
   if (sent === undefined) return jsonReply(200, { sent: false, ...checked });
@@ -73,8 +73,8 @@ async function fix(api: ApiContext, { params, body, principal }: AdminRequest) {
 }
 
 type Sending = {
-  version: string;
-  corrected: readonly CorrectedRow[];
+  revision: number;
+  corrected: readonly SentRow[];
   confirm?: string | undefined;
 };
 
@@ -82,13 +82,13 @@ type Sending = {
 export async function sendCorrection(
   api: ApiContext,
   letter: FullLetter,
-  { version, corrected, confirm }: Sending,
+  { revision, corrected, confirm }: Sending,
   principal: Principal | undefined,
 ): Promise<CorrectionResult> {
   api.needIntake();
   const request = { on: letter.id, ...(confirm === undefined ? {} : { confirm }) };
   return acting('fix', request, principal, api, async (context) => {
-    const result = await api.corrections.send(letter, { version, corrected }, context.operator);
+    const result = await api.corrections.send(letter, { revision, corrected }, context.operator);
     return { ...result, text: resultText(result) };
   });
 }
@@ -103,14 +103,14 @@ export function resultText({ checked, sent }: CorrectionResult): string {
   return `Not sent: ${orders.map(({ number, verdict }) => `${number} is ${verdict}`).join(', ')}.`;
 }
 
-function rowsJson({ rows, version }: Correctable) {
-  const shown = rows.rows.map(({ place, code, message, cells }) => ({
+function rowsJson({ rows, revision }: Correctable) {
+  const shown = rows.map(({ place, cells, problems }, i) => ({
+    row: i + 1,
     place,
-    code,
-    message,
-    cells,
+    cells: Object.fromEntries(cells.map(({ name, value }) => [name, value])),
+    problems,
   }));
-  return { version, rows: shown };
+  return { revision, rows: shown };
 }
 
 /** A correction with what became of it. `left`: its open dead letters. */
@@ -149,25 +149,18 @@ export async function readCorrections(
 
 /** PoSyncError `body-wrong`. */
 function readFix(body: unknown) {
-  const { version, rows, dryRun, confirm, ...others } = objectIn(body);
+  const { id: _, revision, rows, dryRun, confirm, ...others } = objectIn(body);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw wrong(`Unknown field ${unknown.slice(0, 40)}.`);
-  if (!Array.isArray(rows)) throw wrong('rows must be a list.');
-  const corrected = rows.map((row): CorrectedRow => {
-    const { values, confirmed = false, leave = false, ...rest } = objectIn(row);
-    const isRow = Array.isArray(values) && values.every((value) => typeof value === 'string');
-    const isMarked = typeof confirmed === 'boolean' && typeof leave === 'boolean';
-    if (!isRow || !isMarked || Object.keys(rest).length > 0) {
-      throw wrong(
-        'Each row must have values, a list of strings, and can have confirmed and leave.',
-      );
-    }
-    return { values: values as string[], confirmed, leave };
-  });
+  const corrected = sentRows(rows);
+  if (corrected === undefined)
+    throw wrong(
+      'rows must be a list of { row, cells: { NAME: text }, delete?, send? }; without row, one is added.',
+    );
   if (dryRun !== undefined && typeof dryRun !== 'boolean')
     throw wrong('dryRun must be true or false.');
   return {
-    version: typeof version === 'string' ? version : '',
+    revision: typeof revision === 'number' ? revision : 0,
     corrected,
     dryRun: dryRun === true,
     confirm: typeof confirm === 'string' ? confirm : undefined,
@@ -177,7 +170,7 @@ function readFix(body: unknown) {
 function objectIn(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw wrong('The body and its rows must be objects.');
+  throw wrong('The body must be an object.');
 }
 
 function wrong(message: string): PoSyncError {

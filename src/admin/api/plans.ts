@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ReadList } from '../../api/list.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
@@ -15,6 +14,7 @@ import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard
 import { byArticle, firstItems, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import type { Look } from '../../reconcile/list-proof.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless } from '../../report/story.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
@@ -74,7 +74,7 @@ export const DOES: ReadonlySet<Verdict> = new Set<Verdict>([
 ]);
 
 /** Bulk actions: planned first, with a count, and carried out for exactly the planned dead letters. */
-export function createPlans(readList: ReadList) {
+export function createPlans(readList: Look) {
   const kept = new Map<string, Plan>();
 
   /** PoSyncError `plan-too-large`. */
@@ -164,7 +164,7 @@ function resultText({ items, trouble }: Plan): string {
 async function planFor(
   action: PlanAction,
   rows: readonly DeadLetterRow[],
-  readList: ReadList,
+  readList: Look,
   context: OperatorContext,
 ): Promise<Plan> {
   if (rows.length > MOST_ITEMS) throw tooLarge();
@@ -215,13 +215,13 @@ export function itemsOf({ payload, known, articles, itemsRead = articles }: With
 async function listFor(
   action: PlanAction,
   rows: readonly Pick<DeadLetterRow, 'purchaseOrderNumber'>[],
-  readList: ReadList,
+  readList: Look,
 ): Promise<ListCheck> {
   if (action === 'discard') return { listed: undefined };
   return findListed(new Set(rows.map(({ purchaseOrderNumber }) => purchaseOrderNumber)), readList);
 }
 
-async function carryOut(found: Plan, readList: ReadList, context: OperatorContext): Promise<void> {
+async function carryOut(found: Plan, readList: Look, context: OperatorContext): Promise<void> {
   const planned = found.items.filter(({ verdict }) => DOES.has(verdict));
   const byId = new Map(planned.map((item) => [item.id, item]));
   const { listed } = await listFor(found.action, planned, readList);

@@ -8,7 +8,7 @@ import {
   saysInProgress,
 } from '../../operate/orders/in-progress.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
-import { NUMBER_KNOWN, OTHER_SPELLING, SEND_AS_IT_IS } from '../../order/fixing.ts';
+import { NUMBER_KNOWN, OTHER_SPELLING } from '../../order/fixing.ts';
 import { withoutRemedy } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
@@ -32,11 +32,7 @@ export async function withOtherSpelling<Letter extends DeadLetter & { source: st
   const message = await otherSpellingMessage(value, one, base.batches);
   const { line, pointer } = location;
   const place = { line, ...(pointer !== undefined && { pointer }) };
-  const others = problems.map((problem) => ({
-    ...problem,
-    message: problem.message.replace(SEND_AS_IT_IS, ''),
-  }));
-  const all = [...others, { ...place, field: '', code: OTHER_SPELLING, value, message }];
+  const all = [...problems, { ...place, field: '', code: OTHER_SPELLING, value, message }];
   return { letter: { ...letter, problems: all }, other: one.other };
 }
 
@@ -53,7 +49,7 @@ export async function withOtherSpellings<Row extends DeadLetterRow>(
       const text = withoutRemedy(
         await otherSpellingMessage(row.purchaseOrderNumber, one, base.batches),
       );
-      return { ...row, message: row.message.replace(SEND_AS_IT_IS, ''), already: text };
+      return { ...row, already: text };
     }),
   );
 }

@@ -18,7 +18,7 @@ import { formatText } from '../../order/batch.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn, fixNameFor } from '../../report/fix-copies.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
-import { openText, TOTAL } from '../../report/story.ts';
+import { openText } from '../../report/story.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
@@ -153,7 +153,7 @@ export async function batchPage({
     cell(order.line),
     rowLink(order, view),
     html`${outcomeWord(order.outcome)}${settledText(order)}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
-    html`${inForm(order.message, order.purchaseOrderNumber)}`,
+    html`${inForm(order.message)}`,
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
@@ -181,16 +181,12 @@ ${nextLink(url, next)}`;
 }
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */
-function rowLink(
-  { purchaseOrderNumber: number, line, code }: OrderResult,
-  { batch }: BatchView,
-): Html {
+function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: BatchView): Html {
   const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
-  if ((number !== '' && code !== TOTAL) || !isTable || batch.state !== 'done')
-    return numberLink(number);
+  if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
   return link(
     letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: number })),
-    number || 'no number',
+    'no number',
   );
 }
 
@@ -218,7 +214,7 @@ function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html 
   const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
   const downloads = files.map(
     (file, i) =>
-      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.settledPath ?? batch.name, file)}` : file}</a>`,
+      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.settledPath ?? batch.name)}` : file}</a>`,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],

@@ -3,7 +3,6 @@ import {
   lettersWithoutReport,
   withoutReportText,
 } from '../../operate/batches/open-dead-letters.ts';
-import { SEND_AS_IT_IS } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -26,9 +25,6 @@ import {
   textField,
 } from './parts.ts';
 import { planForm } from './plan-pages.ts';
-
-/** What is right for one order of a group, and not for one that another file has, its own row and page say. */
-const asGroup = (message: string) => message.replace(SEND_AS_IT_IS, '');
 
 /** What is open, in words: `2 orders and 1 row without an order number`. */
 export async function openIn(
@@ -66,7 +62,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
         openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.isExample ? 'for example: ' : ''}${inForm(problemText({ field: group.field ?? '', message: asGroup(group.message) }), '')}`,
+      html`${group.isExample ? 'for example: ' : ''}${inForm(problemText({ field: group.field ?? '', message: group.message }))}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);

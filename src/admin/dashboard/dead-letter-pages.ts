@@ -2,21 +2,13 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import { endOf } from '../../order/closing-text.ts';
-import {
-  discardedAgain,
-  hasInbox,
-  NUMBER_KNOWN,
-  placeText,
-  ROW_KNOWN,
-} from '../../order/fixing.ts';
+import { discardedAgain, hasInbox, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
-import { asShown, firstOf } from '../../order/text.ts';
+import { asShown } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
-import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readHistory, readLetter } from '../api/dead-letter-routes.ts';
 import { discardedBefore, withOtherSpelling } from '../api/rows-elsewhere.ts';
-import { idOf } from '../read-model/letter-id.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
@@ -31,7 +23,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const { api, params, mayOperate, back, confirm } = request;
   const read = await readLetter(api, params['id'] ?? '');
   const { letter, other: spelled } = await withOtherSpelling(read, api.base);
-  const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
+  const { kind, closed, problems = [] } = letter;
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
@@ -43,7 +35,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     cell(one.line),
     html`${one.field}`,
     one.value === '' ? html`` : html`<code>${asShown(one.value)}</code>`,
-    html`${inForm(problemText({ ...one, field: '' }), number)}`,
+    html`${inForm(problemText({ ...one, field: '' }))}`,
   ]);
   const config = {
     hasInbox: hasInbox(api.base.config),
@@ -59,7 +51,6 @@ ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}
 ${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If it is not wanted, discard it here, too.</p>`}
 ${factsOf(read)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
-${closed ? undefined : await neighborPart(request, letter)}
 ${await itemsOfBoth(letter, api, other !== undefined)}
 ${spelled === undefined ? undefined : await itemsUnder(spelled, request)}
 ${other && inProgressBox(other)}
@@ -82,82 +73,6 @@ export function discardedText({ file, batch, closed: { at, who } }: SettledRow):
 /** Seconds until the page of an order whose fix file waits looks again. */
 const WAITING = 5;
 
-/** The order that a row without a number may belong to, or the rows that may belong to an order. */
-async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
-  const { purchaseOrderNumber, location, batch, problems = [] } = letter;
-  if (purchaseOrderNumber !== '') return await rowsInDoubt(api, letter);
-  // Its message says what to do with a row that another file brought.
-  if (problems.some(({ code }) => code === ROW_KNOWN)) return undefined;
-  const { letters } = await api.tables();
-  // Below each other, as where cells were merged, each may belong to the order above the first.
-  const first = (await looseRows(api, batch, location.line, -1)).at(-1)?.location ?? location;
-  const q = `row of this order may be missing: ${placeText(first)} has no order number`;
-  const [above] = (await letters.page({ batch, q }, 1)).items;
-  if (above === undefined) return undefined;
-  const { id, purchaseOrderNumber: number } = above;
-  const isKnown = (await readLetter(api, id)).problems?.some(({ code }) => code === NUMBER_KNOWN);
-  if (isKnown)
-    return html`<p>This row may belong to ${link(letterPath(id), number)}, which po-sync has already from another file. Compare it with ${link(orderPath(number), 'that order')}. If that has this row, discard the row here. If it lacks the row, agree on the change with the supplier, because the API cannot change an order, and discard the row then.</p>`;
-  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards. po-sync does not read which cells are merged. For your operator: if all such files have merged cells, set <code>fillDown</code> in the mapping of the source.</p>`;
-}
-
-/** Rows without a number that are looked for on one side of a line. */
-const MOST_LOOSE = 50;
-
-/** Lines between two rows: empty ones, or those of a cell with line breaks. */
-const MOST_BETWEEN = 5;
-
-/** The rows without a number next to each other on one side of a line, the nearest first. */
-async function looseRows(
-  api: ApiContext,
-  batch: string,
-  from: number,
-  away: 1 | -1,
-): Promise<FullLetter[]> {
-  const rows: FullLetter[] = [];
-  let between = 0;
-  for (
-    let line = from + away;
-    line > 0 && rows.length < MOST_LOOSE && between <= MOST_BETWEEN;
-    line += away
-  ) {
-    const row = await readLetter(
-      api,
-      idOf(batch, { purchaseOrderNumber: '', location: { line } }),
-    ).catch(() => undefined);
-    between = row === undefined ? between + 1 : 0;
-    if (row === undefined) continue;
-    if (row.purchaseOrderNumber !== '') break;
-    rows.push(row);
-  }
-  return rows;
-}
-
-/** What the rows say that may belong to an order, which its own form does not show. */
-async function rowsInDoubt(
-  api: ApiContext,
-  { batch, location, problems = [] }: FullLetter,
-): Promise<Html | undefined> {
-  const messages = problems.flatMap(({ code, message }) =>
-    code === 'row-in-doubt' ? message : [],
-  );
-  const lines = messages.flatMap(
-    (one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? [],
-  );
-  const found = [...new Set(lines)].map(async (text) => {
-    const line = Number(text);
-    const away = line >= location.line ? 1 : -1;
-    const rows = await looseRows(api, batch, line - away, away);
-    return rows
-      .filter(({ closed }) => !closed)
-      .map((row) => {
-        const items = firstOf(row.itemsRead ?? row.articles);
-        return html`<p>${link(letterPath(row.id), `Line ${row.location.line}`)}, without an order number: ${items || 'no item'}.</p>`;
-      });
-  });
-  return html`${(await Promise.all(found)).flat()}`;
-}
-
 function factsOf({
   kind,
   message,
@@ -174,7 +89,7 @@ function factsOf({
   return facts([
     ['kind', outcomeWord(kind)],
     // The table of problems follows.
-    ['message', problems.length === 0 ? inForm(message, letter.purchaseOrderNumber) : undefined],
+    ['message', problems.length === 0 ? inForm(message) : undefined],
     [
       'API',
       httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`,
@@ -184,7 +99,7 @@ function factsOf({
     ['last', timeText(letter.lastAt)],
     [
       'order',
-      isNameless({ ...letter, location, problems })
+      isNameless({ ...letter, location })
         ? undefined
         : link(orderPath(letter.purchaseOrderNumber), 'History of the order'),
     ],
@@ -239,12 +154,12 @@ function actions(
   const isRow = isNameless(letter);
   const name = isRow ? 'This row' : number || 'This order';
   const again = discardedAgain([{ kind, problems }], isRow ? 1 : 0);
-  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${again}`;
+  const sure = `${name} is not sent from this file, and is in no fix.xlsx any more. This cannot be undone. ${again}`;
   const discard =
     kind === 'inDoubt' || !isFree
       ? undefined
       : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
-  const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
+  const fix = html`<p>You can also download fix.xlsx of ${link(batchPath(batch), 'its batch')}, correct it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
   const title = kind === 'inDoubt' ? 'Settle it' : 'Other ways';
   const others = (last: Html | undefined) =>

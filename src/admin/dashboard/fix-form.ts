@@ -1,11 +1,15 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
+import type { SentRow } from '../../correct/patch.ts';
 import type { CellProblem, CheckedCorrection } from '../../operate/corrections/check-correction.ts';
-import { type Correctable, MOST_ADDED } from '../../operate/corrections/corrections.ts';
-import type { CorrectedRow, FixCell, FixRow } from '../../operate/corrections/fix-rows.ts';
-import { CONFIRMED, placeText } from '../../order/fixing.ts';
+import {
+  type Correctable,
+  type FixCell,
+  type FixRow,
+  MOST_ADDED,
+} from '../../operate/corrections/corrections.ts';
+import { CONFIRM } from '../../order/fixing.ts';
 import { NUMBER_TAKEN } from '../../order/number-texts.ts';
-import { problemText } from '../../order/record.ts';
 import { escapeHidden } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText, visible } from '../../report/page/html.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
@@ -16,7 +20,7 @@ import { badge, batchPath, letterPath, link, sameContentNote, table } from './pa
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
 export type Entered = {
-  corrected: readonly CorrectedRow[];
+  corrected: readonly SentRow[];
   isSent?: boolean;
   checked?: CheckedCorrection;
   trouble?: string;
@@ -25,7 +29,7 @@ export type Entered = {
 
 /**
  * The part of a dead letter's page in which its cells are corrected. `isBusy`: a correction is being sent. `refresh`:
- * seconds until it shows more. `isEarly`: its fix file is not written yet.
+ * seconds until it shows more. `isEarly`: its report is not written yet.
  */
 export type FixSection = {
   body: Html | undefined;
@@ -99,7 +103,7 @@ function resultOf(
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(
     ({ id, purchaseOrderNumber: number, message }) =>
-      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${inForm(message, number)}</div>`,
+      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${inForm(message)}</div>`,
   );
   if (rest.length > 0) return html`${rest}`;
   return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');
@@ -130,21 +134,21 @@ const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> =
 
 function form(
   letter: FullLetter,
-  { rows: { rows: known, added }, version }: Correctable,
+  { rows: known, added, revision }: Correctable,
   entered: Entered | undefined,
   confirm: string | undefined,
 ): Html {
   const more = (entered?.corrected.length ?? 0) - known.length;
-  const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added ?? NO_ROW)];
+  const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added)];
   const found =
-    entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
+    entered?.checked?.orders.flatMap(({ problems }) => problems) ??
+    known.flatMap(({ problems }, row) => problems.map((one) => ({ row, ...one })));
   const inWords = found.map((one) => ({
     ...one,
-    message: inForm(one.message, letter.purchaseOrderNumber),
+    message: inForm(one.message),
   }));
   const canConfirm =
-    letter.kind !== 'conflict' ||
-    found.some(({ message }) => message.includes(`write ${CONFIRMED}`));
+    letter.kind !== 'conflict' || found.some(({ message }) => message.includes(CONFIRM));
   const parts = rows.map((row, i) =>
     rowPart(
       row,
@@ -159,11 +163,11 @@ function form(
       ? undefined
       : html`<label>Enter ${confirm} to confirm sending <input name="confirm" autocomplete="off"></label>`;
   return html`<form method="post" action="${letterPath(letter.id)}/fix#correct" class="sheet">
-<input type="hidden" name="version" value="${version}">
-<p>Change what is wrong, as in the fix file. Checking changes nothing. Sending uses the same checks as a fix file that is dropped.</p>
+<input type="hidden" name="revision" value="${revision}">
+<p>Change what is wrong. Checking changes nothing. Sending uses the same checks as a file that is dropped.</p>
 ${parts}
 <input type="hidden" name="added" value="${Math.max(0, more)}">
-<div class="acts">${field}${added && more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send"${letter.kind === 'conflict' ? undefined : html` class="main"`}>Send the correction</button></div>
+<div class="acts">${field}${more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send"${letter.kind === 'conflict' ? undefined : html` class="main"`}>Send the correction</button></div>
 </form>`;
 }
 
@@ -171,7 +175,7 @@ ${parts}
 function rowPart(
   row: FixRow,
   index: number,
-  entered: CorrectedRow | undefined,
+  entered: SentRow | undefined,
   found: readonly CellProblem[],
   { canConfirm, kind }: { canConfirm: boolean; kind: 'added' | 'several' | 'only' },
 ): Html {
@@ -184,12 +188,12 @@ function rowPart(
     const isFirst = named.indexOf(plain(cell.name)) === i;
     return cellPart(cell, {
       id: `v.${index}.${i}`,
-      now: entered?.values[i] ?? cell.value,
+      now: entered?.cells[cell.name] ?? cell.value,
       wrong: isFirst ? wrong : [],
     });
   });
-  const checked = entered?.confirmed ? html` checked` : undefined;
-  const isOut = entered?.leave ? html` checked` : undefined;
+  const checked = entered?.act === 'send' ? html` checked` : undefined;
+  const isOut = entered?.act === 'delete' ? html` checked` : undefined;
   const leaving = {
     added: html`<button name="do" value="remove.${index}">Remove this row</button>`,
     several: html`<label class="check"><input type="checkbox" name="out.${index}" value="leave"${isOut}> ${LEAVE_OUT}</label>`,
@@ -204,7 +208,7 @@ ${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index
 
 type Entry = { id: string; now: string; wrong: readonly CellProblem[] };
 
-/** Characters that a field can hold. Longer values are changed in the fix file. */
+/** Characters that a field can hold. Longer values are changed in fix.xlsx. */
 const LONGEST = 1000;
 
 function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
@@ -226,51 +230,30 @@ function plain(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** What the dead letter says about its cells, before somebody changed one. */
-function knownProblems({ problems = [] }: FullLetter, rows: readonly FixRow[]): CellProblem[] {
-  return problems.map((problem) => {
-    const at = problem.pointer;
-    const inRow = ({ place }: FixRow) =>
-      at === undefined
-        ? place === placeText({ line: problem.line })
-        : at === place || at.startsWith(`${place}/`);
-    const row = Math.max(0, rows.findIndex(inRow));
-    const field = at === undefined ? problem.field : at.slice((rows[row]?.place ?? '').length + 1);
-    return {
-      row,
-      field,
-      message: at === undefined ? problemText({ ...problem, field: '' }) : problem.message,
-    };
-  });
-}
-
-const NO_ROW: FixRow = { place: '', code: '', message: '', cells: [] };
-
 /** The rows that a form brings back, in the order of the dead letter's rows, then those that were added. */
 export function readEntered(
-  { rows: { rows, added } }: Correctable,
+  { rows, added }: Correctable,
   { added: count = '', ...fields }: Readonly<Record<string, string>>,
-): CorrectedRow[] {
-  const more = added && /^\d{1,2}$/.test(count) ? Math.min(Number(count), MOST_ADDED) : 0;
-  return [...rows, ...Array.from({ length: more }, () => added ?? NO_ROW)].map(
-    ({ cells }, row) => ({
-      values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
-      confirmed: fields[`ok.${row}`] !== undefined,
-      leave: fields[`out.${row}`] !== undefined,
-    }),
-  );
+): SentRow[] {
+  const more = /^\d{1,2}$/.test(count) ? Math.min(Number(count), MOST_ADDED) : 0;
+  return [...rows, ...Array.from({ length: more }, () => added)].map(({ cells }, row) => ({
+    ...(row < rows.length && { row: row + 1 }),
+    cells: Object.fromEntries(
+      cells.map(({ name, value }, i) => [name, entered(value, fields[`v.${row}.${i}`])]),
+    ),
+    act:
+      fields[`out.${row}`] !== undefined
+        ? 'delete'
+        : fields[`ok.${row}`] !== undefined
+          ? 'send'
+          : '',
+  }));
 }
 
 /** What was entered, and one more row to fill in. */
-export function withAddedRow(
-  { rows: { added } }: Correctable,
-  corrected: readonly CorrectedRow[],
-): CorrectedRow[] {
-  const more =
-    added === undefined
-      ? []
-      : [{ values: added.cells.map(({ value }) => value), confirmed: false }];
-  return [...corrected, ...more];
+export function withAddedRow({ added }: Correctable, corrected: readonly SentRow[]): SentRow[] {
+  const cells = Object.fromEntries(added.cells.map(({ name, value }) => [name, value]));
+  return [...corrected, { act: '', cells }];
 }
 
 /** A page shows hidden characters as escapes, and cuts long texts: what came back unchanged is the value itself. */

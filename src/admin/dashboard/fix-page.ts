@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Mapping, mappingFor, plainMapping } from '../../config/config.ts';
+import { type Mapping, mappingsFor } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { columnAt } from '../../mapping/column-at.ts';
 import type { OrderHistory } from '../../operate/orders/explain-order.ts';
 import type { Item } from '../../order/order.ts';
-import { columnNamed } from '../../parse/columns.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -30,7 +30,7 @@ export function fixPageRoutes(api: ApiContext): Route[] {
 }
 
 async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
-  const { do: act, version = '', confirm, ...fields } = request.body as Record<string, string>;
+  const { do: act, revision = '', confirm, ...fields } = request.body as Record<string, string>;
   const path = letterPath(request.params['id'] ?? '');
   const url = new URL(path, request.url);
   const show = (entered?: Entered, status = 200) =>
@@ -48,7 +48,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
     if (removed !== undefined) {
       // A row of the order is left out instead, which is checked.
       const isKept = (_: unknown, row: number) =>
-        row !== Number(removed) || row < found.rows.rows.length;
+        row !== Number(removed) || row < found.rows.length;
       return await show({ corrected: corrected.filter(isKept) });
     }
     if (act !== 'send')
@@ -60,7 +60,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
     const result = await sendCorrection(
       api,
       letter,
-      { version, corrected, confirm },
+      { revision: Number(revision), corrected, confirm },
       request.principal,
     );
     if (result.sent === undefined)
@@ -103,7 +103,7 @@ async function comparedWith(
     number === ''
       ? undefined
       : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
-  const mapping = mappingFor(api.base.config, source) ?? plainMapping();
+  const mapping = mappingsFor(api.base.config, source)[0]?.mapping;
   const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], {
     header,
     mapping,
@@ -128,7 +128,7 @@ const SENT: Readonly<Partial<Record<OrderHistory['state'], typeof IS_SENT>>> = {
   unknown: IS_BEING_SENT,
 };
 
-type ReadBy = { header: readonly string[]; mapping: Mapping };
+type ReadBy = { header: readonly string[]; mapping: Mapping | undefined };
 
 /** Whether rows that were entered have exactly these items, written in the same way. */
 function haveItems(
@@ -137,8 +137,8 @@ function haveItems(
   { header, mapping }: ReadBy,
 ) {
   const [article, quantity] = [
-    columnNamed('articleCode', header, mapping),
-    columnNamed('quantity', header, mapping),
+    columnAt('articleCode', header, mapping),
+    columnAt('quantity', header, mapping),
   ];
   if (article === undefined || quantity === undefined || items.length === 0) return false;
   const entered = rows.map((cells) =>

@@ -6,11 +6,12 @@ import {
   inProgressText,
   type OrderInProgress,
 } from '../../operate/orders/in-progress.ts';
+import { CONFIRM } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import { addError, byWeight, type ErrorGroups, isNameless, TOTAL } from '../../report/story.ts';
+import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { nextBelow } from '../api/rows-elsewhere.ts';
 import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
@@ -19,36 +20,16 @@ import { batchPath, letterPath, link, orderPath } from './parts.ts';
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
 
-/** A message about a fix file, for the form of an order, which has a box instead of the cell and rows of this order only. */
-export function inForm(message: string, number: string): string {
+/** A message for the form of an order, which has boxes instead of the column _do. */
+export function inForm(message: string): string {
   return message
     .replace(
-      'correct it and enter the number of this order in it',
-      `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
+      'leave one of the rows out in the dashboard',
+      `check "${LEAVE_OUT}" in one of the rows`,
     )
-    .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
-    .replace(
-      'enter the number of this order in that row, or add it again if it is gone',
-      'take it in again, or add it',
-    )
-    .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
-    .replace(
-      'remove it and, in each other row',
-      `check "${LEAVE_OUT}" in it and, in each other row`,
-    )
-    .replace('and remove the other.', 'and leave the other out.')
-    .replace(' of its rows in the fix file', ' in each of its rows')
-    .replace(
-      /: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter; in the \.csv form, it can be held again)?(?=\.)/,
-      '',
-    )
-    .replace('In a fix file, also write', 'Also write')
+    .replace('leave it out in the dashboard', `check "${LEAVE_OUT}" in it`)
     .replace('discard it in the dashboard or ask', 'discard it or ask')
-    .replace('drop it in a fix file without that row', 'send it as it is')
-    .replace(
-      /write confirmed into _error_check( of the fix file)?/g,
-      `check "${CORRECT_AS_IT_IS}"`,
-    );
+    .replaceAll(CONFIRM, `check "${CORRECT_AS_IT_IS}"`);
 }
 
 /** Which messages of a row its box answers, where that are several: each of them, also for one that a person may have missed. */
@@ -62,7 +43,6 @@ export function answersText(messages: readonly string[]): string {
 }
 
 type Shown = {
-  purchaseOrderNumber: string;
   field?: string;
   message: string;
   items?: string;
@@ -70,19 +50,10 @@ type Shown = {
 };
 
 /** What is wrong with one order of a list, its items, and that another file has it. */
-export function messageOf({
-  purchaseOrderNumber,
-  field = '',
-  message,
-  items,
-  already,
-}: Shown): Html {
+export function messageOf({ field = '', message, items, already }: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
-  const text = inForm(problemText({ field, message }), purchaseOrderNumber);
-  // Each row in doubt has this message, and the page of the order has what to do.
-  const [short = text] =
-    /^.{0,80}a row of this order may be missing: .+? may belong to this order\./s.exec(text) ?? [];
-  if (already === undefined) return html`${short}${own}`;
+  const text = inForm(problemText({ field, message }));
+  if (already === undefined) return html`${text}${own}`;
   const said = already.replace(/^[a-z]/, (first) => first.toUpperCase());
   // Its message may be only that, and what to do.
   if (withoutRemedy(message) === already)
@@ -95,20 +66,13 @@ export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
   const { next, areBusy } = await nextBelow(api, id);
   if (next === undefined)
     return html`<p>${areBusy ? 'Those below it in the list are in progress. ' : ''}${link('/dead-letters', 'Orders that need you')}</p>`;
-  const { field = '', value = '', code, message, location } = next;
-  const name = nameOf({
-    ...next,
-    problems: [{ line: location.line, field, value, code, message }],
-  });
-  return html`<p>The next one that needs you: ${link(letterPath(next.id), name)}</p>`;
+  return html`<p>The next one that needs you: ${link(letterPath(next.id), nameOf(next))}</p>`;
 }
 
-/** What the page of an order is about. A totals row has a label where others have a number. */
+/** What the page of an order is about. */
 export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
   if (!isNameless(letter)) return letter.purchaseOrderNumber || 'An order without a number';
-  const label =
-    letter.purchaseOrderNumber || letter.problems?.find(({ code }) => code === TOTAL)?.value;
-  return label ? `A row with the label ${label}` : 'A row without an order number';
+  return 'A row without an order number';
 }
 
 /** Which file has the order in progress, and how to stop it. Discarding it here would not. */

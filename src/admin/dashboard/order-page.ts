@@ -264,7 +264,7 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
   const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, history) : undefined;
-  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${inForm(result.message, result.purchaseOrderNumber)}`}`;
+  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${inForm(result.message)}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
   const advice = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';

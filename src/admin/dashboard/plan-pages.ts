@@ -103,7 +103,7 @@ export async function planPage({
   const body = html`<h1>${inWords(plan)}</h1>
 <p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${progressOf(plan)}` : ''}</p>
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
-${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
+${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list does not show for certain which orders the API has: ${listCheck}.</p>`}
 <h2>${isOver ? 'What happened' : 'What happens'}</h2>
 ${table('Counts', [plan.nameless === 0 ? 'orders' : 'orders and rows', isOver ? 'result' : 'plan'], rows)}
 ${mayOperate && state === 'ready' ? confirmation(plan, confirm) : undefined}

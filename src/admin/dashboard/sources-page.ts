@@ -1,4 +1,4 @@
-import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
+import { type Config, mappingsFor, type Source } from '../../config/config.ts';
 import { count, counted, duration } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import {
@@ -91,22 +91,23 @@ export function stateText({ state, code }: SourceStatus): string {
   return code === undefined ? state : `${state} (${code})`;
 }
 
-/** How columns become fields: the names that are looked for, and what a file without a column gets. */
-function mappingPart({ name, mapping: key }: Source, config: Config): Html {
-  const mapping = mappingFor(config, name) ?? plainMapping();
-  const { fields, defaults, ...settings } = mapping;
-  const given: Readonly<Record<string, unknown>> = defaults;
-  const rows = Object.entries(fields).map(([field, columns]) => [
-    html`<code>${field}</code>`,
-    html`${columns.join(', or ')}`,
-    html`${given[field] === undefined ? '–' : valueText(given[field])}`,
-  ]);
-  const others = Object.entries(settings).filter(
-    ([, value]) => !(Array.isArray(value) && value.length === 0),
-  );
-  return html`<h3>Mapping ${key ?? '(none: the names of the API)'}</h3>
-${table(`Mapping of ${name}`, ['field', 'column', 'without one'], rows)}
+/** What its files are read as: what each column is, and how they are written. */
+function mappingPart({ name }: Source, config: Config): Html {
+  const parts = mappingsFor(config, name).map(
+    ({ name: key, mapping: { columns, ...settings } }) => {
+      const rows = Object.entries(columns).map(([column, keys]) => [
+        html`${column}`,
+        html`${valueText(keys)}`,
+      ]);
+      const others = Object.entries(settings).filter(
+        ([, value]) => !(Array.isArray(value) && value.length === 0),
+      );
+      return html`<h3>Mapping ${key}</h3>
+${table(`Mapping ${key} of ${name}`, ['column', 'is'], rows)}
 <details><summary>How its files are read</summary>${facts(others.map(([setting, value]) => [setting, valueText(value)]))}</details>`;
+    },
+  );
+  return html`${parts.length === 0 ? html`<h3>Mapping (none: the names of the API)</h3>` : parts}`;
 }
 
 function valueText(value: unknown): string {

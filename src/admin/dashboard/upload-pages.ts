@@ -177,7 +177,7 @@ function detailsOf(preview: UploadPreview): Html {
     html`${one.purchaseOrderNumber}`,
     html`${one.field}`,
     html`<code>${asShown(one.value)}</code>`,
-    html`${inForm(problemText({ ...one, field: '' }), one.purchaseOrderNumber)}`,
+    html`${inForm(problemText({ ...one, field: '' }))}`,
   ]);
   const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [
     link(orderPath(number), number),

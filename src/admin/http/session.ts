@@ -27,12 +27,14 @@ export type Sessions = ReturnType<typeof createSessions>;
  */
 export function createSessions({ redis, keys, time }: SessionStore, tokens: AdminTokens) {
   let key: Buffer | undefined;
+  let stored: string | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
 
   /** The signing key; undefined while there is none. Reads only, because Redis may be full. */
   async function readKey(): Promise<Buffer | undefined> {
     if (redis.status !== 'ready') return key;
-    const found = Buffer.from((await redis.get(keys.sessionKey)) ?? '', 'base64url');
+    stored = await redis.get(keys.sessionKey);
+    const found = Buffer.from(stored ?? '', 'base64url');
     key = found.length === KEY ? found : undefined;
     readAt = performance.now();
     return key;
@@ -41,7 +43,10 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
   async function keyToSign(): Promise<Buffer | undefined> {
     const found = await readKey();
     if (found !== undefined || redis.status !== 'ready') return found;
-    await redis.set(keys.sessionKey, randomBytes(KEY).toString('base64url'), 'NX');
+    const fresh = randomBytes(KEY).toString('base64url');
+    // One that cannot sign would keep everybody out.
+    if (stored === null) await redis.set(keys.sessionKey, fresh, 'NX');
+    else await redis.set(keys.sessionKey, fresh);
     return readKey();
   }
 

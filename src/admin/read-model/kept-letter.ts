@@ -18,7 +18,7 @@ function cutMessage(message: string): string {
   if (text.length <= LONGEST) return text;
   const part = text.slice(0, LONGEST - 1).toWellFormed();
   const words = /^.*(?=\s)/s.exec(part)?.[0] ?? part;
-  return `${words.replace(/,?(?: or)? write(?: confirmed(?: into [^.;]*)?)?$/, '').replace(/[\s,]+$/, '')}…`;
+  return `${words.replace(/,?(?: or)? write(?: send(?: into[^;]*)?)?$/, '').replace(/[\s,]+$/, '')}…`;
 }
 
 /** An open dead letter as the list keeps it. */

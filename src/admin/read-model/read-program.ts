@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
-import { correctedBatch, findOrder } from '../../operate/orders/find-in-file.ts';
+import { findOrder } from '../../operate/orders/find-in-file.ts';
 import {
   type Closed,
   type Closing,
@@ -104,7 +104,6 @@ function createReads() {
     load,
     find,
     orders: createOrders(settledIn),
-    correctedBatch,
     findOrder,
   };
 }

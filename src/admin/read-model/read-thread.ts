@@ -63,7 +63,6 @@ export function openReadThread(): ReadThread {
     load: remote('load'),
     find: remote('find'),
     orders: remote('orders'),
-    correctedBatch: remote('correctedBatch'),
     findOrder: remote('findOrder'),
     get isDead() {
       return dead !== undefined;
@@ -81,16 +80,13 @@ function startThread(): Worker {
 
 /** Reads files of batches in the thread: reading them must not delay the delivery of orders. */
 export function createFileReads(
-  context: Pick<OperatorContext, 'batches' | 'config'>,
+  context: Pick<OperatorContext, 'config'>,
   thread: () => Promise<ReadThread>,
 ) {
   /** Searches an order in its file. */
   async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
     const { environment, mappings, reports, sources } = context.config;
-    const letters = await thread();
-    const named = await letters.correctedBatch(wanted);
-    const corrected = named === undefined ? undefined : await context.batches.find(named);
-    return await letters.findOrder(wanted, { environment, mappings, reports, sources }, corrected);
+    return await (await thread()).findOrder(wanted, { environment, mappings, reports, sources });
   }
 
   return { findOrder };

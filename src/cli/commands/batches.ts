@@ -104,16 +104,19 @@ export async function batchesShowCommand(
   return 0;
 }
 
-/** `batches release BATCH`: resumes delivery of a held batch. */
-export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promise<number> {
+/** `batches release BATCH`: sends a file that waits; `--without-rows`: without those that belong to no order. */
+export async function batchesReleaseCommand(
+  args: ActArgs & { withoutRows?: boolean },
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.held === undefined) throw await notHeld(batch, context);
-  const question = `${batch.batch} is held: ${withoutStop(fileWaitText(batch.held))}. Release it?`;
+  const question = `${batch.batch} waits: ${withoutStop(fileWaitText(batch.held))}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const text = await releaseText(batch, args.dryRun, context);
   const release = async () => ({
-    released: await releaseBatch(batch, context),
+    released: await releaseBatch(batch, context, args),
     text: releasedText(batch),
   });
   const { released } = args.dryRun

@@ -1,18 +1,19 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
-import type { StatusValues } from '../../operate/orders/check-file.ts';
+import type { OrderToSend } from '../../correct/read-orders.ts';
+import type { ColumnUse } from '../../operate/orders/check-file.ts';
 import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
+import type { ContentWait } from '../../order/file-wait.ts';
 import type { Order } from '../../order/order.ts';
-import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
-import type { OrderToSend } from '../../validate/read-orders.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
-import { notSentText, statusText } from './column-texts.ts';
+import { columnTexts } from './column-texts.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -21,11 +22,12 @@ export type CheckPrinter = {
   end(): void;
 };
 
-/**
- * `decimal`: of the mapping; with `auto`, the sign of the format decides about no ambiguous quantity. `unused`: columns or
- * keys that no field is read from.
- */
-type ReadAs = { warnings: readonly string[]; decimal: Decimal; unused: readonly string[] };
+/** `columns`: each one with what happens to it. `waits`: why the file would wait for a person. */
+type ReadAs = {
+  warnings: readonly string[];
+  columns: readonly ColumnUse[];
+  waits: ContentWait | undefined;
+};
 
 /** Prints one file: its format, each problem as it is found, then the result. */
 export type FilePrinter = {
@@ -40,20 +42,20 @@ export type FilePrinter = {
 
 /**
  * The content of a readable file. `nameless`: how many of the orders are rows without an order number. `preview.list`:
- * `ok`, or why the API's list could not be read. `first` is its first order that would be sent, exactly as it would be; without a preview, its first valid one.
+ * `ok`, or why the API's list could not be read. `waits`: nothing is sent before it is released. `first` is its first order that would be sent, exactly as it would be; without a preview, its first valid one.
  */
 export type CheckedFile = {
   orders: number;
   nameless: number;
   invalid: number;
   first?: Order | undefined;
-  statuses: readonly StatusValues[];
+  waits: boolean;
   preview?: Preview & { list: string };
 };
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, statuses, preview?} or {file, error}]}`;
+ * `{"files": [{file, format, records, columns, waits?, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`;
  * with `--orders`, `toSend: [{line, …}]` comes after the problems.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
@@ -66,9 +68,10 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
     let problems = 0;
     const opening = `${separator}\n{"file":${JSON.stringify(file)}`;
     return {
-      onFormat(format, records, { warnings, unused }) {
+      onFormat(format, records, { warnings, columns, waits }) {
         isOpen = true;
-        out(`${opening},${members({ format, records, unused, warnings })},"problems":[`);
+        const wait = waits && { waits: { ...waits, message: fileWaitText(waits) } };
+        out(`${opening},${members({ format, records, columns, ...wait, warnings })},"problems":[`);
       },
       onProblem(problem, order) {
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
@@ -79,8 +82,8 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         for await (const order of orders)
           out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
-      done({ orders, invalid, first, statuses, preview }) {
-        const more = { statuses, ...(preview && { preview }) };
+      done({ orders, invalid, first, preview }) {
+        const more = preview && { preview };
         out(`],${members({ orders, invalid, first: first ?? null, ...more })}}`);
       },
       failed(error) {
@@ -122,10 +125,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
             );
         },
         done(checked) {
-          const facts = [...repeatTexts(repeats), ...checked.statuses.map(statusText)].map(
-            (line) => `${file}: ${line}`,
-          );
-          for (const line of facts) shell.out(`${printable(line)}\n`);
+          for (const line of repeatTexts(repeats)) shell.out(`${printable(`${file}: ${line}`)}\n`);
           shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
         },
         failed: (error) => shell.err(failureText(file, error)),
@@ -140,24 +140,21 @@ function formatText(
   file: string,
   format: FileFormat,
   records: number,
-  { warnings, decimal, unused }: ReadAs,
+  { warnings, columns, waits }: ReadAs,
 ): string {
-  const isSet = decimal !== 'auto';
   const facts = [
     format.gzip === true ? `${format.type} in gzip` : format.type,
     format.delimiter === undefined
       ? undefined
       : `delimiter ${format.delimiter === '\t' ? 'tab' : JSON.stringify(format.delimiter)}`,
     format.encoding,
-    format.decimal === undefined
-      ? undefined
-      : `decimal "${format.decimal}"${isSet ? '' : ' (as its unambiguous quantities have it)'}`,
+    format.decimal === undefined ? undefined : `decimal "${format.decimal}"`,
   ];
   const known = facts.filter((fact) => fact !== undefined).join(', ');
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
-  const ignored = notSentText(unused, isTable ? 'columns' : 'keys', records);
-  if (ignored !== '') lines.unshift(`${printable(`${file}: ${ignored}`)}\n`);
+  for (const line of columnTexts(columns)) lines.unshift(`${printable(`${file}: ${line}`)}\n`);
+  if (waits) lines.push(`${printable(`${file}: waits: ${fileWaitText(waits)}`)}\n`);
   return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
 }
 
@@ -188,15 +185,16 @@ function problemText(file: string, problem: Problem, order: string): string {
 /** The counts, and the first order as it would be sent. */
 function resultText(
   file: string,
-  { orders, nameless, invalid, first, preview }: CheckedFile,
+  { orders, nameless, invalid, first, preview, waits }: CheckedFile,
 ): string {
   const checked =
     invalid === 0 ? 'all valid' : `${count(invalid)} ${nameless > 0 ? 'of them ' : ''}invalid`;
   const verdict =
     orders === 0 ? 'nothing to send' : preview === undefined ? checked : comparedText(preview);
+  const then = waits ? ' once a person releases it' : '';
   const example =
     first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
-  return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
+  return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}${then}\n${preview === undefined ? '' : previewText(preview)}${example}`;
 }
 
 /** Every order once: one of an export that failed a check can be settled since. */

@@ -1,21 +1,19 @@
 import path from 'node:path';
 import { type Config, type Source, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import type { Inspection } from '../../correct/inspection.ts';
+import type { ReadAs, ReadAsDeps } from '../../correct/read-as.ts';
+import { ordersToSend } from '../../correct/read-orders.ts';
 import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
-import { checkFile, createStatusCounts } from '../../operate/orders/check-file.ts';
+import { checkFile, columnUses } from '../../operate/orders/check-file.ts';
 import {
   createPreviewer,
   type Previewer,
   type Verdict,
 } from '../../operate/orders/preview-orders.ts';
 import type { CheckedOrder, InvalidOrder } from '../../order/order.ts';
-import { unusedColumns } from '../../parse/columns.ts';
-import type { Inspection } from '../../parse/inspection.ts';
-import { unknownBatchWarning } from '../../parse/unreadable.ts';
 import { isNameless } from '../../report/story.ts';
-import type { HowToReadDeps } from '../../validate/how-to-read.ts';
-import { ordersToSend } from '../../validate/read-orders.ts';
 import { type CommonArgs, configIfAny, openOperatorContext } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
@@ -92,7 +90,7 @@ export async function checkFiles(
 
 /** What files are read with: `source` is the one they are checked for. */
 type Readings = {
-  config: HowToReadDeps['config'];
+  config: ReadAsDeps['config'];
   source: string | undefined;
   /** That source was chosen among several, because none was named. */
   isChosen: boolean;
@@ -108,9 +106,6 @@ const NO_CONFIG: Readings['config'] = {
   reports: { path: '', keep: 0 },
 };
 
-/** What the orders say in status columns whose verdict is not known yet. */
-type Said = ReturnType<ReturnType<typeof createStatusCounts>['of']>;
-
 async function checkOne(
   file: string,
   readings: Readings,
@@ -119,7 +114,8 @@ async function checkOne(
   try {
     const checked = await checkOrders(file, readings, printer);
     printer.done(checked);
-    const { invalid, preview } = checked;
+    const { invalid, preview, waits } = checked;
+    if (waits) return 2;
     return (preview ? preview.invalid + preview.conflict + preview.waiting : invalid) > 0 ? 2 : 0;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
@@ -132,7 +128,7 @@ async function checkOne(
 function withSource(error: PoSyncError, { source, config: { sources } }: Readings): PoSyncError {
   const mapping = sources.find(({ name }) => name === source)?.mapping;
   if (source === undefined) return error;
-  const used = `It was checked for source ${source} (${mapping === undefined ? 'without a mapping' : `mapping ${mapping}`})`;
+  const used = `It was checked for source ${source} (${mapping === undefined ? 'without a mapping' : `mapping ${[mapping].flat().join(', ')}`})`;
   const remedy = [error.remedy, `${used}, because no --source was given.`]
     .filter((text) => text !== undefined)
     .join(' ');
@@ -146,17 +142,14 @@ async function checkOrders(
   printer: FilePrinter,
 ): Promise<CheckedFile> {
   const { config, source, signal, previewer, orders } = readings;
-  const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0, statuses: [] };
+  const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0, waits: false };
   const isSent: boolean[] = [];
-  const waiting: Said[] = [];
-  let statuses: ReturnType<typeof createStatusCounts> | undefined;
   let preview: ReturnType<Previewer['file']> | undefined;
 
-  function begin({ isFixFile, mapping, reading }: Inspection): void {
-    statuses = createStatusCounts({ reading, mapping });
+  function begin({ isFixFile = false }: Inspection): void {
     const isExport = ({ name, type }: Source) => name === source && type === 'export';
     const exportName = config.sources.find(isExport)?.name;
-    const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
+    const facts = { again: isFixFile, exportName };
     preview = previewer?.file(facts, compared);
   }
 
@@ -164,19 +157,12 @@ async function checkOrders(
     for (const problem of problems) printer.onProblem({ ...problem, value: '' }, number, false);
     checked.invalid += Number(problems.length > 0);
     isSent.push(verdict === 'new');
-    statuses?.add(
-      waiting.shift() ?? [],
-      verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held',
-    );
     if (verdict === 'new' && order) checked.first ??= order;
   }
 
   function count(order: CheckedOrder): void {
     checked.orders += 1;
-    const said = statuses?.of(order) ?? [];
-    if (preview) waiting.push(said);
-    else {
-      statuses?.add(said, order.valid ? 'sent' : 'held');
+    if (!preview) {
       isSent.push(order.valid);
       if (order.valid) checked.first ??= order.order;
     }
@@ -185,8 +171,7 @@ async function checkOrders(
 
   function hold({ number, place, problems }: InvalidOrder): void {
     checked.invalid += 1;
-    const letter = { purchaseOrderNumber: number, location: place, problems: [...problems] };
-    const isRow = isNameless(letter);
+    const isRow = isNameless({ purchaseOrderNumber: number, location: place });
     checked.nameless += Number(isRow);
     for (const problem of problems) printer.onProblem(problem, number, isRow);
   }
@@ -197,8 +182,8 @@ async function checkOrders(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
-      inspected(inspection, unknownBatch) {
-        printFormat(inspection, unknownBatch, readings, printer);
+      inspected({ inspection }: ReadAs) {
+        printFormat(inspection, printer);
         begin(inspection);
       },
       order(order) {
@@ -206,38 +191,20 @@ async function checkOrders(
         return preview?.add(order);
       },
       leftOut(one) {
-        statuses?.leftOut(one);
         preview?.leftOut(one);
       },
     },
   );
+  checked.waits = inspection.waits !== undefined;
   const result = await preview?.done();
-  checked.statuses = statuses?.found() ?? [];
   if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
   return result
     ? { ...checked, preview: { ...result, list: previewer?.trouble?.reason ?? 'ok' } }
     : checked;
 }
 
-function printFormat(
-  { shape, records, warnings, mapping, reading, unused = [] }: Inspection,
-  unknownBatch: string | undefined,
-  { source, config }: Readings,
-  printer: FilePrinter,
-): void {
-  const unknown =
-    unknownBatch === undefined
-      ? []
-      : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
-  printer.onFormat(shape.format, records, {
-    warnings: [...unknown, ...warnings],
-    decimal: mapping.decimal,
-    unused: 'columns' in reading ? unusedColumns(reading.columns) : unused,
-  });
-}
-
-function missingReport({ reports }: Readings['config']): string {
-  return reports.path === ''
-    ? 'no configuration names its reports'
-    : `its report is not in ${reports.path}`;
+function printFormat(inspection: Inspection, printer: FilePrinter): void {
+  const { shape, records, warnings, waits } = inspection;
+  const columns = columnUses(inspection);
+  printer.onFormat(shape.format, records, { warnings, columns, waits });
 }

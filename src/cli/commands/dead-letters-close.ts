@@ -6,7 +6,7 @@ import {
   noneText,
   unmatchedTexts,
 } from '../../operate/dead-letters/dead-letters.ts';
-import { checkList } from '../../operate/delivery/api-list.ts';
+import { checkList, listTroubleText } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
@@ -212,12 +212,12 @@ export async function deadLettersResolveCommand(
 ): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const entry = await findInDoubt(order, context.ledger, as);
-  const { listed, trouble } = await checkList(new Set([order]), context, shell.env);
+  const check = await checkList(new Set([order]), context, shell.env);
   // For a conflict, the list shows the other content: the person decides whether to send the order anyway.
-  if (as === 'resend' && entry.state !== 'conflict' && listed?.has(order)) throw isListed(order);
-  if (!args.json && trouble !== undefined) {
-    shell.out(`The API's list could not be read: ${printable(trouble)}.\n`);
-  }
+  const isShown = check.listed?.has(order);
+  if (as === 'resend' && entry.state !== 'conflict' && isShown) throw isListed(order);
+  if (!args.json && check.trouble !== undefined && !isShown)
+    shell.out(`${printable(listTroubleText(check))}\n`);
   if (!args.dryRun && !(await confirmation(questionOf(order, as), args, shell))) return 1;
   if (!args.dryRun) {
     await recorded({ what: 'resolve', on: order }, context, async () => {
@@ -226,7 +226,8 @@ export async function deadLettersResolveCommand(
     });
     await refreshReports(context);
   }
-  if (args.json) printJson(shell, { order, as, dryRun: args.dryRun, listCheck: trouble ?? 'ok' });
+  if (args.json)
+    printJson(shell, { order, as, dryRun: args.dryRun, listCheck: check.trouble ?? 'ok' });
   else shell.out(`${printable(order)} ${args.dryRun ? 'would be' : 'is'} ${RESULTS[as]}\n`);
   return 0;
 }

@@ -6,7 +6,7 @@ import {
   type RetryVerdict,
   retryDeadLetters,
 } from '../../operate/dead-letters/retry-dead-letters.ts';
-import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
+import { checkList, type ListCheck, listTroubleText } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -33,7 +33,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const reasons = reasonsOf(intoInbox(context.config));
   if (!args.json) shell.out(sentences(await noneOf(plan.numbers, filter, context), shell));
   if (!args.json)
-    shell.out(sentences(planText(plan, check.trouble, reasons, args.yes && !args.dryRun), shell));
+    shell.out(sentences(planText(plan, check, reasons, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json)
       printJson(shell, {
@@ -176,12 +176,7 @@ function isSent(verdict: RetryVerdict): boolean {
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(
-  plan: OrderTally,
-  trouble: string | undefined,
-  reasons: Reasons,
-  isFinal: boolean,
-): string {
+function planText(plan: OrderTally, check: ListCheck, reasons: Reasons, isFinal: boolean): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   const planned = [
     line(retried, 'would be sent again.'),
@@ -189,7 +184,7 @@ function planText(
     line(found, "would be settled as accepted: already in the API's list."),
   ];
   return [
-    trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
+    check.trouble === undefined ? '' : `${printable(listTroubleText(check))}\n`,
     ...(isFinal ? [] : planned),
     leftText(left, reasons),
     ...(plan.sent.length === 0 ? [] : sentAsSteps(plan.sent).map((text) => `${printable(text)}\n`)),
@@ -230,7 +225,7 @@ const reasonsOf = (into: string): Reasons => ({
     'the number was sent with other items, and the API cannot change an order. Agree on the change with the supplier, then discard the order; give it another number in the fix file if it really is another order.',
   corrected: 'a fix file brought the same rows back as another order.',
   'other-spelling':
-    'its number is accepted or in progress from another file, only with other case, spaces or leading zeros. If it is the same order, discard it. If it really is another order, write confirmed into _error_check of its rows in the fix file.',
+    'its number is accepted or in progress from another file, only with other case, spaces or leading zeros. If it is the same order, discard it. If it really is another order, write send into _do of fix.xlsx of its rows in the fix file.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
   forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Config, type Source, startCommandOf } from '../../config/config.ts';
-import { count, counted, duration, orders } from '../../core/format.ts';
+import { count, counted, duration } from '../../core/format.ts';
 import type { SentAs } from '../../ledger/dead-letters.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import {
@@ -278,16 +278,11 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }:
   }
 }
 
-/** What to do about a rehearsed file of a source of this type, with so many things to correct and orders that are only held as `called-off`. */
-export function correctionSteps(
-  kind: Source['type'] | undefined,
-  toCorrect: number,
-  calledOff: number,
-): string[] {
+/** What to do about a rehearsed file of a source of this type, with so many things to correct. */
+export function correctionSteps(kind: Source['type'] | undefined, toCorrect: number): string[] {
   const correct =
     kind === 'export'
       ? 'Correct it in the program that writes the export, or correct the mapping. If it is taken as it is, each order that needs a person is reported once.'
       : 'Correct the file itself, or its mapping, before you drop it into an inbox.';
-  const called = `${orders(calledOff)} ${calledOff === 1 ? 'is' : 'are'} held only as called-off: the file needs no correction. Once it is taken, discard what is cancelled.`;
-  return [...(toCorrect > 0 ? [correct] : []), ...(calledOff > 0 ? [called] : [])];
+  return toCorrect > 0 ? [correct] : [];
 }

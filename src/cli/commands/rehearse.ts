@@ -27,7 +27,7 @@ import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
-import { mappingForSource, sourceNamed } from '../named-source.ts';
+import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
@@ -68,7 +68,7 @@ const PACE = {
  */
 export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise<number> {
   const config = await configIfAny(args, shell);
-  const mapping = config && mappingForSource(args.source, config);
+  const source = config && sourceNamed(args.source, config);
   const faults = await readFaults(
     args.faults === undefined ? FAULTS : path.resolve(shell.cwd, args.faults),
   );
@@ -78,7 +78,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   await using place = await makePlace();
   await drop(file, place.inbox);
   await using sandbox = await openSandbox(place.folder, faults);
-  const rehearsal = configOf(sandbox, place.folder, config, mapping);
+  const rehearsal = configOf(sandbox, place.folder, config, source);
   const end = await run(rehearsal, args, shell);
   if (end === 'interrupted') return shell.signal.reason === 'SIGINT' ? 130 : 143;
   const [batch = ''] = await readdir(rehearsal.reports.path);
@@ -159,7 +159,7 @@ function configOf(
   { baseUrl, authUrl }: Sandbox,
   folder: string,
   config: Config | undefined,
-  mapping: Config['mappings'][string] | undefined,
+  source: Source | undefined,
 ): Config {
   const settings = configSchema.parse({
     data: path.join(folder, 'data'),
@@ -171,7 +171,7 @@ function configOf(
         path: path.join(folder, 'inbox'),
         stable: '100ms',
         poll: '100ms',
-        ...(mapping && { mapping: REHEARSAL }),
+        ...(source?.mapping && { mapping: source.mapping }),
       },
     ],
     reports: { path: path.join(folder, 'reports') },
@@ -180,7 +180,7 @@ function configOf(
     ...settings,
     file: config?.file ?? '',
     environment: REHEARSAL,
-    mappings: mapping === undefined ? {} : { [REHEARSAL]: mapping },
+    mappings: config?.mappings ?? {},
     delivery: { ...settings.delivery, ...config?.delivery, ...PACE },
   };
 }
@@ -243,7 +243,7 @@ async function rehearsedLines(
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
-  const { lines, calledOff } = await problemLines(folder);
+  const lines = await problemLines(folder);
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
@@ -253,20 +253,15 @@ async function rehearsedLines(
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...lines,
     '',
-    ...correctionSteps(
-      kind,
-      countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1),
-      calledOff,
-    ),
+    ...correctionSteps(kind, countNeedingPerson(counts) + (error === undefined ? 0 : 1)),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
     `po-sync does not remove the report. When you do not need it any more, remove its folder: ${path.resolve(folder, '../..')}`,
   ];
 }
 
-/** Orders that need a person, one a line, and how many of them are held only as `called-off`. */
+/** Orders that need a person, one a line. */
 async function problemLines(folder: string) {
   const lines: string[] = [];
-  let calledOff = 0;
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
   for await (const text of splitLines(
@@ -276,7 +271,6 @@ async function problemLines(folder: string) {
     if (!text.startsWith('{')) continue;
     const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
     const { purchaseOrderNumber, message, problems } = letter;
-    if (problems?.every(({ code }) => code === 'called-off')) calledOff += 1;
     if (lines.length >= PROBLEMS) {
       more += 1;
       continue;
@@ -286,12 +280,11 @@ async function problemLines(folder: string) {
       `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
     );
   }
-  if (lines.length === 0) return { lines, calledOff };
-  const shown = [
+  if (lines.length === 0) return [];
+  return [
     '',
     'Orders that need a person:',
     ...lines,
     ...(more === 0 ? [] : [`  … and ${count(more)} more`]),
   ];
-  return { lines: shown, calledOff };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { mappingSchema } from '../mapping-schema.ts';
 import type { Finding } from '../problem.ts';
 import { configSchema, environmentSchema, type Settings } from '../schema.ts';
 import { sourceFields } from '../source-schema.ts';
@@ -7,11 +6,9 @@ import type { Variables } from '../variables.ts';
 
 /** One part without its invalid keys. */
 const environmentParts = environmentSchema.partial();
-const mappingParts = mappingSchema.partial();
 const sourceParts = sourceFields.partial();
 
 export type EnvironmentParts = z.output<typeof environmentParts>;
-export type MappingParts = z.output<typeof mappingParts>;
 export type SourceParts = z.output<typeof sourceParts>;
 
 /**
@@ -20,7 +17,7 @@ export type SourceParts = z.output<typeof sourceParts>;
 export type Readable = {
   environments: readonly (readonly [name: string, EnvironmentParts])[];
   sources: readonly (readonly [index: number, SourceParts])[];
-  mappings: readonly (readonly [name: string, MappingParts])[];
+  mappings: readonly string[];
   data: string | undefined;
   reports: string | undefined;
   redis: Settings['redis'] | undefined;
@@ -36,7 +33,7 @@ export function readableParts(value: unknown): Readable {
   return {
     environments: named(environmentParts, raw['environments']),
     sources: sources.map((part, index) => [index, rightKeys(sourceParts, part)]),
-    mappings: named(mappingParts, raw['mappings']),
+    mappings: Object.keys(entries(raw['mappings'])),
     data: right(shape.data, raw['data']),
     reports: right(shape.reports, raw['reports'])?.path,
     redis: right(shape.redis, raw['redis']),

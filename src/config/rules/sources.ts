@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Finding, KeyPath } from '../problem.ts';
 import { nearest } from '../problem.ts';
 import { fixedFolder, isPattern, isWebAddress } from '../source-schema.ts';
-import type { MappingParts, Readable, SourceParts } from './ruling.ts';
+import type { Readable, SourceParts } from './ruling.ts';
 import { type Rule, repeated } from './ruling.ts';
 
 /** Sources have different names, and their mappings exist. */
@@ -25,15 +25,14 @@ function sharedNames({ sources }: Readable): Finding[] {
 }
 
 function unknownMappings({ sources, mappings }: Readable): Finding[] {
-  const names = mappings.map(([name]) => name);
-  return sources.flatMap(([index, { mapping }]): Finding[] => {
-    if (mapping === undefined || names.includes(mapping)) return [];
-    const near = nearest(mapping, names);
-    const known = names.length === 0 ? 'there are no mappings' : `known: ${names.join(', ')}`;
-    const hint = near === undefined ? known : `did you mean ${near}?`;
-    return [
-      { path: ['sources', index, 'mapping'], message: `there is no mapping ${mapping}`, hint },
-    ];
+  const known = mappings.length === 0 ? 'there are no mappings' : `known: ${mappings.join(', ')}`;
+  return sources.flatMap(([index, { mapping = [] }]) => {
+    const unknown = [mapping].flat().filter((name) => !mappings.includes(name));
+    return unknown.map((name): Finding => {
+      const near = nearest(name, mappings);
+      const hint = near === undefined ? known : `did you mean ${near}?`;
+      return { path: ['sources', index, 'mapping'], message: `there is no mapping ${name}`, hint };
+    });
   });
 }
 
@@ -48,34 +47,11 @@ function newestOfOne({ sources }: Readable): Finding[] {
 }
 
 function unusedMappings({ sources, mappings }: Readable): Finding[] {
-  const used = new Set(sources.map(([, { mapping }]) => mapping));
-  return mappings.flatMap(([name]): Finding[] =>
+  const used = new Set(sources.flatMap(([, { mapping = [] }]) => mapping));
+  return mappings.flatMap((name): Finding[] =>
     used.has(name)
       ? []
       : [{ path: ['mappings', name], at: 'key', message: 'is not used by any source' }],
-  );
-}
-
-/** A column belongs to one field, so that a typing error cannot make an article code an order number. */
-export const mappingRule: Rule = (parts) => {
-  return {
-    problems: parts.mappings.flatMap(([name, mapping]) => sharedColumns(name, mapping)),
-    warnings: [],
-  };
-};
-
-function sharedColumns(name: string, { fields }: MappingParts): Finding[] {
-  const uses = Object.entries(fields ?? {}).flatMap(([field, columns]) =>
-    columns.map((column) => ({ field, column })),
-  );
-  return repeated(uses, ({ column }) => column.trim().toLowerCase()).map(
-    ([{ field, column }, first]) => ({
-      path: ['mappings', name, 'fields', field],
-      message:
-        field === first.field
-          ? `names the column ${JSON.stringify(column)} twice`
-          : `is mapped to the column ${JSON.stringify(column)}, which is already mapped to ${first.field}`,
-    }),
   );
 }
 

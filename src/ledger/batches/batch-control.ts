@@ -167,7 +167,11 @@ function createHolds({ redis, keys }: ControlDeps) {
    * Releases a held batch; false when it was not held. Its orders are sent when the sweeper finds them, at the latest. A
    * person who releases it has decided on refusals like these: they do not hold it again.
    */
-  async function release(batch: string, by?: { at: number; who: string }): Promise<boolean> {
+  async function release(
+    batch: string,
+    by?: { at: number; who: string },
+    { withoutRows = false } = {},
+  ): Promise<boolean> {
     const key = keys.batch(batch);
     const [heldFor, text] = await redis.hmget(key, 'heldFor', 'released');
     const step = redis
@@ -179,6 +183,7 @@ function createHolds({ redis, keys }: ControlDeps) {
       const alike = new Set([...(releasedFrom(text)?.alike ?? []), heldFor]);
       step.hset(key, { released: JSON.stringify({ ...by, alike: [...alike] }) });
     }
+    if (withoutRows) step.hset(key, { withoutRows: '1' });
     const [removed] = (await step.exec()) ?? [];
     return removed?.[1] === 1;
   }

@@ -1,5 +1,6 @@
 import { codeOf } from '../../core/errors.ts';
 import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
+import type { CorrectionCounts } from '../../order/dead-letter.ts';
 import type { Waits } from '../../order/file-wait.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
@@ -46,11 +47,14 @@ export type Batch = {
     orders?: number;
     shape: FileShape;
     warnings: string[];
+    /** The mapping that it has, of several. */
+    mapping?: string;
+    /** Records that the mapping leaves out. */
+    skipped?: number;
     /** A fix file: the source whose mapping reads it, where it is not its own. */
     readAs?: string;
-    /** A fix file: the form of the file that was corrected first, as HowToRead has it. */
-    answeredIn?: FileShape;
     isFixFile?: true;
+    corrections?: CorrectionCounts;
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
@@ -62,6 +66,8 @@ export type Batch = {
   waitsAfter?: number;
   /** Its orders wait until the API's list has been read (`delivery.readList`). */
   waitsForList?: true;
+  /** A person released it without the rows that belong to no order. */
+  withoutRows?: true;
   /** It waits for a person, and why. */
   held?: Waits;
   /** A person canceled what was not sent yet. */
@@ -310,6 +316,7 @@ function decode(fields: Record<string, string>): Batch {
     ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
     ...(fields['waitsForList'] !== undefined && state === 'reading' && { waitsForList: true }),
     ...json('held'),
+    ...(fields['withoutRows'] === undefined ? {} : { withoutRows: true }),
     ...json('unreadable'),
     ...json('turnedAway'),
     ...(state === 'done' ? {} : json('unsettled')),

@@ -35,7 +35,7 @@ type Finished = {
   report: string;
 };
 
-/** The last order of the batch has its outcome and the report is written. `leftOut`: sent orders that `skipWhere` left out. */
+/** The last order of the batch has its outcome and the report is written. `leftOut`: sent orders that `skip` left out. */
 export function batchFinished(
   log: Log,
   facts: Named & Finished & { leftOut?: number },

@@ -184,11 +184,19 @@ async function countUnderWay(batch: string, { ledger, store }: OperatorContext):
 /** Milliseconds until every daemon has noticed that the batch is released. */
 const NOTICED = 1_500;
 
-/** Releases a held batch: its orders are due at once. False if it was not held. */
-export async function releaseBatch({ batch }: Batch, context: OperatorContext): Promise<boolean> {
+/**
+ * Releases a file that waits: its orders are due at once. False if it did not wait. `withoutRows`: rows that belong to no
+ * order are left out.
+ */
+export async function releaseBatch(
+  { batch }: Batch,
+  context: OperatorContext,
+  { withoutRows = false } = {},
+): Promise<boolean> {
   const { batches, ledger, operator } = context;
   const { redis, keys, time } = context.store;
-  if (!(await batches.release(batch, { at: time.now(), who: operator.who }))) return false;
+  const by = { at: time.now(), who: operator.who };
+  if (!(await batches.release(batch, by, { withoutRows }))) return false;
   for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
     const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
     const due = time.now() + NOTICED;

@@ -11,7 +11,6 @@ import {
 } from '../../order/outcome.ts';
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
-import { withCurrentWarnings } from '../../report/read-corrections.ts';
 import { isCancelled, type Report, readReport } from '../../report/report.ts';
 import { fileWaitJson } from '../../wording/file-wait.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -169,10 +168,9 @@ export const CORRECT_FILE = 'Correct the file and drop the complete file again.'
 
 /** Adds what the report of an unreadable file says about it. */
 export async function viewOf(
-  found: Batch,
+  batch: Batch,
   context: Pick<OperatorContext, 'config' | 'batches'>,
 ): Promise<BatchView> {
-  const batch = await withCurrentWarnings(found, context.batches);
   const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
   if (standing !== 'unreadable') {

@@ -1,16 +1,15 @@
 import { createOrderGuard } from '../../admit/order-guard.ts';
-import type { Corrects } from '../../admit/plan.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { cellAt, columnNames } from '../../correct/letter-rows.ts';
+import type { Correction, FileOf } from '../../correct/read-as.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { type CheckedOrder, firstItems } from '../../order/order.ts';
 import type { Problem } from '../../order/record.ts';
-import { foreignBatch } from '../../parse/unreadable.ts';
 import { createKnownContent } from '../../put-away/known-content.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { checkFile, type FileToCheck } from '../orders/check-file.ts';
+import { checkFile } from '../orders/check-file.ts';
 import { isInProgress } from '../orders/in-progress.ts';
 import { createComparison } from '../orders/preview-orders.ts';
-import { inLegends, type RowOf, rowsIn } from './fix-rows.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
 export type CellProblem = { row: number; field: string; message: string };
@@ -32,32 +31,31 @@ export type CheckedCorrection = { orders: CorrectedOrder[]; isReady: boolean; tr
 
 type CheckContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'store' | 'stopping'>;
 
-/** Checks a fix file of one order with the rules of intake, and compares its orders with the ledger. `legends`: of its rows. */
+/** Checks a correction with the rules of intake, and compares its orders with the ledger. `lines`: those of its rows. */
 export async function checkCorrection(
-  { legends, ...file }: FileToCheck & { legends: readonly string[] },
+  file: FileOf,
+  lines: readonly number[],
   context: CheckContext,
 ): Promise<CheckedCorrection> {
-  const { config, batches, ledger, stopping: signal } = context;
+  const { config, batches, ledger, store, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
   const found: (Pick<CorrectedOrder, 'number' | 'verdict'> & { held: readonly Problem[] })[] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
-  let unknown: string | undefined;
-  let corrects: Corrects | undefined;
+  let correction: Correction | undefined;
   try {
     await checkFile(
       file,
-      { config, batches, signal },
+      { config, batches, claims: { ...store, ledger }, signal },
       {
-        inspected({ reading, mapping }, unknownBatch) {
-          const facts = { again: true, isAsRead: mapping.otherReadings === 'allow' };
+        inspected(read) {
+          correction = read.correction;
+          const facts = { again: true };
           compare = createComparison({ ledger, batches }, new Map())(
             facts,
             ({ number, verdict, problems = [] }) => {
               found.push({ number, verdict, held: problems });
             },
           );
-          unknown = unknownBatch;
-          corrects = 'originals' in reading ? reading.originals : undefined;
         },
         async order(order) {
           orders.push(order);
@@ -65,23 +63,25 @@ export async function checkCorrection(
         },
       },
     );
-    if (unknown !== undefined) throw foreignBatch(unknown, config.environment);
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders: [], isReady: false, trouble: error.message };
   }
   await compare?.done();
-  const rowOf = rowsIn(orders);
+  const [trouble] = correction?.warnings ?? [];
+  if (orders.length === 0 || correction === undefined)
+    return { orders: [], isReady: false, trouble: trouble ?? 'Nothing was changed.' };
+  const corrected = correction;
   const checked = await Promise.all(
     found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
       if (verdict === 'conflict')
         return { number, verdict, problems: [], ...(await whoHas(number, context)) };
-      const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
+      const order = verdict === 'new' ? await guarded(orders[i], corrected, context) : orders[i];
       const problems = order?.valid === false ? order.problems : held;
       return {
         number,
         verdict: order?.valid === false ? 'invalid' : verdict,
-        problems: inRows(problems, rowOf, legends),
+        problems: inRows(problems, lines, corrected),
       };
     }),
   );
@@ -92,12 +92,13 @@ export async function checkCorrection(
 /** The order as admission would hold it, if one of its rows is already another order. */
 async function guarded(
   order: CheckedOrder | undefined,
-  corrects: Corrects | undefined,
+  { of: batch, formers }: Correction,
   context: CheckContext,
 ) {
   if (!order?.valid) return order;
   const { ledger, batches, store } = context;
   const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
+  const corrects = { batch, formers: new Map(formers) };
   const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(
     order,
   );
@@ -135,12 +136,16 @@ async function whoHas(
 
 function inRows(
   problems: readonly Problem[],
-  rowOf: RowOf,
-  legends: readonly string[],
+  lines: readonly number[],
+  { shape: { header, items = [] }, records }: Correction,
 ): CellProblem[] {
-  return problems.map(({ line, pointer, field, code, message }) => ({
-    row: rowOf(line, pointer) ?? 0,
-    field: pointer === undefined ? field : pointer.replace(/^\/\d+\/?/, ''),
-    message: inLegends({ code, message }, rowOf, legends),
-  }));
+  return problems.map(({ line, pointer, field, message }) => {
+    const row = Math.max(0, lines.indexOf(line));
+    if (header !== undefined)
+      return { row, field: columnNames(header)[header.indexOf(field)] ?? field, message };
+    const record = records.find(({ place }) => place.line === line);
+    const value = record?.kind === 'object' ? record.value : undefined;
+    const { index, name } = cellAt(value, items, pointer ?? '');
+    return { row: row + index, field: name, message };
+  });
 }

@@ -1,22 +1,41 @@
-import { createHash } from 'node:crypto';
 import type { Source } from '../../config/config.ts';
-import { PoSyncError } from '../../core/errors.ts';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { problemsOf } from '../../correct/letter-rows.ts';
+import { patchText, type SentRow } from '../../correct/patch.ts';
+import { listOf, readLetters } from '../../correct/read-as.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
+import type { DeadLetter, LetterRow } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
+import { type FileShape, problemText } from '../../order/record.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
-import { type CorrectedRow, type FixRows, legendsOf, readFixRows } from './fix-rows.ts';
 
 /** A correction that somebody sent: the batch that brought it, and who sent it when (Redis time). */
 export type Correction = { batch: string; who: string; at: number };
 
-/** A dead letter for correcting: its rows, and earlier corrections. `version` changes when either does. */
-export type Correctable = { rows: FixRows; corrections: readonly Correction[]; version: string };
+/** A value of a row. `name`: that of its column, or the path in an object. */
+export type FixCell = { name: string; value: string };
+
+/** A row as a form shows it: its place in the batch, its cells, and what is wrong with it; `field` is "" for the complete row. */
+export type FixRow = {
+  place: string;
+  cells: FixCell[];
+  problems: { field: string; message: string }[];
+};
+
+/** A dead letter for correcting: its rows, an empty one to add, and earlier corrections, each of which has a revision. */
+export type Correctable = {
+  letter: DeadLetter;
+  rows: readonly FixRow[];
+  added: FixRow;
+  corrections: readonly Correction[];
+  revision: number;
+};
 
 /** What became of a correction: sent in a batch, or why not. */
 export type CorrectionResult = { checked: CheckedCorrection; sent?: Correction };
@@ -25,71 +44,83 @@ type CorrectionContext = Omit<OperatorContext, 'operator'>;
 type Take = (file: ClaimedFile) => Promise<void>;
 
 /**
- * Corrects dead letters at the admin port. A correction is a fix file of the order's rows: it is submitted and read
- * like one that was dropped, with the same checks and history.
+ * Corrects dead letters at the admin port. A correction is a patch of the rows of an order, as a workbook that is dropped: it is
+ * submitted as a file, and read with the same checks and history.
  */
 export function createCorrections(context: CorrectionContext, take: Take) {
   const { config, store, batches, ledger } = context;
   const { time } = store;
   const chain = createChain(store);
 
-  /** PoSyncError `dead-letter-closed`, `batch-in-progress`, and those of `readFixRows`. */
+  /** PoSyncError `dead-letter-closed`, `batch-in-progress`, `rows-unknown` and `rows-too-many`. */
   async function open(letter: FoundDeadLetter): Promise<Correctable> {
     if (letter.closed !== undefined) throw closed(letter);
     const batch = await batches.find(letter.batch);
     const shape = batch?.inspection?.shape;
     if (shape === undefined) throw batchForgotten();
-    const rows = await readFixRows(letter, shape, config.reports.path).catch(
-      unlessInProgress(letter, batch),
-    );
+    if (batch?.state !== 'done') throw inProgress(letter, batch?.held !== undefined);
+    const kept = await keptLetter(letter, config);
     const corrections = await chain.read(letter);
-    const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
+    const rows = fixRows(kept, shape);
     return {
+      letter: kept,
       rows,
+      added: addedRow(letter, rows),
       corrections,
-      version: createHash('sha256').update(text).digest('hex').slice(0, 16),
+      revision: 1 + corrections.length,
     };
   }
 
   /** What the daemon would make of corrected rows. Changes nothing. */
-  async function check(
-    letter: FoundDeadLetter,
-    { rows }: Correctable,
-    corrected: readonly CorrectedRow[],
-  ) {
-    refuseOtherRows(rows, corrected);
-    await using file = await openPrivateFile(nameOf(letter, rows), config, rows.write(corrected));
-    return await checkRows(
+  async function check(letter: FoundDeadLetter, found: Correctable, corrected: readonly SentRow[]) {
+    await using file = await fileOf(letter, found, corrected);
+    return await checkCorrection(
       { path: file.path, source: letter.source },
-      { rows, corrected },
+      linesOf(found.letter, corrected),
       context,
     );
   }
 
+  /** A file with what was corrected. PoSyncError `rows-invalid`. */
+  function fileOf(
+    letter: FoundDeadLetter,
+    { letter: kept, rows }: Correctable,
+    corrected: readonly SentRow[],
+  ) {
+    refuseOtherRows(rows.length, corrected);
+    const ordinal = Number(/\d+$/.exec(kept.id ?? '')?.[0]);
+    const lines = linesOf(kept, corrected);
+    const text = patchText({
+      batch: letter.batch,
+      rows: corrected.map(({ row, act, cells }, i) => ({
+        line: lines[i] ?? 0,
+        id: { ordinal, ...(row !== undefined && { row }), revision: kept.revision ?? 1 },
+        act,
+        cells,
+      })),
+    });
+    return openPrivateFile(nameOf(letter), config, text);
+  }
+
   /**
-   * Sends corrected rows, unless a check fails. `version`: what the person saw. PoSyncError `dead-letter-changed`,
+   * Sends corrected rows, unless a check fails. `revision`: what the person saw. PoSyncError `dead-letter-changed`,
    * `correction-under-way`, `source-gone`.
    */
   async function send(
     letter: FoundDeadLetter,
-    { version, corrected }: { version: string; corrected: readonly CorrectedRow[] },
+    { revision, corrected }: { revision: number; corrected: readonly SentRow[] },
     operator: OperatorContext['operator'],
   ): Promise<CorrectionResult> {
     const found = await open(letter);
     const last = found.corrections.at(-1);
     if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way')
       throw underWay(last);
-    if (found.version !== version) throw changed();
-    refuseOtherRows(found.rows, corrected);
+    if (found.revision !== revision) throw changed();
     const source = sourceOf(letter, config.sources);
-    await using file = await openPrivateFile(
-      nameOf(letter, found.rows),
-      config,
-      found.rows.write(corrected),
-    );
-    const checked = await checkRows(
+    await using file = await fileOf(letter, found, corrected);
+    const checked = await checkCorrection(
       { path: file.path, source: letter.source },
-      { ...found, corrected },
+      linesOf(found.letter, corrected),
       context,
     );
     if (!checked.isReady) return { checked };
@@ -121,69 +152,140 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   return { open, check, send, history: chain.read };
 }
 
-/** The fix file goes where the batch came from: its source names the mapping of dead letters that it leaves. */
+/** The dead letter with its rows, as its report has it. */
+async function keptLetter(
+  { batch, location, kind, purchaseOrderNumber: number }: FoundDeadLetter,
+  config: CorrectionContext['config'],
+): Promise<DeadLetter> {
+  for await (const letter of lettersIn(batch, config)) {
+    const isSame = letter.kind === kind && letter.purchaseOrderNumber === number;
+    if (!isSame || placeText(letter.location) !== placeText(location)) continue;
+    if (letter.id === undefined || !letter.rows?.length) break;
+    const cells = letter.rows.reduce((sum, row) => sum + Object.keys(row.cells).length, 0);
+    if (letter.rows.length > MOST_ROWS || cells > MOST_CELLS) throw tooManyRows();
+    return letter;
+  }
+  throw batchForgotten();
+}
+
+/** The dead letters of a report; none of one that has expired. */
+async function* lettersIn(batch: string, config: CorrectionContext['config']) {
+  try {
+    yield* readLetters(listOf(batch, config));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Rows and cells that a page can show. */
+const MOST_ROWS = 200;
+const MOST_CELLS = 5_000;
+
+function tooManyRows(): PoSyncError {
+  const message = `The order has more than ${MOST_ROWS} rows or ${MOST_CELLS} cells.`;
+  return new PoSyncError('rows-too-many', message, { remedy: 'Correct it in fix.xlsx.' });
+}
+
+function fixRows(letter: DeadLetter, shape: FileShape): FixRow[] {
+  const { rows = [], problems = [] } = letter;
+  const found = problemsOf(letter, shape);
+  return rows.map((row): FixRow => {
+    const { of, whole } = found(row);
+    const names = Object.keys(row.cells);
+    const own = names.flatMap((field) =>
+      of(field).map((one) => ({ field, message: problemText({ ...one, field: '' }) })),
+    );
+    const isFirst = row.row === 1 && problems.length > 0;
+    const lost = isFirst
+      ? problems.filter((one) => !rows.some((all) => isIn(one, found(all), all)))
+      : [];
+    const others = [...whole, ...lost].map((one) => ({ field: '', message: problemText(one) }));
+    return {
+      place: placeText({ line: row.line, ...(row.pointer && { pointer: row.pointer }) }),
+      cells: names.map((name) => ({ name, value: row.cells[name] ?? '' })),
+      problems: [...own, ...others],
+    };
+  });
+}
+
+function isIn(
+  problem: NonNullable<DeadLetter['problems']>[number],
+  { of, whole }: ReturnType<ReturnType<typeof problemsOf>>,
+  { cells }: LetterRow,
+): boolean {
+  return whole.includes(problem) || Object.keys(cells).some((name) => of(name).includes(problem));
+}
+
+/** An empty row, with only the number of the order. */
+function addedRow(
+  { purchaseOrderNumber: number }: FoundDeadLetter,
+  rows: readonly FixRow[],
+): FixRow {
+  const names = new Set(rows.flatMap(({ cells }) => cells.map(({ name }) => name)));
+  const isNumber = (name: string) =>
+    number !== '' &&
+    rows.every(({ cells }) => cells.some((one) => one.name === name && one.value === number));
+  const cells = [...names].map((name) => ({ name, value: isNumber(name) ? number : '' }));
+  return { place: 'added row', cells, problems: [] };
+}
+
+/** The lines of corrected rows in their file: those of the rows themselves, so that messages name them. */
+function linesOf({ rows = [] }: DeadLetter, corrected: readonly SentRow[]): number[] {
+  const isTable = rows.every(({ value }) => value === undefined);
+  const lineOf = ({ row, line }: LetterRow) => (isTable ? line : row);
+  const last = rows.reduce((most, row) => Math.max(most, lineOf(row)), 1);
+  let added = 0;
+  return corrected.map(({ row }) => {
+    if (row === undefined) added += 1;
+    const own = rows[(row ?? 0) - 1];
+    return own === undefined ? last + added : lineOf(own);
+  });
+}
+
+/** The correction goes where the batch came from: its source names the mapping of dead letters that it leaves. */
 function sourceOf({ source }: FoundDeadLetter, sources: readonly Source[]): Source {
   const found = sources.find(({ name }) => name === source);
   if (found !== undefined) return found;
   throw new PoSyncError('source-gone', `The configuration no longer has the source ${source}.`, {
     remedy: hasInbox({ sources })
-      ? 'Drop the corrected fix file into an inbox.'
-      : 'For your operator: add the source again, or a source of type inbox for the fix file.',
+      ? 'Drop the corrected fix.xlsx into an inbox.'
+      : 'For your operator: add the source again, or a source of type inbox for fix.xlsx.',
   });
 }
 
-/** `orders.line-7.fix.csv` */
-function nameOf({ file, location }: FoundDeadLetter, { ending }: FixRows): string {
+/** `orders.line-7.correction.json` */
+function nameOf({ file, location }: FoundDeadLetter): string {
   const stem = file
     .replace(/(?:\.[A-Za-z0-9]{1,8}){1,2}$/, '')
-    .replace(/\.(?:line|at)-[\w-]+(?:\.fix.*)?$/, '');
+    .replace(/\.(?:line|at)-[\w-]+(?:\.correction.*)?$/, '');
   const place = placeText(location).replace(/[^A-Za-z0-9]+/g, '-');
   const at = place.startsWith('-') ? `at${place}` : place;
-  return cleanName(`${stem.slice(0, 60)}.${at.slice(0, 30)}${ending}`);
+  return cleanName(`${stem.slice(0, 60)}.${at.slice(0, 30)}.correction.json`);
 }
 
 /** Rows that a person can add to an order. */
 export const MOST_ADDED = 50;
 
-function refuseOtherRows({ rows, added }: FixRows, corrected: readonly CorrectedRow[]): void {
-  const more = corrected.length - rows.length;
-  const fits =
-    more >= 0 &&
-    more <= (added === undefined ? 0 : MOST_ADDED) &&
-    corrected.every(({ values }, i) => values.length === (rows[i] ?? added)?.cells.length);
-  if (fits && corrected.every(({ leave }) => leave))
+function refuseOtherRows(known: number, corrected: readonly SentRow[]): void {
+  const rows = corrected.flatMap(({ row }) => row ?? []);
+  const removed = corrected.filter(({ row, act }) => row !== undefined && act === 'delete');
+  const added = corrected.length - rows.length;
+  if (rows.some((row) => row > known) || new Set(rows).size < rows.length || added > MOST_ADDED)
+    throw new PoSyncError('rows-invalid', 'The rows do not match this order.', {
+      remedy: 'Read the rows again.',
+    });
+  if (removed.length === known && added === 0)
     throw new PoSyncError('rows-invalid', 'Every row is left out.', {
       remedy: 'To order none of them, discard the order.',
     });
-  if (fits) return;
-  throw new PoSyncError('rows-invalid', 'The rows or cells do not match this order.', {
-    remedy: 'Read the rows again.',
-  });
 }
 
 /** Whether only the same values are sent again. A row that a person confirms as right is an answer. */
-function isUnchanged({ rows }: FixRows, corrected: readonly CorrectedRow[]): boolean {
-  const isSame = ({ values, confirmed, leave }: CorrectedRow, row: number) =>
-    !confirmed && !leave && values.every((value, i) => value === rows[row]?.cells[i]?.value);
-  return corrected.every(isSame);
-}
-
-/** The problems of the rows of the file, by the rows of the order: some may be left out of the file. */
-async function checkRows(
-  file: { path: string; source: string },
-  { rows, corrected }: { rows: FixRows; corrected: readonly CorrectedRow[] },
-  context: CorrectionContext,
-): Promise<CheckedCorrection> {
-  const checked = await checkCorrection({ ...file, legends: legendsOf(rows, corrected) }, context);
-  const kept = [...corrected.keys()].filter((row) => !corrected[row]?.leave);
-  const orders = checked.orders.map((order) => ({
-    ...order,
-    problems: order.problems.map((problem) => ({
-      ...problem,
-      row: kept[problem.row] ?? problem.row,
-    })),
-  }));
-  return { ...checked, orders };
+function isUnchanged(rows: readonly FixRow[], corrected: readonly SentRow[]): boolean {
+  return corrected.every(({ row, act, cells }) => {
+    const known = new Map(rows[(row ?? 0) - 1]?.cells.map(({ name, value }) => [name, value]));
+    return act === '' && Object.entries(cells).every(([name, cell]) => known.get(name) === cell);
+  });
 }
 
 /** Milliseconds after which a batch that did not begin will not. */
@@ -200,16 +302,6 @@ export function stateOf(
 ): CorrectionState {
   if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
   return batch.state === 'done' ? 'done' : 'under-way';
-}
-
-/** The fix file is written shortly before the batch is done. */
-function unlessInProgress(
-  letter: FoundDeadLetter,
-  batch: Batch | undefined,
-): (error: unknown) => never {
-  return (error) => {
-    throw batch?.state === 'done' ? error : inProgress(letter, batch?.held !== undefined);
-  };
 }
 
 function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {

@@ -1,5 +1,4 @@
 import type { ListedOrder } from '../../api/list.ts';
-import { mappingFor } from '../../config/config.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
@@ -72,12 +71,12 @@ const TO_CORRECT: ReadonlySet<RetryVerdict> = new Set(['invalid', 'number-taken'
 /** Letters whose numbers are looked up together. */
 const AT_ONCE = 500;
 
-type Numbered = Pick<FoundDeadLetter, 'purchaseOrderNumber' | 'source'>;
+type Numbered = Pick<FoundDeadLetter, 'purchaseOrderNumber'>;
 
 /** For each of some open dead letters, the other spelling of its number that would hold its correction. */
 export async function spelledElsewhere(
   rows: readonly Numbered[],
-  { ledger, config }: Pick<OperatorContext, 'ledger' | 'config'>,
+  { ledger }: Pick<OperatorContext, 'ledger'>,
 ): Promise<(OtherSpelling | undefined)[]> {
   const found: (OtherSpelling | undefined)[] = [];
   for (let from = 0; from < rows.length; from += AT_ONCE) {
@@ -87,12 +86,11 @@ export async function spelledElsewhere(
       ledger.lookup(numbers),
       ledger.otherSpellings(numbers),
     ]);
-    for (const [i, { purchaseOrderNumber: number, source }] of page.entries()) {
+    for (const [i, { purchaseOrderNumber: number }] of page.entries()) {
       const own = known[i];
-      const isAsRead = mappingFor(config, source)?.otherReadings === 'allow';
       const isTaken = own?.kind === 'accepted' || (own !== undefined && isUnderWay(own));
       const no = own?.kind === 'open' ? [own.entry.batchNo] : [];
-      found.push(number === '' || isAsRead || isTaken ? undefined : broughtBefore(others[i], no));
+      found.push(number === '' || isTaken ? undefined : broughtBefore(others[i], no));
     }
   }
   return found;

@@ -1,4 +1,4 @@
-import type { ListedOrder, ReadList } from '../../api/list.ts';
+import type { ListedOrder } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
 import { environmentOf } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
@@ -7,11 +7,14 @@ import type { Variables } from '../../config/variables.ts';
 import { interruption, PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { takeListLease } from '../../reconcile/list-lease.ts';
-import { lookingList, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { type Look, lookingList, type Unproved } from '../../reconcile/list-proof.ts';
 import { countedList } from '../../reconcile/reconciliation.ts';
 import type { Lease } from '../../redis/lease.ts';
 import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
+
+/** Of a list that shows only what it shows. */
+export const UNPROVED = 'it is not proved complete, so it does not show which orders are new';
 
 /** Pause between two attempts to get the lease of the list, in milliseconds. */
 const TRY_AGAIN = 200;
@@ -46,7 +49,8 @@ export async function tryApiList(
   try {
     await using list = await openApiList(context, env);
     const end = await list.read(onOrder);
-    if (end.kind === 'complete') return await unprovedTrouble(context);
+    const { unproved } = end;
+    if (end.kind === 'complete') return unproved && { reason: UNPROVED, isOffered: true, unproved };
     return { reason: withoutStop(end.said.message), isOffered: end.kind !== 'unavailable' };
   } catch (error) {
     if (
@@ -59,20 +63,11 @@ export async function tryApiList(
   }
 }
 
-async function unprovedTrouble({
-  store,
-  config,
-}: OperatorContext): Promise<ListTrouble | undefined> {
-  const unproved = await unprovedBy(store, environmentOf(config).list);
-  const reason = 'it is not proved complete, so it does not show which orders are new';
-  return unproved && { reason, isOffered: true, unproved };
-}
-
 /** Reads the list with an open partner, never while a daemon reads it. Throws PoSyncError `interrupted`. */
 export function readInTurn(
   context: Omit<OperatorContext, 'operator'>,
   partner: Pick<Partner, 'list'>,
-): ReadList {
+): Look {
   const counted = countedList(context, partner);
   return lookingList(context.store, environmentOf(context.config).list, async (onOrder, query) => {
     const lease = await waitForLease(context);
@@ -95,7 +90,7 @@ async function waitForLease({ store, owner, clock, stopping }: LeaseContext): Pr
   }
 }
 
-/** What the API's list shows of some orders; `trouble`: why it could not be read, without a final period. */
+/** What the API's list shows of some orders; `trouble`: why it could not be read, or proves nothing, without a final period. */
 export type ListCheck = { listed: Listed; trouble?: string };
 
 /** Looks orders up in the API's list, if it can be read. Throws PoSyncError `interrupted`. */
@@ -115,12 +110,18 @@ export async function checkList(
 }
 
 /** Looks orders up in the API's list. */
-export async function findListed(numbers: ReadonlySet<string>, read: ReadList): Promise<ListCheck> {
+export async function findListed(numbers: ReadonlySet<string>, read: Look): Promise<ListCheck> {
   const listed = new Map<string, ListedOrder>();
   const end = await read((order) => {
     if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
   });
-  return end.kind === 'complete'
-    ? { listed }
-    : { listed: undefined, trouble: withoutStop(end.said.message) };
+  if (end.kind !== 'complete') return { listed: undefined, trouble: withoutStop(end.said.message) };
+  return end.unproved ? { listed, trouble: UNPROVED } : { listed };
+}
+
+/** What a person must know of the list before deciding; empty where it shows what it must. */
+export function listTroubleText({ listed, trouble }: ListCheck): string {
+  if (trouble === undefined) return '';
+  const what = listed ? 'may lack orders that the API has' : 'could not be read';
+  return `The API's list ${what}: ${trouble}.`;
 }

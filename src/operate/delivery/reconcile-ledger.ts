@@ -1,5 +1,5 @@
 import type { Said } from '../../api/classify.ts';
-import { type ListedOrder, listRemedy, type ReadList } from '../../api/list.ts';
+import { type ListedOrder, listRemedy } from '../../api/list.ts';
 import { environmentOf, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
@@ -10,7 +10,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
 import { createTakeIn } from '../../reconcile/ledger-rebuild.ts';
-import { expectOrders, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { expectOrders, type Look, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -34,7 +34,7 @@ export type Repaired = { added: number; left: Differences; waits: boolean };
 export type Reconciliation = ReturnType<typeof createReconciliation>;
 
 /** Compares the ledger with the API's list, and adds to the ledger what only the API has. */
-export function createReconciliation(context: OperatorContext, read: ReadList) {
+export function createReconciliation(context: OperatorContext, read: Look) {
   const { ledger, config, operator, breaker, store, log } = context;
   const { time } = store;
   const mode = environmentOf(config).list;
@@ -62,7 +62,7 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
     if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
     const found = await differences(listed, listedFrom);
-    return { listed, listedFrom, found, unproved: await unprovedBy(store, mode) };
+    return { listed, listedFrom, found, unproved: end.unproved };
   }
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */

@@ -1,4 +1,4 @@
-import { type Config, mappingFor, type Source } from '../../config/config.ts';
+import { type Config, mappingsFor, type Source } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted, duration } from '../../core/format.ts';
@@ -165,7 +165,7 @@ async function waitingOf(
   source: Source | undefined,
   { config, clock, store }: Place,
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
-  const [now, tableEnd] = [clock.now(), source && mappingFor(config, source.name)];
+  const [now, tableEnd] = [clock.now(), source && mappingsFor(config, source.name)[0]?.mapping];
   if (source?.type === 'export') {
     const newest = source.newestOnly
       ? await store.redis.hget(store.keys.exports, newestField(source.name))

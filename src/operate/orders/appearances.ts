@@ -131,7 +131,7 @@ async function inReport(
   });
 }
 
-/** A file of which `skipWhere` or `onlyWhere` left out an order that was sent, and the first line that has it. */
+/** A file of which `skip` left out an order that was sent, and the first line that has it. */
 export type LeftOutIn = Pick<Appearance, 'batch' | 'source' | 'file' | 'startedAt'> & {
   line: number;
 };
@@ -159,7 +159,7 @@ export async function findLeftOut(
 }
 
 export function leftOutEvent({ batch, source, file, startedAt, line }: LeftOutIn) {
-  const text = `left out of ${file} (source ${source}), line ${line}, by skipWhere or onlyWhere, batch ${batch}`;
+  const text = `left out of ${file} (source ${source}), line ${line}, by its mapping, batch ${batch}`;
   return { at: Date.parse(startedAt), text };
 }
 
@@ -168,7 +168,7 @@ export function leftOutNote({ leftOut = [], appearances }: LeftOutFacts): string
   const last = leftOut.at(-1);
   if (last === undefined || appearances.some(({ startedAt }) => startedAt > last.startedAt))
     return undefined;
-  return `${last.file} now leaves it out (skipWhere or onlyWhere). po-sync did not cancel it: inform the supplier if it is not wanted.`;
+  return `The mapping of ${last.file} now leaves it out. po-sync did not cancel it: inform the supplier if it is not wanted.`;
 }
 
 type LeftOutFacts = { leftOut?: readonly LeftOutIn[]; appearances: readonly Appearance[] };

@@ -42,7 +42,7 @@ export type OrderHistory = {
   timesListed?: number;
   operatorActions: OperatorAction[];
   appearances: Appearance[];
-  /** Files that leave it out by `skipWhere` or `onlyWhere` after it was sent; absent for none. */
+  /** Files that leave it out by `skip` after it was sent; absent for none. */
   leftOut?: LeftOutIn[];
   /** Its items, where they were asked for. */
   content?: OrderContent;

@@ -1,16 +1,12 @@
-import { dirname, join } from 'node:path';
-import { PoSyncError } from '../../core/errors.ts';
+import type { PoSyncError } from '../../core/errors.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { createRowClaims } from '../../ledger/row-claims.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { placesOf } from '../../order/dead-letter.ts';
-import { shorten } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { readReport, reportNames } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { SearchFile } from './file-search.ts';
-import type { WantedOrder } from './find-in-file.ts';
-import { fileOf, unreadOrder } from './order-content.ts';
+import { unreadOrder } from './order-content.ts';
 
 /**
  * The order that makes a decision about an open dead letter too early: it has the number or the rows, and is sent whatever
@@ -103,58 +99,5 @@ type Searching = Pick<OperatorContext, 'config' | 'ledger' | 'batches'> & { sear
 
 /** Why an order that ledger and reports do not know is not sent, although a file has it. */
 export async function notSent(order: string, context: Searching): Promise<PoSyncError | undefined> {
-  return (await unreadOrder(order, context)) ?? (await leftOutOrder(order, context));
-}
-
-/** Files in which an order is searched. */
-const MOST_FILES = 3;
-
-/** That the mapping leaves an order out of one of the last files with such rows, as they are now: no report names it. */
-async function leftOutOrder(
-  order: string,
-  { config, batches, search }: Searching,
-): Promise<PoSyncError | undefined> {
-  const searched = new Set<string>();
-  for (const { batch, source, file } of await reportsThatLeftOut(config)) {
-    const from = config.sources.find(
-      ({ name, type }) => name === source && type === 'export',
-    )?.path;
-    const known = from === undefined ? await batches.find(batch) : undefined;
-    const place =
-      from === undefined ? known && fileOf(known, config) : exportFile(from, source, file);
-    if (place === undefined || searched.has(place.path) || searched.size === MOST_FILES) continue;
-    searched.add(place.path);
-    const found = await search({ ...place, number: order, isLeftOut: true });
-    if (found.found !== 'other' || found.leftOut === undefined) continue;
-    const { line, by, column, value } = found.leftOut;
-    const is = `its ${shorten(column, 60)} ${JSON.stringify(shorten(value, 60))} is ${by === 'onlyWhere' ? 'not ' : ''}a value of ${by}`;
-    const message = `Order ${order} is in ${file}, line ${line}, and is left out: ${is} in the mapping of source ${source}.`;
-    const remedy = `To send it, change this value in the file, or ${by} in the mapping, and bring the order again in a file.`;
-    return new PoSyncError('order-unknown', message, { remedy, facts: { order, batch } });
-  }
-  return undefined;
-}
-
-const exportFile = (
-  from: string,
-  source: string,
-  name: string,
-): Pick<WantedOrder, 'kind' | 'path' | 'source'> => {
-  return { kind: 'export', path: join(dirname(from), name), source };
-};
-
-/** Reports whose warnings are looked at, and the warning about rows or objects that were left out. */
-const MOST_REPORTS = 200;
-const WERE_SKIPPED = /\b(?:skipWhere|onlyWhere) (?:was|were) skipped/;
-
-/** The last reports of files of which the mapping left something out, the newest first. */
-async function reportsThatLeftOut({ reports, environment }: OperatorContext['config']) {
-  const newest = (await reportNames(reports.path)).slice(-MOST_REPORTS).reverse();
-  const all = await Promise.all(
-    newest.map((name) => readReport(join(reports.path, name)).catch(() => undefined)),
-  );
-  const own = all
-    .filter((one) => one !== undefined)
-    .filter((one) => one.environment === environment);
-  return own.filter(({ warnings }) => warnings.some((text) => WERE_SKIPPED.test(text)));
+  return await unreadOrder(order, context);
 }

@@ -210,7 +210,7 @@ function unreadBecause({ batch, held, waitsForList }: Batch): [why: string, reme
 type Place = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept'>;
 
 /** The file of a batch where it is now, or what the report kept of a copy that is removed; undefined for one that is gone. */
-export function fileOf(batch: Batch, { reports }: Pick<Config, 'reports'>): Place | undefined {
+function fileOf(batch: Batch, { reports }: Pick<Config, 'reports'>): Place | undefined {
   const { kind, source, settledPath, state } = batch;
   if (settledPath !== undefined) return { kind: 'inbox', path: settledPath, source };
   if (state !== 'done') return { kind, path: batch.path, source };
@@ -218,8 +218,8 @@ export function fileOf(batch: Batch, { reports }: Pick<Config, 'reports'>): Plac
   return kept === undefined ? undefined : { kind, path: kept, source, isKept: true };
 }
 
-function wantedIn({ begunWith }: Batch, place: Place, wanted: Wanted): WantedOrder {
-  return { ...wanted, ...place, ...(begunWith === undefined ? {} : { sha256: begunWith }) };
+function wantedIn({ batch, begunWith }: Batch, place: Place, wanted: Wanted): WantedOrder {
+  return { ...wanted, ...place, batch, ...(begunWith === undefined ? {} : { sha256: begunWith }) };
 }
 
 function lostWith({ file }: Appearance, batch: Batch | undefined): string {
@@ -237,8 +237,7 @@ function goneWith(batch: Batch | undefined): string {
   return 'It came with an export, of which po-sync keeps no copy, and the report has no items of this order.';
 }
 
-const RESTORED =
-  ' po-sync restored cells that a program had changed, so the cells of this file can differ from these items.';
+const CORRECTED = ' This file only has what was corrected: its report has the complete order.';
 
 /** Result of a search for people. `keptOf`: the export whose items the report kept. No text of the file is part of it, unless the digest or the checksum proves the file. */
 function contentOf(
@@ -249,13 +248,13 @@ function contentOf(
   const { path } = place;
   switch (found.found) {
     case 'same': {
-      const { items, line, lines, isRestored } = found;
+      const { items, line, lines, isCorrection } = found;
       const at = `${linesText(line, lines)} of ${keptOf === undefined ? path : `${keptOf}, as kept in ${path}`}`;
       const read = keptOf !== undefined ? '' : lines.length > 1 ? ' read now' : ' reads now';
       const where = { ...place, items, line, ...(lines.length > 1 && { lines }) };
       return digest === undefined
         ? { status: 'unproven', message: `As ${at}${read}.`, ...where }
-        : { status: 'sent', message: `As sent: ${at}.${isRestored ? RESTORED : ''}`, ...where };
+        : { status: 'sent', message: `As sent: ${at}.${isCorrection ? CORRECTED : ''}`, ...where };
     }
     case 'other': {
       const reason = found.isChanged

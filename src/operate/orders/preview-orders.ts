@@ -1,6 +1,7 @@
 import { type Admission, admit } from '../../admit/admission.ts';
 import { createNumberHold, createSpellingGuard } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
+import type { LeftOut } from '../../correct/read-orders.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
@@ -15,7 +16,6 @@ import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { KNOWN_SETTLED } from '../../order/outcome.ts';
 import type { Problem } from '../../order/record.ts';
-import type { LeftOut } from '../../parse/format.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { isNameless } from '../../report/story.ts';
@@ -35,7 +35,7 @@ export type Preview = {
   underWay?: UnderWay;
   /** Of the invalid orders, those whose number is accepted, listed or in progress, and the first of these numbers. */
   invalidKnown?: { orders: number; numbers: string[] };
-  /** Orders that `skipWhere` leaves out although they are accepted, listed or in progress. */
+  /** Orders that `the mapping` leaves out although they are accepted, listed or in progress. */
   leftOut?: LeftOutOrders;
   /** Of the duplicates, those of an export that an earlier version had: not sent, because they wait for a person or were settled. */
   knownBefore?: { waiting: number; settled: number; numbers: string[] };
@@ -60,11 +60,10 @@ export type Verdict = {
 };
 
 /**
- * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `isAsRead`: the mapping says
- * that numbers are meant as they are written. `exportName`: the export that it is a version of.
+ * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `exportName`: the export that it is a version of.
  */
 export type CompareFile = (
-  facts: { again: boolean; isAsRead: boolean; exportName?: string | undefined },
+  facts: { again: boolean; exportName?: string | undefined },
   onVerdict?: (found: Verdict) => void,
 ) => {
   add(order: CheckedOrder): Promise<void>;
@@ -112,7 +111,7 @@ export function createComparison(
   const withNewNumber =
     deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
 
-  return ({ again, isAsRead, exportName }, onVerdict) => {
+  return ({ again, exportName }, onVerdict) => {
     const shownBefore = createShownBefore(deps, again ? undefined : exportName);
     const found: Preview = {
       new: 0,
@@ -129,7 +128,7 @@ export function createComparison(
     const watch = watchLeftOut(ledger);
 
     async function addPage(read: readonly CheckedOrder[]): Promise<void> {
-      const spelled = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read, again);
+      const spelled = await withoutOtherSpelling(NO_BATCH, read, again);
       const page = again || exportName || !withNewNumber ? spelled : await withNewNumber(spelled);
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
@@ -138,17 +137,15 @@ export function createComparison(
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
         const isSent = of.kind === 'accepted' || isUnderWay(of) || listed.has(number);
-        const isDone = !one.valid && isSentAndDone(one.ifWanted, of, listed.get(number));
         if (isSent) sent.add(number);
         const ends = codes[at] ?? {};
         const [verdict, code] = order
           ? verdictOf(number, digest, of, again, ends)
-          : verdictOfInvalid(isDone, ends);
+          : verdictOfInvalid(ends);
         if (code !== undefined) shownBefore.count(number, code);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
-        const problems = one.valid ? [] : one.problems;
-        const isRow = isNameless({ purchaseOrderNumber: number, location: one.place, problems });
+        const isRow = isNameless({ purchaseOrderNumber: number, location: one.place });
         if (isRow) found.nameless = (found.nameless ?? 0) + 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN)
@@ -202,8 +199,8 @@ function createVerdicts(listed: ReadonlyMap<string, string>) {
   };
 }
 
-function verdictOfInvalid(isDone: boolean, { shown }: Ends): Judged {
-  return isDone ? ['duplicate'] : shown === undefined ? ['invalid'] : ['duplicate', shown];
+function verdictOfInvalid({ shown }: Ends): Judged {
+  return shown === undefined ? ['invalid'] : ['duplicate', shown];
 }
 
 /** The code of an order of an export that would be sent but was corrected, or that would need a person but did so before. */
@@ -242,16 +239,6 @@ function createShownBefore({ batches, store }: ComparisonDeps, exportName: strin
     found: (): Pick<Preview, 'knownBefore'> =>
       found.waiting + found.settled > 0 ? { knownBefore: found } : {},
   };
-}
-
-/** Whether an order that the file shows as done was sent before with this content. */
-function isSentAndDone(
-  ifWanted: Order | undefined,
-  known: Known,
-  inList: string | undefined,
-): boolean {
-  const there = known.kind === 'accepted' ? known.compact.digest : inList;
-  return ifWanted !== undefined && there !== undefined && isSameContent(there, digestOf(ifWanted));
 }
 
 function verdictWith(admission: Admission) {

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { ReadList } from '../../api/list.ts';
-import { environmentOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
+import type { Inspection } from '../../correct/inspection.ts';
+import type { FileOf } from '../../correct/read-as.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
 import { sameContentText } from '../../order/batch.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { firstItems, type Item, type Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
-import type { Inspection } from '../../parse/inspection.ts';
-import { foreignBatch } from '../../parse/unreadable.ts';
-import { unprovedBy } from '../../reconcile/list-proof.ts';
+import type { Look } from '../../reconcile/list-proof.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
+import { UNPROVED } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { checkFile, type FileToCheck } from '../orders/check-file.ts';
+import { checkFile } from '../orders/check-file.ts';
 import { createComparison, type Preview, type Verdict } from '../orders/preview-orders.ts';
 
 /** An order that would be sent, and the line of its first row. `moreItems`: how many are not listed. */
@@ -72,9 +71,9 @@ const LIST_TAKES = 60_000;
 
 /** Reads a file and compares its orders with the ledger and the API's list. Throws like `checkFile`. */
 export async function previewUpload(
-  file: FileToCheck,
+  file: FileOf,
   context: PreviewContext,
-  { readList, signal }: { readList: ReadList; signal: AbortSignal },
+  { readList, signal }: { readList: Look; signal: AbortSignal },
 ): Promise<Previewed> {
   const numbers = new Set<string>();
   await checked(file, context, signal, { order: ({ number }) => void numbers.add(number) });
@@ -83,7 +82,7 @@ export async function previewUpload(
 
 /** The same without reading the API's list again. */
 export async function compareUpload(
-  file: FileToCheck,
+  file: FileOf,
   context: PreviewContext,
   { listed, signal }: { listed: Listed; signal: AbortSignal },
 ): Promise<Previewed> {
@@ -116,8 +115,8 @@ export async function compareUpload(
 
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     leftOut: (one) => compare?.leftOut(one),
-    inspected({ isFixFile, mapping }) {
-      const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow' };
+    inspected({ inspection: { isFixFile = false } }) {
+      const facts = { again: isFixFile };
       compare = createComparison(context, listed.orders)(facts, compared);
     },
     async order(order) {
@@ -201,34 +200,20 @@ function warningsOf(
   ];
 }
 
-/** Like a daemon, it does not read a fix file of an unknown batch. */
 async function checked(
-  file: FileToCheck,
-  { config, batches }: PreviewContext,
+  file: FileOf,
+  { config, batches, ledger, store }: PreviewContext,
   signal: AbortSignal,
   on: Parameters<typeof checkFile>[2],
 ): Promise<Inspection> {
-  return checkFile(
-    file,
-    { config, batches, signal },
-    {
-      ...on,
-      inspected(inspection, unknownBatch) {
-        if (unknownBatch !== undefined) throw foreignBatch(unknownBatch, config.environment);
-        on.inspected?.(inspection, undefined);
-      },
-    },
-  );
+  return checkFile(file, { config, batches, claims: { ...store, ledger }, signal }, on);
 }
-
-/** The list may be a part of what the API has. */
-const UNPROVED = 'it is not proved complete yet';
 
 /** What the API's list has of some orders. */
 async function listOf(
   numbers: ReadonlySet<string>,
-  read: ReadList,
-  { clock, config, store }: PreviewContext,
+  read: Look,
+  { clock }: PreviewContext,
 ): Promise<Listed> {
   const orders = new Map<string, string>();
   const items = new Map<string, string>();
@@ -247,8 +232,7 @@ async function listOf(
     if (end === 'late')
       return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
     if (end.kind !== 'complete') return { orders, items, trouble: withoutStop(end.said.message) };
-    const isProved = (await unprovedBy(store, environmentOf(config).list)) === undefined;
-    return isProved ? { orders, items } : { orders, items, trouble: UNPROVED };
+    return end.unproved ? { orders, items, trouble: UNPROVED } : { orders, items };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders, trouble: withoutStop(error.message) };

@@ -1,9 +1,9 @@
-import type { ReadList } from '../../api/list.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { createSemaphore } from '../../core/semaphore.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import { createAdoption } from '../../ledger/adopt.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
+import type { Look } from '../../reconcile/list-proof.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { compareUpload, previewUpload } from './preview-upload.ts';
 import {
@@ -18,7 +18,7 @@ import {
 /** Milliseconds that a check may take. */
 const CHECK_TAKES = 60_000;
 
-type Outside = { take: (file: ClaimedFile) => Promise<void>; readList: ReadList };
+type Outside = { take: (file: ClaimedFile) => Promise<void>; readList: Look };
 type UploadContext = Omit<OperatorContext, 'operator'>;
 
 /**

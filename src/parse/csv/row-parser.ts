@@ -1,36 +1,32 @@
 import { CsvError, Parser } from 'csv-parse';
-import { LIMITS } from '../../order/limits.ts';
-import { unreadable } from '../unreadable.ts';
-
-/**
- * One row. `line` is where the row begins, 1-based in the file; `bytes` its length in UTF-8; `isOneLine`: it has no line
- * end within a field; `isAfterGap`: an empty line precedes it.
- */
-export type Row = {
-  line: number;
-  cells: string[];
-  bytes: number;
-  isOneLine: boolean;
-  isAfterGap: boolean;
-};
+import { LIMITS } from '../limits.ts';
+import { trimmed } from '../names.ts';
+import type { Row } from '../record.ts';
+import { tooLarge, unreadable } from '../unreadable.ts';
 
 /** Splits UTF-8 into rows. */
 export type RowParser = {
   /** The rows that end within this chunk. */
   write(chunk: Buffer): Promise<Row[]>;
-  /** The rest at the end of the content. */
-  end(): Promise<Row[]>;
+  /** The rest at the end of the content, and what is wrong with the row behind it. */
+  end(): Promise<{ rows: Row[]; fault: Error | undefined }>;
 };
 
-export type RowDialect = { delimiter: string; hasQuotes: boolean; newlines: readonly string[] };
+export type Dialect = {
+  delimiter: string;
+  quote: '"' | null;
+  newlines: readonly string[];
+  isWritten: boolean;
+};
 
 const LINE_END = /\r\n|\n|\r/g;
 
 /**
- * A parser for one table. Empty lines are no rows. PoSyncError `unreadable-quote` for quotes that do not match,
- * `unreadable-too-large` for a row beyond the limit, each with the line where the row begins.
+ * A parser for one table. Empty lines are no rows; a quote within a field, or behind one, is an ordinary character.
+ * PoSyncError `unreadable-incomplete` for a quote that is never closed, `unreadable-too-large` for a row beyond the
+ * limits, each with the line where the row begins.
  */
-export function createRowParser(dialect: RowDialect): RowParser {
+export function createRowParser(dialect: Dialect): RowParser {
   const parser = new CollectingParser(dialect);
   // The callbacks of write and end report errors; a listener keeps Node from throwing them as well.
   parser.on('error', () => undefined);
@@ -40,29 +36,26 @@ export function createRowParser(dialect: RowDialect): RowParser {
   function taken(): Row[] {
     const { rows, hasMoved } = parser.takeRows();
     if (hasMoved) unparsed = 0;
-    if (parser.tooLargeAt !== undefined) throw tooLarge(parser.tooLargeAt);
-    if (unparsed > LIMITS.recordBytes) throw tooLarge(parser.nextLine);
+    if (parser.fault !== undefined) throw parser.fault;
+    if (unparsed > LIMITS.record) throw tooLong(parser.nextLine);
     return rows;
   }
 
   return {
     async write(chunk) {
       unparsed += chunk.length;
+      parser.keep(chunk);
       await new Promise<void>((resolve, reject) => {
-        parser.write(chunk, (error) =>
-          error ? reject(asUnreadable(error, parser.nextLine)) : resolve(),
-        );
+        parser.write(chunk, (error) => (error ? reject(faultOf(error, parser)) : resolve()));
       });
       return taken();
     },
     async end() {
-      await new Promise<void>((resolve, reject) => {
+      const fault = await new Promise<Error | undefined>((resolve) => {
         // Node's types leave out that the callback of end gets the error of the last step.
-        const ended = (error?: Error | null) =>
-          error ? reject(asUnreadable(error, parser.nextLine)) : resolve();
-        parser.end(ended);
+        parser.end((error?: Error | null) => resolve(error ? faultOf(error, parser) : undefined));
       });
-      return taken();
+      return { rows: taken(), fault };
     },
   };
 }
@@ -71,22 +64,35 @@ export function createRowParser(dialect: RowDialect): RowParser {
 class CollectingParser extends Parser {
   /** Where the next row begins. */
   nextLine = 1;
-  /** Where the first row beyond the limit begins. csv-parse has a limit too, but checks it for every byte. */
-  tooLargeAt: number | undefined;
+  /** For the first row beyond a limit. csv-parse has a limit too, but checks it for every byte. */
+  fault: Error | undefined;
   #rows: Row[] = [];
   #emptyLines = 0;
   #emptyLinesTaken = 0;
   #countedLines = 1;
   #bytes = 0;
+  readonly #isWritten: boolean;
+  /** The content from byte `#keptFrom` on, for rows as they are written. */
+  #kept = Buffer.alloc(0);
+  #keptFrom = 0;
 
-  constructor({ delimiter, hasQuotes, newlines }: RowDialect) {
+  constructor({ delimiter, quote, newlines, isWritten }: Dialect) {
     super({
       delimiter,
-      quote: hasQuotes ? '"' : null,
+      quote,
       record_delimiter: [...newlines],
       relax_column_count: true,
+      relax_quotes: true,
       skip_empty_lines: true,
     });
+    this.#isWritten = isWritten;
+  }
+
+  /** Before a chunk is parsed. */
+  keep(chunk: Buffer): void {
+    if (!this.#isWritten) return;
+    this.#kept = Buffer.concat([this.#kept.subarray(this.#bytes - this.#keptFrom), chunk]);
+    this.#keptFrom = this.#bytes;
   }
 
   /** The rows since last time, and whether the parser advanced, even if only over empty lines. */
@@ -106,15 +112,30 @@ class CollectingParser extends Parser {
     // csv-parse counts a CRLF within quotes twice; its count only shows whether there is one.
     const isOneLine = lines - this.#countedLines <= empty + (this.nextLine === 1 ? 0 : 1);
     const size = bytes - this.#bytes;
-    if (size > LIMITS.recordBytes && lettersIn(cells) > LIMITS.recordBytes)
-      this.tooLargeAt ??= line;
-    this.#rows.push({ line, cells, bytes: size, isOneLine, isAfterGap: empty > 0 });
+
+    if (size > LIMITS.record && lettersIn(cells) > LIMITS.record) this.fault ??= tooLong(line);
+    if (cells.length > LIMITS.cells)
+      this.fault ??= tooLarge(`The row on line ${line}`, LIMITS.cells, 'cells', line);
+    const row: Row = { kind: 'row', line, cells };
+    if (this.#isWritten) row.written = this.#textTo(bytes);
+    this.#rows.push(row);
+
     this.#bytes = bytes;
     this.#emptyLines = emptyLines;
     this.#countedLines = lines;
     this.nextLine = line + 1 + (isOneLine ? 0 : lineEndsIn(cells));
     return true;
   }
+
+  /** What was written since the last row, without line ends around it. */
+  #textTo(byte: number): string {
+    const from = this.#bytes - this.#keptFrom;
+    return trimmed(this.#kept.toString('utf8', from, byte - this.#keptFrom), '\r\n');
+  }
+}
+
+function tooLong(line: number) {
+  return tooLarge(`The row on line ${line}`, LIMITS.record, 'bytes', line);
 }
 
 function lettersIn(cells: readonly string[]): number {
@@ -125,73 +146,9 @@ function lineEndsIn(cells: readonly string[]): number {
   return cells.reduce((count, cell) => count + (cell.match(LINE_END)?.length ?? 0), 0);
 }
 
-function asUnreadable(error: unknown, line: number): unknown {
-  if (!(error instanceof CsvError)) return error;
+function faultOf(error: Error, { nextLine }: CollectingParser): Error {
+  if (!(error instanceof CsvError) || error.code !== 'CSV_QUOTE_NOT_CLOSED') return error;
   const column = typeof error['index'] === 'number' ? error['index'] + 1 : 1;
-  const facts = { line, column };
-  if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
-    const message = `The row that begins on line ${line} opens a quote in field ${column} that is never closed.`;
-    return unreadable('quote', message, facts, 'Close the quote, or drop the complete file again.');
-  }
-  const message = `The row that begins on line ${line} has a quote in the middle of field ${column}.`;
-  return unreadable(
-    'quote',
-    message,
-    facts,
-    'Put the field in quotes and double each quote within it: 5" pipe becomes "5"" pipe". If the file never quotes fields, ask your operator to set quote: none in the mapping.',
-  );
-}
-
-function tooLarge(line: number) {
-  const message = `The row that begins on line ${line} is longer than ${LIMITS.recordBytes} bytes.`;
-  const facts = { line, limit: LIMITS.recordBytes };
-  return unreadable(
-    'too-large',
-    message,
-    facts,
-    'Check for a quote that is never closed, or ask your operator to set quote: none in the mapping.',
-  );
-}
-
-const ANY_LINE_END = /\r\n|\n|\r/;
-
-/**
- * Refuses a row with a quoted field that contains what looks like further rows: a stray quote swallows everything up to
- * the next one. PoSyncError `unreadable-quote` with the lines where the field begins and ends.
- */
-export function refuseSwallowedRows(
-  { line, cells, isOneLine }: Row,
-  width: number,
-  delimiter: string,
-): void {
-  if (isOneLine || width < 2) return;
-  let at = line;
-  for (const [column, cell] of cells.entries()) {
-    const pieces = cell.split(ANY_LINE_END);
-    const end = at + pieces.length - 1;
-    if (pieces.length > 1 && looksLikeRows(pieces, column, width, delimiter))
-      throw swallowed(at, end, column + 1);
-    at = end;
-  }
-}
-
-/** Whether a line in between is as wide as a row, or the first and the last line complete a row each. */
-function looksLikeRows(
-  pieces: readonly string[],
-  column: number,
-  width: number,
-  delimiter: string,
-): boolean {
-  const counts = pieces.map((piece) => piece.split(delimiter).length - 1);
-  const [first = 0] = counts;
-  const last = counts.at(-1) ?? 0;
-  return (
-    counts.some((count) => count >= width - 1) || (first === width - 1 - column && last === column)
-  );
-}
-
-function swallowed(from: number, to: number, column: number) {
-  const message = `A quote in field ${column} opens on line ${from} and closes on line ${to}; the text between looks like further rows.`;
-  const remedy = `Remove the quotes if they are stray. If they are right, ask your operator to set in the mapping quote: none if the file never quotes fields, or quote: '"' if this is one field.`;
-  return unreadable('quote', message, { line: from, column, end: to }, remedy);
+  const lacks = `the quote that closes field ${column} of line ${nextLine}`;
+  return unreadable({ code: 'incomplete', of: 'quote', lacks, line: nextLine, column });
 }

@@ -1,30 +1,43 @@
-import { LIMITS } from '../../order/limits.ts';
-import { shorten } from '../../order/text.ts';
-import { unreadable } from '../unreadable.ts';
-import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
-import { isTooLong, type SheetRow, type Unseen } from './sheet-row.ts';
-import { createNumberShow, type ShownNumber, showText } from './shown-number.ts';
-import { createRichText, readPart, type Sheet, type Workbook } from './workbook-parts.ts';
+import { LIMITS } from '../limits.ts';
+import type { CellKind, OddCell } from '../record.ts';
+import { cut, tooLarge, unreadable } from '../unreadable.ts';
+import { type Attribute, createXmlReader, type XmlEvents } from '../xml/xml-reader.ts';
+import { numberCell } from './number-text.ts';
+import { attributeOf, createRichText, isOn, type Sheet, type Workbook } from './workbook-parts.ts';
 import type { ZipArchive } from './zip-archive.ts';
+
+/** A row as it goes from the process that reads it to the one that uses it, without the empty cells at its end. */
+export type SheetRow = {
+  line: number;
+  cells: string[];
+  odd: [column: number, cell: OddCell][];
+  isHidden: boolean;
+};
+
+/** The format of a style that the workbook lacks. */
+const UNKNOWN = '?';
 
 /** The limits of Excel. */
 const ROWS = 1_048_576;
 const COLUMNS = 16_384;
 
 /**
- * Reads the rows of a sheet that contain anything and hands each to `onRow`. Returns what of them nobody sees.
- * PoSyncError `unreadable-format` for a damaged sheet, `unreadable-too-large` for a row beyond the limits.
+ * Reads the rows of a sheet that have a value and hands each to `onRow`. Returns the indexes of its hidden columns that
+ * have one. PoSyncError `unreadable-damaged` for what is no sheet, `unreadable-too-large` for a row beyond the limits.
  */
 export async function readSheet(
   archive: ZipArchive,
   { part }: Sheet,
   workbook: Workbook,
   onRow: (row: SheetRow) => void,
-): Promise<Unseen> {
+): Promise<number[]> {
   const sheet = createSheetReader(workbook, onRow);
-  await readPart(archive, part, sheet.events);
+  const reader = createXmlReader(sheet.events);
+  const sparse = dropBlanks();
+  for await (const text of archive.textOf(part)) reader.write(sparse(text));
+  reader.end();
   if (!sheet.isComplete()) throw damaged('it is not a worksheet');
-  return sheet.unseen();
+  return sheet.hiddenColumns();
 }
 
 /** Whether a sheet has a cell with a value. */
@@ -32,49 +45,31 @@ export async function hasData(archive: ZipArchive, { part }: Sheet): Promise<boo
   let found = false;
   const reader = createXmlReader({
     onOpen(name) {
-      if (name === 'v' || name === 'is') found = true;
+      if (name === 'v' || name === 'is' || name === 'f') found = true;
     },
     onClose() {},
   });
+  const sparse = dropBlanks();
   for await (const text of archive.textOf(part)) {
-    reader.write(text);
+    reader.write(sparse(text));
     if (found) return true;
   }
   reader.end();
   return false;
 }
 
-/** Characters of a formula that a message shows. */
-const SHOWN_FORMULA = 60;
-/** Lines that a message names. */
-const SHOWN_LINES = 10;
+const BLANK_CELLS = /(?:<c r="[^<>]*\/>\s*)+(?=<c r="|<\/row>)/g;
+const BLANK_ROWS = /(?:<row r="[^<>]*(?:\/>|(?<!\/)>\s*<\/row>)\s*)+(?=<row r="|<\/sheetData>)/g;
 
-function watchUnseen({ pale }: Workbook) {
-  const unseen: Unseen = {
-    rows: { count: 0, lines: [] },
-    columns: [],
-    pale: [],
-    isFiltered: false,
-  };
-
-  function count(places: { count: number; lines: number[] }, line: number): void {
-    places.count += 1;
-    if (places.lines.length < SHOWN_LINES) places.lines.push(line);
-  }
-
-  return {
-    unseen,
-    onOpen(name: string, attributes: ReadonlyMap<string, string>): void {
-      if (name === 'filterColumn') unseen.isFiltered = true;
-      if (name !== 'col' || !isHidden(attributes, 'width')) return;
-      unseen.columns.push([Number(attributes.get('min')) - 1, Number(attributes.get('max')) - 1]);
-    },
-    row: (line: number) => count(unseen.rows, line),
-    cell({ column, style }: Cell, line: number): void {
-      if (!pale.has(style)) return;
-      unseen.pale[column] ??= { count: 0, lines: [] };
-      count(unseen.pale[column], line);
-    },
+/**
+ * Takes cells and rows without a value out of the text, where the next one names its place: a million formatted blank
+ * rows cost nothing then. Not behind a comment or CDATA, which may contain such text.
+ */
+function dropBlanks(): (text: string) => string {
+  let isPlain = true;
+  return (text) => {
+    isPlain &&= !text.includes('<!');
+    return isPlain ? text.replace(BLANK_CELLS, '').replace(BLANK_ROWS, '') : text;
   };
 }
 
@@ -84,61 +79,84 @@ type Cell = {
   style: number;
   value: string;
   isStruck: boolean;
-  formula?: string;
+  isFormula: boolean;
 };
 
 function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
-  const show = createNumberShow(workbook.is1904);
   const text = createRichText();
-  let row: (SheetRow & { isHidden: boolean }) | undefined;
+  const hidden = watchHidden();
+  let row: SheetRow | undefined;
   let cell: Cell | undefined;
   let line = 0;
   let isValue = false;
-  let isFormula = false;
-  const unseen = watchUnseen(workbook);
   let isComplete = false;
+
+  function endCell(): void {
+    if (cell && row) putCell(row, cell, workbook);
+  }
+
+  function endRow(): void {
+    if (row && trimRow(row)) {
+      hidden.look(row);
+      onRow(row);
+    }
+    [row, cell] = [undefined, undefined];
+  }
 
   const events: XmlEvents = {
     onOpen(name, attributes) {
       if (name === 'row') {
-        line = rowNumber(attributes.get('r'), line);
-        row = { line, cells: [], special: [], isHidden: isHidden(attributes, 'ht') };
+        line = rowNumber(attributeOf(attributes, 'r'), line);
+        row = { line, cells: [], odd: [], isHidden: isHidden(attributes, 'ht') };
       } else if (name === 'c' && row)
         cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
       else if (name === 'v') isValue = true;
-      else if (name === 'f' && cell) [isFormula, cell.formula] = [true, '='];
-      else if (row === undefined) unseen.onOpen(name, attributes);
+      else if (name === 'f' && cell) cell.isFormula = true;
+      else if (name === 'col') hidden.column(attributes);
       else text.open(name, attributes);
     },
     onText(piece) {
       if (isValue && cell) cell.value += piece;
-      else if (isFormula && cell) cell.formula = shorten(`${cell.formula}${piece}`, SHOWN_FORMULA);
       else text.add(piece);
     },
     onClose(name) {
       text.close(name);
       if (name === 'v') isValue = false;
-      else if (name === 'f') isFormula = false;
       else if (name === 'is' && cell) {
         cell.isStruck = text.isStruck();
         cell.value = text.take();
-      } else if (name === 'c' && cell && row) {
-        putCell(row, cell, workbook, show);
-        if (cell.value.trim() !== '') unseen.cell(cell, line);
-      } else if (name === 'row' && row) {
-        if (endRow(row, onRow) && row.isHidden) unseen.row(line);
-        [row, cell] = [undefined, undefined];
-      } else if (name === 'worksheet') isComplete = true;
+      } else if (name === 'c') endCell();
+      else if (name === 'row') endRow();
+      else if (name === 'worksheet') isComplete = true;
     },
   };
-  return { events, unseen: () => unseen.unseen, isComplete: () => isComplete };
+  return { events, hiddenColumns: hidden.columns, isComplete: () => isComplete };
+}
+
+function watchHidden() {
+  const ranges: [from: number, to: number][] = [];
+  const used = new Set<number>();
+  return {
+    column(attributes: readonly Attribute[]): void {
+      if (!isHidden(attributes, 'width')) return;
+      const at = (name: string) => Number(attributeOf(attributes, name)) - 1;
+      ranges.push([at('min'), Math.min(at('max'), COLUMNS)]);
+    },
+    look({ cells }: SheetRow): void {
+      for (const [from, to] of ranges)
+        for (let column = from; column <= to && column < cells.length; column++)
+          if (cells[column] !== '') used.add(column);
+    },
+    columns: () => [...used].toSorted((a, b) => a - b),
+  };
 }
 
 /** Whether nobody sees a row or a column: it is hidden or has no height or width. */
-function isHidden(attributes: ReadonlyMap<string, string>, size: 'ht' | 'width'): boolean {
+function isHidden(attributes: readonly Attribute[], size: 'ht' | 'width'): boolean {
   return (
-    /^(?:1|true)$/.test(attributes.get('hidden') ?? '') || Number(attributes.get(size) ?? 1) === 0
+    isOn(attributeOf(attributes, 'hidden') ?? '0') ||
+    Number(attributeOf(attributes, size) ?? 1) === 0
   );
 }
 
@@ -146,21 +164,22 @@ function isHidden(attributes: ReadonlyMap<string, string>, size: 'ht' | 'width')
 function rowNumber(reference: string | undefined, before: number): number {
   const line = reference === undefined ? before + 1 : Number(reference);
   if (!Number.isInteger(line) || line <= before || line > ROWS)
-    throw damaged(`row ${shorten(reference ?? '', 20)}`);
+    throw damaged(`row ${cut(reference ?? '', 20)}`);
   return line;
 }
 
 /** A cell without a reference follows the one before it. */
-function openCell(attributes: ReadonlyMap<string, string>, next: number): Cell {
-  const reference = attributes.get('r');
+function openCell(attributes: readonly Attribute[], next: number): Cell {
+  const reference = attributeOf(attributes, 'r');
   const column = reference === undefined ? next : columnOf(reference);
-  if (column < next || column >= COLUMNS) throw damaged(`cell ${shorten(reference ?? '', 20)}`);
+  if (column < next || column >= COLUMNS) throw damaged(`cell ${cut(reference ?? '', 20)}`);
   return {
     column,
-    type: attributes.get('t') ?? 'n',
-    style: Number(attributes.get('s') ?? 0),
+    type: attributeOf(attributes, 't') ?? 'n',
+    style: Number(attributeOf(attributes, 's') ?? 0),
     value: '',
     isStruck: false,
+    isFormula: false,
   };
 }
 
@@ -172,85 +191,61 @@ function columnOf(reference: string): number {
   );
 }
 
-function putCell(row: SheetRow, cell: Cell, workbook: Workbook, show: Show): void {
-  const { column, type, style, value, formula } = cell;
+function putCell(row: SheetRow, cell: Cell, workbook: Workbook): void {
+  const { column, type, style, value, isFormula } = cell;
   // A text that is empty has a type; without one, the program that wrote the formula did not calculate it.
-  const isUnknown = formula !== undefined && value === '' && type !== 'str';
+  const isUnknown = isFormula && value === '' && type !== 'str';
   if (value === '' && !isUnknown) return;
+  const { text, kind }: { text: string; kind: CellKind } = isUnknown
+    ? { text: '', kind: { kind: 'noValue' } }
+    : contentOf(cell, workbook);
+
   while (row.cells.length < column) row.cells.push('');
-  if (isUnknown) {
-    row.cells.push(formula);
-    row.special.push([column, formula, 'formula']);
-    return;
-  }
-  putValue(row, cell, workbook, show);
-  // The last entry of a cell counts.
-  const isStruck = cell.isStruck || (type === 's' && workbook.struckStrings.has(Number(value)));
-  if (isStruck || workbook.struck.has(style)) row.special.push([column, value, 'struck']);
+  row.cells.push(text);
+  const isStruck =
+    cell.isStruck ||
+    workbook.struck.has(style) ||
+    (type === 's' && workbook.struckStrings.has(Number(value)));
+  if (isStruck) row.odd.push([column, { ...kind, isStruck: true }]);
+  else if (kind.kind !== 'text') row.odd.push([column, kind]);
 }
 
-function putValue(
-  row: SheetRow,
-  { column, type, style, value }: Cell,
-  workbook: Workbook,
-  show: Show,
-): void {
+function contentOf(
+  { type, style, value }: Cell,
+  { strings, formats, is1904 }: Workbook,
+): { text: string; kind: CellKind } {
   switch (type) {
-    case 's':
-      putText(row, column, stringAt(value, workbook), workbook.formats[style]);
-      return;
-    case 'e':
-      row.cells.push(value);
-      return;
-    case 'b':
-      row.cells.push(value === '1' ? 'TRUE' : 'FALSE');
-      row.special.push([column, value, 'boolean']);
-      return;
-    case 'd':
-      row.cells.push(value);
-      row.special.push([column, value, 'date']);
-      return;
-    case 'n': {
-      const { shown, plain, fault } = show(value, workbook.formats[style] ?? 'General');
-      row.cells.push(shown);
-      if (fault !== undefined || shown !== plain) row.special.push([column, plain, fault ?? '']);
-      return;
+    case 's': {
+      const text = strings[Number(value)];
+      if (text === undefined) throw damaged(`text ${cut(value, 20)} is missing`);
+      return { text, kind: { kind: 'text' } };
     }
+    case 'e':
+      return { text: value, kind: { kind: 'error' } };
+    case 'b':
+      return { text: value.trim() === '1' ? 'TRUE' : 'FALSE', kind: { kind: 'boolean' } };
+    case 'd': {
+      const date = value.trim().replace(/T00:00:00(?:\.0+)?Z?$/, '');
+      return { text: date, kind: { kind: 'date', date } };
+    }
+    case 'n':
+      return numberCell(value, formats[style] ?? (style === 0 ? 'General' : UNKNOWN), is1904);
     default:
-      putText(row, column, value, workbook.formats[style]);
+      return { text: value, kind: { kind: 'text' } };
   }
 }
 
-function putText(row: SheetRow, column: number, text: string, code = 'General'): void {
-  const shown = showText(text, code);
-  row.cells.push(shown);
-  if (shown !== text) row.special.push([column, text, shown === '' ? 'hidden' : 'labeled']);
-}
-
-type Show = (raw: string, code: string) => ShownNumber;
-
-function stringAt(value: string, { strings }: Workbook): string {
-  const string = strings[Number(value)];
-  if (string === undefined) throw damaged(`text ${shorten(value, 20)} is missing`);
-  return string;
-}
-
-/** Hands on a row with any value. */
-function endRow({ line, cells, special }: SheetRow, onRow: (row: SheetRow) => void): boolean {
-  while (cells.length > 0 && cells.at(-1)?.trim() === '') cells.pop();
-  if (cells.length === 0) return false;
-  const row = { line, cells, special: special.filter(([column]) => column < cells.length) };
-  if (cells.length > LIMITS.columns || isTooLong(row)) throw tooLong(line);
-  onRow(row);
-  return true;
+/** Cuts empty cells at the end; whether there is a value. */
+function trimRow(row: SheetRow): boolean {
+  const { line, cells } = row;
+  const isOdd = (column: number) => row.odd.some(([at]) => at === column);
+  while (cells.length > 0 && cells.at(-1)?.trim() === '' && !isOdd(cells.length - 1)) cells.pop();
+  if (cells.length > LIMITS.cells) throw tooLarge(`Row ${line}`, LIMITS.cells, 'cells', line);
+  const length = cells.reduce((sum, cell) => sum + cell.length + 1, 0);
+  if (length > LIMITS.record) throw tooLarge(`Row ${line}`, LIMITS.record, 'characters', line);
+  return cells.length > 0;
 }
 
 function damaged(reason: string) {
-  const message = `The workbook cannot be read: ${reason}.`;
-  return unreadable('format', message, { reason }, 'Save it again, or save it as CSV (UTF-8).');
-}
-
-function tooLong(line: number) {
-  const message = `Row ${line} is longer than ${LIMITS.recordBytes} bytes or ${LIMITS.columns} columns.`;
-  return unreadable('too-large', message, { line, limit: LIMITS.recordBytes });
+  return unreadable({ code: 'damaged', what: 'workbook', reason });
 }

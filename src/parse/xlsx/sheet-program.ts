@@ -1,9 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { PoSyncError } from '../../core/errors.ts';
-import { shorten } from '../../order/text.ts';
-import { unreadable } from '../unreadable.ts';
-import { hasData, readSheet } from './read-sheet.ts';
-import type { SheetRow } from './sheet-row.ts';
+import type { WorkbookFacts } from '../record.ts';
+import { hasData, readSheet, type SheetRow } from './read-sheet.ts';
 import { readWorkbookParts, type Sheet, sheetNamed, type Workbook } from './workbook-parts.ts';
 import { openZipArchive, type ZipArchive } from './zip-archive.ts';
 
@@ -19,54 +17,40 @@ const PAGE = 64 * 1024;
 let page = '';
 
 try {
-  const archive = await openZipArchive(WORKBOOK);
-  const workbook = await readWorkbookParts(archive);
-  const sheet =
-    named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
-  const unseen = await readSheet(archive, sheet, workbook, writeRow);
+  const facts = await readRows(await openZipArchive(WORKBOOK));
   writeAll(ROWS, page);
-  const notRead = named === undefined ? [] : await filledSheets(archive, workbook, sheet);
-  writeAll(1, JSON.stringify({ kind: 'written', unseen: { ...unseen, notRead } }));
+  writeAll(1, JSON.stringify({ kind: 'written', facts }));
 } catch (error) {
   if (!(error instanceof PoSyncError)) throw error;
   const { code, message, remedy, facts } = error;
   writeAll(1, JSON.stringify({ kind: 'refused', code, message, remedy, facts }));
 }
 
-/** The visible sheet with data; the mapping must choose if there are several. */
-async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet> {
-  const visible = workbook.sheets.filter((sheet) => !sheet.isHidden);
-  const [first] = visible;
-  if (first === undefined)
-    throw unreadable(
-      'sheet',
-      'The workbook has no visible sheet.',
-      {},
-      'Show the sheet with the orders and save it again.',
-    );
-  const filled: Sheet[] = [];
-  for (const sheet of visible.length === 1 ? [] : visible)
-    if (await hasData(archive, sheet)) filled.push(sheet);
-  if (filled.length < 2) return filled[0] ?? first;
-  const names = shorten(filled.map(({ name }) => JSON.stringify(name)).join(', '));
-  const message = `The workbook has several visible sheets with data: ${names}.`;
-  const remedy =
-    'Save each sheet as a separate file, or hide or delete the others. For your operator: set sheet in the mapping of the source.';
-  throw unreadable('sheet', message, { value: names }, remedy);
+/** Reads the sheet that is named, or the only visible one with data; none if there are several. */
+async function readRows(archive: ZipArchive): Promise<WorkbookFacts> {
+  const workbook = await readWorkbookParts(archive);
+  const filled = await filledSheets(archive, workbook);
+  const sheets = filled.map(({ name }) => name);
+  const [only] = filled.length === 1 ? filled : [];
+  const sheet = named === undefined ? only : sheetNamed(workbook, named);
+  if (sheet === undefined) return { sheets, hiddenRows: 0, hiddenColumns: [] };
+
+  let hiddenRows = 0;
+  const hiddenColumns = await readSheet(archive, sheet, workbook, (row) => {
+    if (row.isHidden) hiddenRows += 1;
+    writeRow(row);
+  });
+  return { sheet: sheet.name, sheets, hiddenRows, hiddenColumns };
 }
 
-/** The names of the other visible sheets with data: nobody may have meant to leave them out. One that is damaged has some. */
-async function filledSheets(
-  archive: ZipArchive,
-  workbook: Workbook,
-  read: Sheet,
-): Promise<string[]> {
-  const names: string[] = [];
-  for (const sheet of workbook.sheets) {
-    if (sheet.isHidden || sheet.part === read.part) continue;
-    if (await hasData(archive, sheet).catch(() => true)) names.push(sheet.name);
-  }
-  return names;
+/** The visible sheets with data. An only one is not looked at, because it is read anyway; one that is damaged has some. */
+async function filledSheets(archive: ZipArchive, { sheets }: Workbook): Promise<Sheet[]> {
+  const visible = sheets.filter(({ isHidden }) => !isHidden);
+  if (visible.length === 1) return visible;
+  const filled: Sheet[] = [];
+  for (const sheet of visible)
+    if (await hasData(archive, sheet).catch(() => true)) filled.push(sheet);
+  return filled;
 }
 
 /** Readers of lines end one at U+2028 and U+2029 as well. */

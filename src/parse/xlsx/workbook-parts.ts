@@ -1,8 +1,7 @@
-import { LIMITS } from '../../order/limits.ts';
-import { shorten } from '../../order/text.ts';
-import { unreadable } from '../unreadable.ts';
-import { createXmlReader, type XmlEvents } from '../xml/read-xml.ts';
-import { formatOf } from './shown-number.ts';
+import { LIMITS } from '../limits.ts';
+import { cut, listed, tooLarge, unreadable } from '../unreadable.ts';
+import { type Attribute, createXmlReader, type XmlEvents } from '../xml/xml-reader.ts';
+import { formatOf } from './number-text.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
 /** What a workbook says about its sheets (ECMA-376 part 1, 18). `part` is the name in the archive. */
@@ -14,22 +13,21 @@ export type Workbook = {
   is1904: boolean;
   /** The number format of each cell style, by the style's index. */
   formats: readonly string[];
-  /** The cell styles whose text is struck through, and those whose text has the color of its background. */
+  /** The cell styles whose text is struck through. */
   struck: ReadonlySet<number>;
-  pale: ReadonlySet<number>;
   /** Texts that cells refer to by number, and which of them are struck through in part. */
   strings: readonly string[];
   struckStrings: ReadonlySet<number>;
 };
 
-/** Reads all parts of a workbook but its sheets. PoSyncError `unreadable-format` for another kind of archive. */
+/** Reads all parts of a workbook but its sheets. PoSyncError `unreadable-foreign` for another kind of archive. */
 export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> {
   const root = (await relationsOf(archive, '_rels/.rels', '')).find(
     ({ type }) => type === 'officeDocument',
   )?.target;
   const part = root ?? 'xl/workbook.xml';
-  if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/.test(part))
-    throw notAWorkbook(archive.names());
+  if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/i.test(part))
+    throw notAWorkbook(archive);
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const relations = await relationsOf(
     archive,
@@ -40,26 +38,32 @@ export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> 
   const { sheets, is1904 } = await sheetsOf(archive, part);
   const known = sheets.flatMap(({ id, ...sheet }) => {
     const relation = relations.find((one) => one.id === id);
-    return relation?.type === 'worksheet' ? [{ ...sheet, part: relation.target }] : [];
+    if (relation === undefined) throw withoutPart(sheet.name);
+    return relation.type === 'worksheet' ? [{ ...sheet, part: relation.target }] : [];
   });
-  const [styles, strings] = [partOf('styles'), partOf('sharedStrings')];
   return {
     sheets: known,
     is1904,
-    ...(await stylesOf(archive, styles)),
-    ...(await stringsOf(archive, strings)),
+    ...(await stylesOf(archive, partOf('styles'))),
+    ...(await stringsOf(archive, partOf('sharedStrings'))),
   };
 }
 
 /** Reads one part to its end. */
-export async function readPart(
-  archive: ZipArchive,
-  part: string,
-  events: XmlEvents,
-): Promise<void> {
+async function readPart(archive: ZipArchive, part: string, events: XmlEvents): Promise<void> {
   const reader = createXmlReader(events);
   for await (const text of archive.textOf(part)) reader.write(text);
   reader.end();
+}
+
+/** The value of an attribute. */
+export function attributeOf(attributes: readonly Attribute[], name: string): string | undefined {
+  return attributes.find((one) => one.name === name)?.value;
+}
+
+/** Whether a switch is on: it may be there without a value. */
+export function isOn(value: string | undefined): boolean {
+  return value !== '0' && value !== 'false';
 }
 
 type Relation = { id: string; type: string; target: string };
@@ -69,10 +73,10 @@ async function relationsOf(archive: ZipArchive, part: string, folder: string): P
   if (!archive.has(part)) return relations;
   await readPart(archive, part, {
     onOpen(name, attributes) {
-      const target = attributes.get('Target') ?? '';
-      if (name !== 'Relationship' || attributes.get('TargetMode') === 'External') return;
-      const type = (attributes.get('Type') ?? '').split('/').at(-1) ?? '';
-      relations.push({ id: attributes.get('Id') ?? '', type, target: resolve(folder, target) });
+      const of = (key: string) => attributeOf(attributes, key) ?? '';
+      if (name !== 'Relationship' || of('TargetMode') === 'External') return;
+      const type = of('Type').split('/').at(-1) ?? '';
+      relations.push({ id: of('Id'), type, target: resolve(folder, of('Target')) });
     },
     onClose() {},
   });
@@ -81,7 +85,8 @@ async function relationsOf(archive: ZipArchive, part: string, folder: string): P
 
 /** `/xl/a.xml` is absolute, `../a.xml` and `a.xml` are relative to the folder. */
 function resolve(folder: string, target: string): string {
-  return new URL(target, `zip://parts/${folder}`).pathname.slice(1);
+  const url = URL.parse(target.replaceAll('\\', '/'), `zip://parts/${folder}`);
+  return decodeURI(url?.pathname.slice(1) ?? '');
 }
 
 async function sheetsOf(archive: ZipArchive, part: string) {
@@ -89,81 +94,51 @@ async function sheetsOf(archive: ZipArchive, part: string) {
   let is1904 = false;
   await readPart(archive, part, {
     onOpen(name, attributes) {
-      if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes.get('date1904') ?? '');
+      const of = (key: string) => attributeOf(attributes, key);
+      if (name === 'workbookPr') is1904 = isOn(of('date1904') ?? '0');
       if (name !== 'sheet') return;
-      const isHidden = (attributes.get('state') ?? 'visible') !== 'visible';
-      sheets.push({ id: attributes.get('id') ?? '', name: attributes.get('name') ?? '', isHidden });
+      const isHidden = (of('state') ?? 'visible') !== 'visible';
+      sheets.push({ id: of('id') ?? '', name: of('name') ?? '', isHidden });
     },
     onClose() {},
   });
   return { sheets, is1904 };
 }
 
-type Styles = Pick<Workbook, 'formats' | 'struck' | 'pale'>;
-type Attributes = ReadonlyMap<string, string>;
-type Font = { isStruck: boolean; color: string | undefined };
-
-const WHITE = 'white';
+const SECTIONS = new Set(['fonts', 'cellXfs', 'cellStyleXfs', 'dxfs']);
 
 /** Reads what the styles of cells say about their values (ECMA-376 part 1, 18.8). */
-async function stylesOf(archive: ZipArchive, part: string | undefined): Promise<Styles> {
+async function stylesOf(
+  archive: ZipArchive,
+  part: string | undefined,
+): Promise<Pick<Workbook, 'formats' | 'struck'>> {
   const codes = new Map<number, string>();
-  const fonts: Font[] = [];
-  const fills: (string | undefined)[] = [];
+  const struckFonts = new Set<number>();
   const formats: string[] = [];
-  const [struck, pale] = [new Set<number>(), new Set<number>()];
+  const struck = new Set<number>();
+  let font = -1;
   let within = '';
-  if (part === undefined || !archive.has(part)) return { formats, struck, pale };
-
-  function addStyle(attributes: Attributes): void {
-    const style = formats.length;
-    const font = fonts[Number(attributes.get('fontId') ?? 0)];
-    const fill = fills[Number(attributes.get('fillId') ?? 0)] ?? WHITE;
-    if (font?.isStruck) struck.add(style);
-    if (font?.color === fill) pale.add(style);
-    formats.push(formatOf(Number(attributes.get('numFmtId') ?? 0), codes));
-  }
+  if (part === undefined) return { formats, struck };
 
   await readPart(archive, part, {
     onOpen(name, attributes) {
-      const [font] = fonts.slice(-1);
+      const numberOf = (key: string) => Number(attributeOf(attributes, key) ?? 0);
       if (name === 'numFmt')
-        codes.set(Number(attributes.get('numFmtId') ?? 0), attributes.get('formatCode') ?? '');
+        codes.set(numberOf('numFmtId'), attributeOf(attributes, 'formatCode') ?? '');
       else if (SECTIONS.has(name)) within = name;
-      else if (within === 'fonts' && name === 'font')
-        fonts.push({ isStruck: false, color: undefined });
-      else if (within === 'fonts' && name === 'strike' && font)
-        font.isStruck = isOn(attributes.get('val'));
-      else if (within === 'fonts' && name === 'color' && font) font.color = colorOf(attributes);
-      else if (within === 'fills' && name === 'fill') fills.push(undefined);
-      else if (within === 'fills' && name === 'fgColor')
-        fills[fills.length - 1] = colorOf(attributes);
-      else if (within === 'cellXfs' && name === 'xf') addStyle(attributes);
+      else if (within === 'fonts' && name === 'font') font += 1;
+      else if (within === 'fonts' && name === 'strike' && isOn(attributeOf(attributes, 'val')))
+        struckFonts.add(font);
+      else if (within === 'cellXfs' && name === 'xf') {
+        if (struckFonts.has(numberOf('fontId'))) struck.add(formats.length);
+        formats.push(formatOf(numberOf('numFmtId'), codes));
+      }
     },
     onClose(name) {
       if (name === within) within = '';
     },
   });
-  return { formats, struck, pale };
-}
-
-const SECTIONS = new Set(['fonts', 'fills', 'cellXfs', 'cellStyleXfs', 'borders', 'dxfs']);
-
-/** A color for comparison. The first color of a theme is its background, nearly always white. */
-function colorOf(attributes: Attributes): string | undefined {
-  const [rgb, theme, indexed] = ['rgb', 'theme', 'indexed'].map((name) => attributes.get(name));
-  const tint = attributes.get('tint') ?? '0';
-  if (rgb !== undefined)
-    return /^(?:ff)?ffffff$/i.test(rgb) ? WHITE : `rgb ${rgb.slice(-6).toUpperCase()}`;
-  if (theme !== undefined)
-    return theme === '0' && Number(tint) === 0 ? WHITE : `theme ${theme} ${tint}`;
-  if (indexed === undefined) return undefined;
-  return indexed === '1' || indexed === '9' ? WHITE : `indexed ${indexed}`;
-}
-
-/** Whether a switch of a style is on. */
-function isOn(value = '1'): boolean {
-  return value !== '0' && value !== 'false';
+  return { formats, struck };
 }
 
 async function stringsOf(
@@ -172,9 +147,9 @@ async function stringsOf(
 ): Promise<Pick<Workbook, 'strings' | 'struckStrings'>> {
   const strings: string[] = [];
   const struckStrings = new Set<number>();
-  if (part === undefined || !archive.has(part)) return { strings, struckStrings };
+  if (part === undefined) return { strings, struckStrings };
   const text = createRichText();
-  let left = LIMITS.workbookHeap / 4;
+  let left: number = LIMITS.sharedText;
   await readPart(archive, part, {
     onOpen(name, attributes) {
       if (name === 'si') text.start();
@@ -187,7 +162,7 @@ async function stringsOf(
       if (text.isStruck()) struckStrings.add(strings.length);
       const string = text.take();
       left -= string.length;
-      if (left < 0) throw tooMuchText();
+      if (left < 0) throw tooLarge('The text of the workbook', LIMITS.sharedText, 'characters');
       strings.push(string);
     },
   });
@@ -207,9 +182,9 @@ export function createRichText() {
       isStruckRun = false;
       isStruck = false;
     },
-    open(name: string, attributes: ReadonlyMap<string, string>): void {
+    open(name: string, attributes: readonly Attribute[]): void {
       if (name === 'r') isStruckRun = false;
-      if (name === 'strike') isStruckRun = isOn(attributes.get('val'));
+      if (name === 'strike') isStruckRun = isOn(attributeOf(attributes, 'val'));
       if (name === 't') isText = true;
       if (name === 'rPh') isPhonetic = true;
     },
@@ -243,38 +218,21 @@ const OTHERS: readonly [what: string, part: RegExp][] = [
   ['a presentation', /^ppt\//],
 ];
 
-function notAWorkbook(names: readonly string[]) {
+function notAWorkbook(archive: ZipArchive) {
+  const names = archive.names();
   const other = OTHERS.find(([, part]) => names.some((name) => part.test(name)))?.[0];
-  if (other !== undefined)
-    return unreadable('format', `The file is ${other}.`, {}, 'Save it as .xlsx or as CSV (UTF-8).');
-  const shown = shorten(names.map((name) => JSON.stringify(name)).join(', '));
-  const message = `The file is a zip archive of ${shown}, but not an Excel workbook (.xlsx).`;
-  return unreadable(
-    'format',
-    message,
-    {},
-    'Unpack it and drop the files in it, or pack each as gzip.',
-  );
+  return unreadable({ code: 'foreign', kind: other ?? 'a zip archive, and no workbook' });
 }
 
-function tooMuchText() {
-  const limit = LIMITS.workbookHeap / 4;
-  const message = `The workbook contains more than ${limit} characters of text.`;
-  return unreadable(
-    'too-large',
-    message,
-    { limit },
-    'Save the sheet as CSV (UTF-8), which may have any size.',
-  );
+function withoutPart(name: string) {
+  const reason = `the sheet ${JSON.stringify(cut(name))} has no part`;
+  return unreadable({ code: 'damaged', what: 'workbook', reason });
 }
 
-/** The sheet to read: the one with this name. PoSyncError `unreadable-sheet` when there is none. */
+/** The sheet with this name. PoSyncError `unreadable-sheet` when there is none. */
 export function sheetNamed({ sheets }: Workbook, name: string): Sheet {
   const found = sheets.find((sheet) => sheet.name === name);
   if (found) return found;
-  const names = sheets.map((sheet) => JSON.stringify(sheet.name)).join(', ');
-  const message = `The workbook has no sheet ${JSON.stringify(shorten(name, 60))}; it has ${shorten(names)}.`;
-  const remedy =
-    'Give the sheet with the orders this name. For your operator: or correct sheet in the mapping.';
-  throw unreadable('sheet', message, { value: shorten(name) }, remedy);
+  const names = listed(sheets.map((sheet) => sheet.name));
+  throw unreadable({ code: 'sheet', sheet: JSON.stringify(cut(name)), names });
 }

@@ -6,23 +6,22 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ErrorFacts, PoSyncError } from '../../core/errors.ts';
 import type { Stamp } from '../../core/regular-file.ts';
-import { LIMITS } from '../../order/limits.ts';
-import { requireUnchanged } from '../bytes.ts';
-import { unreadable } from '../unreadable.ts';
-import type { SheetRow, Unseen } from './sheet-row.ts';
+import { LIMITS } from '../limits.ts';
+import type { Row, WorkbookFacts } from '../record.ts';
+import { tooLarge } from '../unreadable.ts';
+import type { SheetRow } from './read-sheet.ts';
 
-/** The rows of one sheet that contain anything, page by page. */
-export type WorkbookRows = AsyncDisposable & {
-  unseen: Unseen;
-  pages(): AsyncGenerator<SheetRow[]>;
+/** The rows of a workbook, read once; `pages` can be taken again. */
+export type OpenWorkbook = AsyncDisposable & {
+  facts: WorkbookFacts;
+  pages(): AsyncGenerator<Row[]>;
 };
 
 type Outcome =
-  | { kind: 'written'; unseen: Unseen }
+  | { kind: 'written'; facts: WorkbookFacts }
   | { kind: 'refused'; code: string; message: string; remedy?: string; facts?: ErrorFacts };
 
 const MIB = 1024 * 1024;
-const PAGE = 1_000;
 
 /** Processor time for any workbook, and for each MiB of it, in seconds: a hundred times what it takes. */
 const LEAST_SECONDS = 10;
@@ -35,30 +34,33 @@ const LOOK = 500;
 /** Workbooks are read one at a time: each may need as much memory as everything else together. */
 let turn: Promise<unknown> = Promise.resolve();
 
+type OpenOptions = {
+  sheet: string | undefined;
+  signal: AbortSignal | undefined;
+  /** Of processor time. */
+  seconds?: number;
+};
+
 /**
  * Opens one sheet of an open workbook: the only visible one with data if no name is given. A separate process reads
  * it into a file without a name, so that only the page in use is in memory, however slowly the pages are taken.
- * PoSyncError `unreadable-zip`, `unreadable-sheet`, `unreadable-format`, `unreadable-xml`, or `unreadable-too-large`
- * beyond the limits of size, memory and time.
+ * PoSyncError `unreadable-…`, also beyond the limits of size, memory and time.
  */
 export async function openWorkbook(
   handle: FileHandle,
   stamp: Stamp,
   { sheet, signal, seconds = secondsFor(stamp) }: OpenOptions,
-): Promise<WorkbookRows> {
-  if (stamp.size > LIMITS.workbookBytes)
-    throw tooLarge(`The workbook has ${stamp.size} bytes`, LIMITS.workbookBytes);
+): Promise<OpenWorkbook> {
+  if (stamp.size > LIMITS.workbook) throw tooLarge('The workbook', LIMITS.workbook, 'bytes');
   const rows = await openNamelessFile();
   const dispose = () => rows.close();
   try {
-    const reading = turn.then(() =>
-      runProgram({ workbook: handle.fd, rows: rows.fd, seconds, sheet, signal }),
-    );
+    const task = { workbook: handle.fd, rows: rows.fd, seconds, sheet, signal };
+    const reading = turn.then(() => runProgram(task));
     turn = reading.catch(() => undefined);
     const outcome = await reading;
-    await requireUnchanged(handle, stamp);
     if (outcome.kind === 'written')
-      return { unseen: outcome.unseen, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
+      return { facts: outcome.facts, pages: () => pagesOf(rows), [Symbol.asyncDispose]: dispose };
     const { code, message, remedy, facts } = outcome;
     throw new PoSyncError(code, message, {
       ...(remedy !== undefined && { remedy }),
@@ -70,12 +72,6 @@ export async function openWorkbook(
   }
 }
 
-type OpenOptions = {
-  sheet: string | undefined;
-  signal?: AbortSignal | undefined;
-  seconds?: number;
-};
-
 function secondsFor({ size }: Stamp): number {
   return LEAST_SECONDS + Math.ceil(Number(size) / MIB) * SECONDS_EACH_MIB;
 }
@@ -83,7 +79,6 @@ function secondsFor({ size }: Stamp): number {
 type Task = {
   workbook: number;
   rows: number;
-  /** Processor time. */
   seconds: number;
   sheet: string | undefined;
   signal: AbortSignal | undefined;
@@ -96,6 +91,7 @@ const STRIP_TYPES = import.meta.dirname.includes('/node_modules/')
 
 /** Passes the workbook to a separate process, which gets nothing else. */
 async function runProgram({ workbook, rows, seconds, sheet, signal }: Task): Promise<Outcome> {
+  signal?.throwIfAborted();
   const child = fork(new URL('./sheet-program.ts', import.meta.url), {
     env: {},
     execArgv: [
@@ -119,8 +115,10 @@ async function runProgram({ workbook, rows, seconds, sheet, signal }: Task): Pro
     const [, ended] = await exit;
     if (said !== '') return JSON.parse(said) as Outcome;
     signal?.throwIfAborted();
-    if (ended === 'SIGABRT') throw tooLarge('The workbook needs more memory', LIMITS.workbookHeap);
-    if (ended === 'SIGKILL') throw tooSlow(seconds);
+    if (ended === 'SIGABRT')
+      throw tooLarge('The memory that the workbook needs', LIMITS.workbookHeap, 'bytes');
+    if (ended === 'SIGKILL')
+      throw tooLarge('The processor time that the workbook needs', seconds, 'seconds');
     throw new Error('the process that reads a workbook ended');
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -144,15 +142,21 @@ async function processorSecondsOf(pid: number | undefined): Promise<number> {
   return stat === '' ? 0 : (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-async function* pagesOf(rows: FileHandle): AsyncGenerator<SheetRow[]> {
-  let page: SheetRow[] = [];
+async function* pagesOf(rows: FileHandle): AsyncGenerator<Row[]> {
+  let page: Row[] = [];
   for await (const line of rows.readLines({ start: 0, autoClose: false })) {
-    page.push(JSON.parse(line) as SheetRow);
-    if (page.length < PAGE) continue;
+    const { odd, isHidden, ...row } = JSON.parse(line) as SheetRow;
+    page.push({
+      kind: 'row',
+      ...row,
+      ...(odd.length > 0 && { odd: new Map(odd) }),
+      ...(isHidden && { isHidden }),
+    });
+    if (page.length < LIMITS.page) continue;
     yield page;
     page = [];
   }
-  yield page;
+  if (page.length > 0) yield page;
 }
 
 /** Gone with the process, however it ends. */
@@ -163,19 +167,4 @@ async function openNamelessFile(): Promise<FileHandle> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-const REMEDY = 'Save the sheet as CSV (UTF-8), which may have any size.';
-
-function tooLarge(what: string, limit: number): PoSyncError {
-  return unreadable('too-large', `${what}; at most ${limit} bytes are allowed.`, { limit }, REMEDY);
-}
-
-function tooSlow(limit: number): PoSyncError {
-  return unreadable(
-    'too-large',
-    `The workbook needs more than ${limit} s of processor time.`,
-    { limit },
-    REMEDY,
-  );
 }

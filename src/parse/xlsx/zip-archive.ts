@@ -2,12 +2,10 @@ import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { withoutStop } from '../../core/format.ts';
-import { LIMITS } from '../../order/limits.ts';
-import { shorten } from '../../order/text.ts';
-import { unreadable } from '../unreadable.ts';
+import { LIMITS } from '../limits.ts';
+import { cut, tooLarge, unreadable } from '../unreadable.ts';
 
-/** The parts of a zip archive. Their names are compared without case. */
+/** The parts of a zip archive. Their names are compared without case; a `\` in one is a `/`. */
 export type ZipArchive = {
   has(name: string): boolean;
   /** In lower case. */
@@ -19,26 +17,27 @@ export type ZipArchive = {
 const MOST_ENTRIES = 10_000;
 
 /**
- * Opens the archive in an open file. PoSyncError `unreadable-zip` when it is damaged, cut off or protected;
- * `unreadable-too-large` when the parts that are read exceed the limit, whatever the archive claims.
+ * Opens the archive in an open file. PoSyncError `unreadable-incomplete` when it has no end, `unreadable-damaged` when it
+ * is damaged or protected; `unreadable-too-large` when the parts that are read exceed the limit, whatever it claims.
  */
 export async function openZipArchive(fd: number): Promise<ZipArchive> {
-  const zip = await fromFdPromise(fd, { lazyEntries: true, autoClose: false }).catch(refuse);
+  const options = { lazyEntries: true, autoClose: false, strictFileNames: false };
+  const zip = await fromFdPromise(fd, options).catch(refuse);
   const entries = await entriesOf(zip).catch(refuse);
-  let left: number = LIMITS.workbookInflatedBytes;
+  let left: number = LIMITS.workbookInflated;
 
   async function* bytesOf(name: string): AsyncGenerator<Buffer> {
-    const entry = entries.get(name.toLowerCase());
-    if (entry === undefined) throw damaged(`it has no part ${shorten(name, 60)}`);
-    if (entry.isEncrypted())
-      throw unreadable('zip', 'The workbook is protected by a password.', {}, REMEDY);
+    const entry = entries.get(plain(name));
+    if (entry === undefined) throw damaged(`it has no part ${cut(name)}`);
+    if (entry.isEncrypted()) throw damaged('it is protected by a password');
     const stream: Readable = await zip.openReadStreamPromise(entry).catch(refuse);
     let sum = 0;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         sum = crc32(chunk, sum);
         left -= chunk.length;
-        if (left < 0) throw tooLarge();
+        if (left < 0)
+          throw tooLarge('The content of the workbook', LIMITS.workbookInflated, 'bytes');
         yield chunk;
       }
     } catch (error) {
@@ -46,7 +45,7 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
     } finally {
       stream.destroy();
     }
-    if (sum !== entry.crc32) throw damaged(`the checksum of ${shorten(name, 60)} is wrong`);
+    if (sum !== entry.crc32) throw damaged(`the checksum of ${cut(name)} is wrong`);
   }
 
   async function* textOf(name: string): AsyncGenerator<string> {
@@ -59,7 +58,7 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
   }
 
   return {
-    has: (name) => entries.has(name.toLowerCase()),
+    has: (name) => entries.has(plain(name)),
     names: () => [...entries.keys()],
     textOf,
   };
@@ -69,11 +68,15 @@ async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   if (zip.entryCount > MOST_ENTRIES) throw damaged(`it has ${zip.entryCount} parts`);
   for await (const entry of zip.eachEntry()) {
-    const name = entry.fileName.toLowerCase();
-    if (entries.has(name)) throw damaged(`it has two parts ${shorten(entry.fileName, 60)}`);
+    const name = plain(entry.fileName);
+    if (entries.has(name)) throw damaged(`it has two parts ${cut(entry.fileName)}`);
     entries.set(name, entry);
   }
   return entries;
+}
+
+function plain(name: string): string {
+  return name.replaceAll('\\', '/').toLowerCase();
 }
 
 function isUtf16(start: Buffer): boolean {
@@ -92,25 +95,12 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Buffer): stri
 function refuse(error: unknown): never {
   if (error instanceof PoSyncError) throw error;
   const { message } = toError(error);
-  throw damaged(
-    message.startsWith('End of central directory') ? 'the list of its parts is missing' : message,
-  );
+  // The list of the parts is what a zip archive ends with.
+  if (message.startsWith('End of central directory'))
+    throw unreadable({ code: 'incomplete', of: 'zip', lacks: 'the end of the zip archive' });
+  throw damaged(message);
 }
-
-const REMEDY = 'Save it again without a password, or as CSV (UTF-8).';
 
 function damaged(reason: string): PoSyncError {
-  const message = `The zip archive is damaged or cut off: ${withoutStop(shorten(reason, 120))}.`;
-  return unreadable('zip', message, {}, 'Drop the complete file again.');
-}
-
-function tooLarge(): PoSyncError {
-  const limit = LIMITS.workbookInflatedBytes;
-  const message = `The workbook contains more than ${limit} bytes.`;
-  return unreadable(
-    'too-large',
-    message,
-    { limit },
-    'Save the sheet as CSV (UTF-8), which may have any size.',
-  );
+  return unreadable({ code: 'damaged', what: 'zip', reason: cut(reason, 120) });
 }

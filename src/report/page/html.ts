@@ -88,11 +88,11 @@ export const CLERK_HELP: readonly string[] = [
   'A green line on the left means that nothing needs you; a red line means that some orders wait for you.',
   'The title says how many orders wait; all others are done.',
   '"What went wrong" names each of them with its line in your file and the reason.',
-  'Open the fix file with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
-  'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
-  'Correct the values, and keep all columns, also those that begin with _error.',
-  'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
-  'Save the file and drop it into the inbox that the report names. If your name should be on the page Corrections, send the order with the form on its page, or the file with the page Upload.',
+  'Open fix.xlsx with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
+  'It contains only the rows that need you, with your own columns; _problem says what is wrong, and the cells to correct are marked.',
+  'Correct them, and keep the column _id. What you do not change stays as it is: a row that you remove is not removed from its order.',
+  'Write discard into _do of every row of an order that is not wanted, and send where a row or an order is right as it is.',
+  'Save a copy and drop it into the inbox that the report names. If your name should be on the page Corrections, send the order with the form on its page, or the file with the page Upload.',
   'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
   'The line becomes green when every order is settled. An order in conflict: agree with the supplier and discard it, or ask your operator. Orders in doubt are for your operator.',
 ];
@@ -115,11 +115,8 @@ export function into({ inbox }: { inbox?: string }): Html {
 
 /** The fix files of a report, or the rows of the own file where there are none. */
 export function fixLinks(names: readonly string[]): Html {
-  if (names.length === 0) return html`the rows of your file`;
-  const workbook = names.find((name) => name.endsWith('.xlsx'));
-  const [first = ''] = names;
-  if (workbook === undefined) return fixLink(first);
-  return html`${fixLink(workbook)} in a spreadsheet or ${fixLink(first)} in an editor`;
+  const [first] = names;
+  return first === undefined ? html`the rows of your file` : fixLink(first);
 }
 
 /** A command on its own line, which breaks only between words. */

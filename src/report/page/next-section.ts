@@ -1,6 +1,5 @@
 import { count, orders } from '../../core/format.ts';
 import {
-  CONFIRMED,
   CORRECTED_EXPORT,
   INTO_NO_INBOX,
   OTHER_SPELLING,
@@ -10,7 +9,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { commandWords } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
-import { type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
+import { type ErrorGroup, type ErrorGroups, openText, type Story, sumOf } from '../story.ts';
 import {
   command,
   discardCommand,
@@ -120,24 +119,20 @@ function stepsForDeadLetters(
 ): Html[] {
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
-  const totals = totalsOf(groups);
   const takenRows = sumOf(groups, 'invalid', 'takenRows');
   const known = sumOf(groups, 'invalid', 'taken') + takenRows;
-  const calledOff = openWith(groups, 'called-off').count;
   const spelled = openWith(groups, OTHER_SPELLING);
-  const correctable = toCorrect - totals - known - calledOff - spelled.count;
+  const correctable = toCorrect - known - spelled.count;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
     correctable > 0
-      ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles)
+      ? correct(openText(correctable, nameless - takenRows), report, fixFiles)
       : undefined,
-    calledOff > 0 ? decideCalledOff(calledOff, correctable > 0 ? [] : fixFiles) : undefined,
     spelled.count > 0
       ? compareSpellings(spelled, report, correctable > 0 ? [] : fixFiles)
       : undefined,
     known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
-    nameless > totals + takenRows ? repeatNumbers() : undefined,
-    totals > 0 ? discardTotals(totals) : undefined,
+    nameless > takenRows ? repeatNumbers() : undefined,
     conflicts.count > 0 ? conflict(conflicts, report, correctable > 0 ? [] : fixFiles) : undefined,
     failed.count > 0 ? retry(failed.count, report.batch) : undefined,
     doubts.count > 0 ? decide(doubts) : undefined,
@@ -145,16 +140,7 @@ function stepsForDeadLetters(
   return steps.filter((step) => step !== undefined);
 }
 
-/** How many of the open dead letters are totals rows. */
-function totalsOf(groups: ErrorGroups): number {
-  const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
-  return totals.reduce(
-    (sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0),
-    0,
-  );
-}
-
-/** The open orders whose problem has this code, such as those that the file says are not wanted. */
+/** The open orders whose problem has this code. */
 function openWith(groups: ErrorGroups, code: string): Open {
   const ours = [...groups.values()].filter((group) => group.code === code && group.nameless === 0);
   const count = ours.reduce(
@@ -162,10 +148,6 @@ function openWith(groups: ErrorGroups, code: string): Open {
     0,
   );
   return { count, orders: openIn(ours) };
-}
-
-function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
-  return html`<b>In the dashboard, discard the ${orders(number)} that your file calls off</b>, or ask your operator to do so. If only a row is not wanted, or an order is wanted after all, the message says what to enter in ${fixFiles.length === 0 ? 'the fix file' : fixLinks(fixFiles)}. Leave what is only not wanted yet: a later file can send it.`;
 }
 
 /** Newer batches with a step each. */
@@ -215,22 +197,16 @@ function compareSpellings(open: Open, report: Report, fixFiles: readonly string[
       : '';
   const [has, its, it] =
     open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
-  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>${CONFIRMED}</code> into <code>_error_check</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${discardCommand(open.orders, open.count)}`;
-}
-
-/** The fix file has them too: what it leaves out stays open. */
-function discardTotals(number: number): Html {
-  const [rows, them] = number === 1 ? ['row that looks', 'it'] : ['rows that look', 'them'];
-  return html`<b>Discard ${count(number)} ${rows} like a total</b> in the dashboard, or ask your operator to do so. Remove ${them} from the fix file.`;
+  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>send</code> into <code>_do</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Leave <code>_error_check</code> as it is, unless a message says to write <code>confirmed</code> into it. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.`;
+  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, <code>_problem</code> says what is wrong, and the cells to correct are marked. Correct them, and drop a copy${into(report)}. What you leave as it is stays open. To send a row or an order as it is, write <code>send</code> into <code>_do</code>; to discard an order, write <code>discard</code>. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, sent or about to be, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. If the other one was cancelled before it was sent, drop the fix file as it is. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${discardCommand(open.orders, open.count)}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, sent or about to be, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. If the other one was cancelled before it was sent, write <code>send</code> into <code>_do</code>. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 /** The same content was read before: what differs now was probably corrected since. */

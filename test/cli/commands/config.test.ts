@@ -7,6 +7,9 @@ import { LEAST, loadText } from '../../support/config-text.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
+const UNUSED =
+  'mappings: { erp: { columns: { PO: { is: purchaseOrderNumber }, Art: { is: articleCode }, Qty: { is: quantity } } } }\n';
+
 const ENV = {
   PO_SYNC_STAGING_CLIENT_ID: 'canary-id',
   PO_SYNC_STAGING_CLIENT_SECRET_FILE: '/run/canary',
@@ -69,7 +72,7 @@ it('show names the file of a secret, and not what is no file: it may be the secr
 });
 
 it('show --json prints one document and nothing else', async () => {
-  const { code, out, err } = await show({ json: true }, `${LEAST}mappings: { erp: {} }\n`);
+  const { code, out, err } = await show({ json: true }, `${LEAST}${UNUSED}`);
   expect([code, err]).toEqual([0, '']);
   expect(out).not.toContain('canary');
   expect(JSON.parse(out)).toMatchObject({
@@ -80,7 +83,7 @@ it('show --json prints one document and nothing else', async () => {
 });
 
 it('show prints warnings on standard error', async () => {
-  const { out, err } = await show({}, `${LEAST}mappings: { erp: {} }\n`);
+  const { out, err } = await show({}, `${LEAST}${UNUSED}`);
   expect(err).toBe('po.yaml:6:13 mappings.erp: is not used by any source\n');
   expect(out).not.toContain('not used');
 });

@@ -235,16 +235,6 @@ describe('folders are separate', () => {
   });
 });
 
-it.each([
-  [
-    'fields: { purchaseOrderNumber: NO, articleCode: " no" }',
-    'is mapped to the column " no", which is already mapped to purchaseOrderNumber',
-  ],
-  ['fields: { articleCode: [A, B, a] }', 'names the column "a" twice'],
-])('a column feeds one field: %s', (yaml, sentence) => {
-  expect(problemsIn(`${LEAST}mappings: { m: { ${yaml} } }\n`)[0]).toContain(sentence);
-});
-
 it.each(['backoff', 'probe'])('the waits of %s grow', (key) => {
   expect(problemsIn(`${LEAST}delivery: { ${key}: { initial: 2h, max: 1m } }\n`)).toEqual([
     expect.stringContaining(`delivery.${key}.initial: 2h is longer than ${key}.max, which is 1m`),

@@ -15,7 +15,7 @@ import { AT, dead, done, problem, reportOf, rows, wrong } from '../../support/re
 function pageOf(orders: readonly ReportedOrder[], more: Partial<Report> = {}): string {
   const story = newStory();
   for (const { result, deadLetter } of orders) addOrder(story, result, deadLetter);
-  const fixFiles = story.open > 0 ? ['dead-letters.csv'] : [];
+  const fixFiles = story.open > 0 ? ['fix.xlsx'] : [];
   return reportPage({ report: reportOf(orders, more), story, fixFiles });
 }
 
@@ -278,12 +278,12 @@ it('the lead says that the others are done', () => {
   expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
 });
 
-it('the step that says to correct orders says what to do with _error_check, and where a correction shows that waits for a pause', () => {
+it('the step that says to correct orders says what to do with _do, and where a correction shows that waits for a pause', () => {
   const said =
     'During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.';
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toContain(said);
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toMatch(
-    /Leave _error_check as it is, unless a message says to write confirmed into it\./,
+    /To send a row or an order as it is, write send into _do ;/,
   );
   expect(textOf(pageOf([dead(order(2), 'inDoubt', 'inDoubt', 'Unknown')]))).not.toContain(said);
 });
@@ -372,51 +372,6 @@ it('rows without a number are not counted as orders, and a person learns where t
   );
 });
 
-it('a totals row is not counted as an order, and needs no number', () => {
-  const total = problem(3, {
-    field: 'PO_NO',
-    code: 'total-row',
-    value: 'Total',
-    message: 'is a totals row',
-  });
-  const text = textOf(pageOf([done(order(5)), wrong(rows(3, ['Total', '', '12']), total)]));
-  expect(text).toContain('1 row without an order number needs you');
-  expect(text).toContain('Outcomes of 1 order and 1 row without an order number');
-  expect(text).not.toContain('Enter the order number in every row.');
-});
-
-it('a row without a number is never counted as an order, also after it was settled or came back', () => {
-  const missing = (line: number) =>
-    problem(line, { field: 'PO_NO', code: 'missing', value: '', message: 'is empty' });
-  const row = wrong(rows(3, ['', 'B', '1']), missing(3));
-  const total = wrong(
-    rows(4, ['Total', '', '12']),
-    problem(4, { field: 'PO_NO', code: 'total-row', value: 'Total' }),
-  );
-  const text = () =>
-    textOf(pageOf([done(order(5)), dead(order(2), 'refused', '400', 'No'), row, total]));
-  expect(text()).toContain('Correct 1 order and 1 row without an order number.');
-  expect(text()).toContain(
-    'Discard 1 row that looks like a total in the dashboard, or ask your operator to do so.',
-  );
-  expect(text()).toContain('Orders 2 Rows without an order number 2');
-  for (const { deadLetter } of [row, total]) {
-    if (deadLetter)
-      deadLetter.closed = { at: AT, by: 'fixed', batch: 'B-9', waitsIn: 'B-9', file: 'c.csv' };
-  }
-  expect(text()).toContain('1 order and 2 rows without an order number need you');
-  expect(text()).toContain(
-    '2 rows without an order number came back and still wait in a newer batch.',
-  );
-  expect(text()).toContain(
-    'report. 2 rows without an order number came back and still wait in c.csv',
-  );
-  for (const { deadLetter } of [row, total])
-    if (deadLetter) deadLetter.closed = { at: AT, by: 'discarded' };
-  expect(text()).toContain('1 of 2 orders needs you');
-  expect(text()).toContain('Outcomes of 2 orders and 2 rows without an order number');
-});
-
 it('a refused order shows its first items, because the API may not say which is wrong', () => {
   const one = dead(order(2), 'refused', '400', 'Unknown article code');
   const items = Array.from({ length: 7 }, (_, i) => ({ articleCode: `A-${i}`, quantity: i + 1 }));
@@ -455,30 +410,7 @@ it('a group shows its first 50 orders and says where the others are', () => {
 
 describe('what to do next', () => {
   it('the fix file is linked when orders can be corrected', () => {
-    expect(pageOf([wrong(order(2), problem(2))])).toContain('href="dead-letters.csv"');
-  });
-
-  it('the workbook is linked for spreadsheets, the CSV for editors', () => {
-    const one = wrong(order(2), problem(2));
-    const story = newStory();
-    addOrder(story, one.result, one.deadLetter);
-    const fixFiles = ['dead-letters.csv', 'dead-letters.xlsx'];
-    const text = textOf(reportPage({ report: reportOf([one]), story, fixFiles }));
-    expect(text).toContain(
-      'Open dead-letters.xlsx in a spreadsheet or dead-letters.csv in an editor.',
-    );
-  });
-
-  it('orders that the file calls off are not counted as orders to correct', () => {
-    const off = [3, 4, 5].map((line) =>
-      dead(order(line), 'invalid', 'called-off', 'Status: "Storno" says so'),
-    );
-    const text = textOf(pageOf([dead(order(2), 'invalid', 'not-a-number', 'No number'), ...off]));
-    expect(text).toMatch(
-      /Correct 1 order\. .*In the dashboard, discard the 3 orders that your file calls off\b/,
-    );
-    expect(textOf(pageOf(off))).not.toContain('Correct 3');
-    expect(pageOf(off)).toMatch(/what to enter in <a[^>]* href="dead-letters\.csv"/);
+    expect(pageOf([wrong(order(2), problem(2))])).toContain('href="fix.xlsx"');
   });
 
   it('orders whose number another order has in another spelling are compared with it, not corrected', () => {
@@ -495,18 +427,18 @@ describe('what to do next', () => {
       /Compare the 2 orders .* already: PO-[23] with po-0[23] , PO-[23] with po-0[23] \./,
     );
     expect(text).toMatch(
-      /If it is the same order .* discard each of them .* If it really is another order, write confirmed/,
+      /If it is the same order .* discard each of them .* If it really is another order, write send/,
     );
     expect(text).toMatch(/po-sync\s+dead-letters\s+discard\s+--order\s+PO-2/);
     expect(text).not.toContain('Correct 2 orders');
-    expect(page).toMatch(/of its rows in <a[^>]* href="dead-letters\.csv"/);
+    expect(page).toMatch(/of its rows in <a[^>]* href="fix\.xlsx"/);
     const both = textOf(pageOf([spelled(2, 'accepted'), wrong(order(4), problem(4))]));
     expect(both).toMatch(/Correct 1 order\. .*Compare the 1 order that has its number/);
   });
 
   it('the fix file is linked for a conflict alone', () => {
     expect(pageOf([dead(order(2), 'conflict', 'conflict', 'Other content')])).toContain(
-      'href="dead-letters.csv"',
+      'href="fix.xlsx"',
     );
   });
 

@@ -181,6 +181,29 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     load: async () => (await import('../check.ts')).checkCommand,
   },
   {
+    name: 'map',
+    summary: 'Look at sample files and print a mapping for them, with questions.',
+    argument: { flags: '<file...>', key: 'files', text: 'sample files; they are not changed' },
+    options: [
+      { flags: '--name <name>', text: 'name of the mapping (default: from the name of the file)' },
+      {
+        flags: '--test <mapping>',
+        text: 'instead, show what each file would send with the mappings in this file',
+      },
+    ],
+    examples: [
+      'po-sync map orders.csv',
+      'po-sync map --name erp export-1.csv export-2.csv > mapping.yaml',
+      'po-sync map --test mapping.yaml export-1.csv export-2.csv',
+    ],
+    exits: [
+      ['0', 'printed; with --test: everything would be sent'],
+      ['1', 'a file or the mapping could not be read'],
+      ['2', 'with --test: something would be held or would wait'],
+    ],
+    load: async () => (await import('../map.ts')).mapCommand,
+  },
+  {
     name: 'rehearse',
     summary:
       'Process a copy of one file with a temporary sandbox that injects faults, and show the report.',

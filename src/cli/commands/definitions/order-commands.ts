@@ -75,9 +75,13 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   },
   {
     name: 'batches release',
-    summary: 'Release a held batch: its remaining orders are sent.',
+    summary: 'Release a file that waits: its orders are sent.',
     argument: UNFINISHED,
-    options: [DRY_RUN, YES],
+    options: [
+      { flags: '--without-rows', text: 'leave out the rows that belong to no order' },
+      DRY_RUN,
+      YES,
+    ],
     examples: ['po-sync batches release 3f2a91c0'],
     exits: [['0', 'released'], NOT_DONE],
     load: async () => (await import('../batches.ts')).batchesReleaseCommand,

@@ -1,0 +1,100 @@
+import { plainName } from '../config/mapping-schema.ts';
+import { find, isObject, textOf, valueAt } from '../mapping/find-key.ts';
+import type { MappedOrder } from '../mapping/group.ts';
+import { trimmed } from '../mapping/line.ts';
+import type { Reading } from '../mapping/read-records.ts';
+import { type CheckedOrder, keptAsRead, type ReadItem } from '../order/order.ts';
+import type { Place, Problem, SourceRecord } from '../order/record.ts';
+import type { RawRecord } from '../parse/record.ts';
+import { problemText } from '../wording/problem.ts';
+import { fromValue } from './values.ts';
+
+export type ItemsOf = (records: readonly SourceRecord[]) => ReadItem[];
+
+/** What makes orders of a file those of the ledger and the report. */
+export function createCheckedOrders(reading: Reading): (one: MappedOrder) => CheckedOrder {
+  const itemsOf = createItemsAsRead(reading);
+  const cellOf = createCells(reading.plan);
+  return (one) => {
+    const { ordinal, number, place, rows } = one;
+    const records = rows.map(sourceRecord);
+    const common = { ordinal, number, place, records };
+    if ('order' in one) return { ...common, valid: true, order: one.order };
+    // What is wrong with a value says more than what is wrong with the order.
+    const sorted = one.problems.toSorted((a, b) => isOfOrder(a) - isOfOrder(b));
+    const problems = sorted.map((problem) => cellOf(problemOf(problem), records));
+    return { ...common, valid: false, problems, ...keptAsRead(itemsOf(records)) };
+  };
+}
+
+const isOfOrder = ({ column }: MappedProblem): number => Number(column === undefined);
+
+/** A problem of an object at the value that it names, also where the object lacks that. */
+function createCells({ columns, mapping }: Reading['plan']) {
+  const list = mapping.items === undefined ? undefined : plainName(mapping.items);
+  return (problem: Problem, records: readonly SourceRecord[]): Problem => {
+    const { line, pointer, field } = problem;
+    const record = records.find(({ place }) => place.line === line && isWithin(pointer, place));
+    const column = columns.find(({ name }) => name === field);
+    if (pointer === undefined || column === undefined || record?.kind !== 'object') return problem;
+    const { isInItems, name, plain } = column;
+    const outer = record.place.pointer ?? '';
+    const at = isInItems ? pointer : outer;
+    const length = isInItems && list !== undefined ? list.length + 1 : 0;
+    const names = [name, ...plain].map((one) => one.slice(length));
+    const inner = valueAt(record.value, at.slice(outer.length));
+    return { ...problem, pointer: at + find(isObject(inner) ? inner : {}, names).pointer };
+  };
+}
+
+function isWithin(pointer: string | undefined, { pointer: outer }: Place): boolean {
+  return outer !== undefined && `${pointer}/`.startsWith(`${outer}/`);
+}
+
+function sourceRecord(record: RawRecord): SourceRecord {
+  const { line } = record;
+  if (record.kind === 'row') return { kind: 'row', place: { line }, cells: record.cells };
+  const place = { line, pointer: record.pointer };
+  return { kind: 'object', place, value: fromValue(record.value) };
+}
+
+function problemOf(problem: MappedProblem): Problem {
+  const { line, pointer, column = '', value = '' } = problem;
+  const beside = problem.code === 'besideDamaged' ? problem.facts.damaged : undefined;
+  return {
+    line,
+    ...(pointer !== undefined && { pointer }),
+    field: column,
+    ...problemText(problem),
+    value,
+    ...(beside !== undefined && { rows: [`line ${beside}`] }),
+  };
+}
+
+type MappedProblem = Extract<MappedOrder, { problems: unknown }>['problems'][number];
+
+/** What an order has in the columns of articles and quantities, as people find it by. */
+export function createItemsAsRead({ plan, survey: { layout } }: Reading): ItemsOf {
+  const textIn = (cells: readonly string[], index: number) =>
+    trimmed(cells[layout.at[index] ?? -1] ?? '');
+  const pathOf = (index: number) => plan.columns[index]?.plain ?? [];
+  const list = plan.mapping.items?.toLowerCase();
+  const within = (index: number) =>
+    pathOf(index).map((name) => (list === undefined ? name : name.slice(list.length + 1)));
+
+  function ofObject(value: object): ReadItem[] {
+    const all = list === undefined ? [value] : find(value, [list]).value;
+    const items: unknown[] = Array.isArray(all) ? all : [all];
+    return items.filter(isObject).map((item) => ({
+      articleCode: textOf(find(item, within(plan.article)).value) ?? '',
+      quantity: textOf(find(item, within(plan.quantity)).value) ?? '',
+    }));
+  }
+
+  return (records) =>
+    records.flatMap((record): ReadItem[] => {
+      if (record.kind === 'object') return isObject(record.value) ? ofObject(record.value) : [];
+      const { cells } = record;
+      return [{ articleCode: textIn(cells, plan.article), quantity: textIn(cells, plan.quantity) }];
+    });
+}

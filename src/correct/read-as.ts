@@ -1,0 +1,292 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Config, mappingsFor, type NamedMapping } from '../config/config.ts';
+import { codeOf } from '../core/errors.ts';
+import {
+  draftPath,
+  hashFile,
+  openRegularFile,
+  readJsonIfExists,
+  stampOf,
+} from '../core/regular-file.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
+import { createRowClaims } from '../ledger/row-claims.ts';
+import { apiMappings } from '../mapping/api-mappings.ts';
+import { batchTitle } from '../order/batch.ts';
+import { closingText } from '../order/closing-text.ts';
+import {
+  type Closing,
+  closedBy,
+  closingFor,
+  closingsOf,
+  type DeadLetter,
+  placesOf,
+} from '../order/dead-letter.ts';
+import { parseExactly } from '../order/quantity.ts';
+import type { FileShape } from '../order/record.ts';
+import { type Applied, applyPatch } from './apply-patch.ts';
+import type { Letter } from './edit-letter.ts';
+import { type Inspection, inspectOrders } from './inspection.ts';
+import { type FoundPatch, findPatch } from './patch.ts';
+import { foreignBatch } from './unreadable.ts';
+
+/** What a file that corrects a batch does: which it is, whose mapping reads it, and the form of its file. */
+export type Correction = Applied & {
+  of: string;
+  source: string;
+  mapping?: string;
+  shape: FileShape;
+};
+
+/**
+ * A file as it is read. Of one that corrects a batch: its `correction`, and the source whose mapping reads it, where it is
+ * not its own.
+ */
+export type ReadAs = {
+  inspection: Inspection;
+  correction?: Correction | undefined;
+  readAs?: string | undefined;
+};
+
+/** A file of a source; `batch`: its own, once it is claimed. `withoutRows`: a person released it so. */
+export type FileOf = {
+  path: string;
+  source: string;
+  batch?: string | undefined;
+  withoutRows?: boolean;
+};
+
+export type ReadAsDeps = {
+  config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
+  batches: {
+    find(name: string): Promise<FoundBatch | undefined>;
+    closings?(batch: string): Promise<readonly Closing[]>;
+  };
+  /** What orders rows became meanwhile; absent without Redis. */
+  claims?: Parameters<typeof createRowClaims>[0];
+};
+
+type FoundBatch = Pick<Batch, 'source'> & {
+  repeats?: unknown;
+  name?: string;
+  inspection?: Partial<Pick<NonNullable<Batch['inspection']>, 'readAs' | 'shape' | 'mapping'>>;
+};
+
+/**
+ * The first pass over a file as its source reads it. A file that corrects a batch is read as the rows of the orders that it
+ * touches, with the mapping of that batch. What a claimed one does is decided once. PoSyncError like `inspectFile`.
+ */
+export async function inspectAs(
+  file: FileOf,
+  deps: ReadAsDeps,
+  signal?: AbortSignal,
+): Promise<ReadAs> {
+  const { config } = deps;
+  const kept = file.batch === undefined ? undefined : await keptCorrection(file.batch, config);
+  const found = kept === undefined ? await findPatch(file.path) : undefined;
+  if (kept === undefined && found === undefined) {
+    const { maxOrders } = config.sources.find(({ name }) => name === file.source) ?? {};
+    const inspection = await inspectOrders(file.path, mappingsFor(config, file.source), {
+      signal,
+      maxOrders,
+    });
+    const { withoutRows } = file;
+    return { inspection: { ...inspection, ...(withoutRows && { withoutRows }) } };
+  }
+  const correction = kept ?? (await correctionIn(found, file.batch, deps));
+  if (kept === undefined && file.batch !== undefined) await keep(file.batch, correction, config);
+  const inspection = await inspectionOf(file.path, correction, mappingOf(correction, config));
+  const readAs = correction.source === file.source ? {} : { readAs: correction.source };
+  return { inspection, correction, ...readAs };
+}
+
+/** The mapping of the batch that is corrected. */
+function mappingOf(
+  { source, mapping, shape }: Pick<Correction, 'source' | 'mapping' | 'shape'>,
+  config: ReadAsDeps['config'],
+): NamedMapping {
+  const all = mappingsFor(config, source);
+  const own = all.find(({ name }) => name === mapping) ?? all[0];
+  if (own !== undefined) return own;
+  const [orders, rows = orders] = apiMappings(shape.header === undefined);
+  const plain = shape.items === undefined ? rows : orders;
+  if (plain === undefined) throw new TypeError('the API has names');
+  return { name: '', mapping: plain };
+}
+
+async function correctionIn(
+  found: FoundPatch | undefined,
+  own: string | undefined,
+  { config, batches, claims }: ReadAsDeps,
+): Promise<Correction> {
+  const name = found?.batch ?? '';
+  const batch = (await batches.find(name)) ?? (await reportedBatch(name, config));
+  const shape = batch?.inspection?.shape;
+  if (found === undefined || batch === undefined || shape === undefined)
+    throw foreignBatch(name, config.environment);
+  const source = batch.inspection?.readAs ?? batch.source;
+  const { mapping: name_ } = batch.inspection ?? {};
+  const from = { source, shape, ...(name_ !== undefined && { mapping: name_ }) };
+  const { mapping } = mappingOf(from, config);
+  const closings = closingsOf((await batches.closings?.(name)) ?? []);
+  const { ownerOf } = claims ? createRowClaims(claims) : { ownerOf: undefined };
+  const endOf = async (letter: DeadLetter): Promise<string | undefined> => {
+    const closing = closingFor(letter, closings);
+    const closed = closing ? closedBy(closing) : letter.closed;
+    if (closed !== undefined) {
+      const file = closed.batch && (await batches.find(closed.batch))?.name;
+      return `it was ${closingText({ ...closed, ...(file && { file }) })}`;
+    }
+    // Of a file that was dropped again, admission compares the orders of the first one: a person may want both.
+    for (const place of ownerOf && batch.repeats === undefined ? placesOf(letter) : []) {
+      const owner = await ownerOf?.({ batch: name, place });
+      if (owner === undefined || owner.batch === own) continue;
+      const file = (await batches.find(owner.batch))?.name;
+      return `it was corrected as ${owner.number}, from ${batchTitle(owner.batch, file)}`;
+    }
+    return undefined;
+  };
+  const letters = await lettersIn(listOf(name, config), endOf).catch((error: unknown) => {
+    throw codeOf(error) === 'ENOENT' ? foreignBatch(name, config.environment) : error;
+  });
+  const applied = applyPatch(found.read(mapping.decimal), { batch: name, letters, shape, mapping });
+  return { ...applied, ...from, of: name };
+}
+
+/** The dead letters of a report that have rows. */
+async function lettersIn(
+  list: string,
+  endOf: (letter: DeadLetter) => Promise<string | undefined>,
+): Promise<Letter[]> {
+  const letters: Letter[] = [];
+  for await (const letter of readLetters(list)) {
+    const ordinal = Number(/-(\d+)$/.exec(letter.id ?? '')?.[1] ?? Number.NaN);
+    if (Number.isSafeInteger(ordinal))
+      letters.push({ ...letter, ordinal, ended: await endOf(letter) });
+  }
+  return letters;
+}
+
+/** The list of the dead letters of a batch. */
+export function listOf(batch: string, { reports }: Pick<Config, 'reports'>): string {
+  return path.join(reports.path, batch, 'dead-letters.json');
+}
+
+/** The dead letters of a list, one a line; the numbers of their objects keep their source text. */
+export async function* readLetters(list: string): AsyncGenerator<DeadLetter> {
+  for await (const line of linesIn(list)) {
+    if (!line.startsWith('{')) continue;
+    const text = line.replace(/,$/, '');
+    yield withExactValues(JSON.parse(text) as DeadLetter, text);
+  }
+}
+
+/** A text has other line separators, at which Node's readline would split. */
+async function* linesIn(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest;
+}
+
+function withExactValues(letter: DeadLetter, text: string): DeadLetter {
+  if (letter.rows?.every(({ value }) => value === undefined) ?? true) return letter;
+  const { rows } = parseExactly(text) as DeadLetter;
+  const values = rows?.map(({ value }) => value);
+  return {
+    ...letter,
+    rows: letter.rows?.map((row, i) => ({ ...row, ...('value' in row && { value: values?.[i] }) })),
+  } as DeadLetter;
+}
+
+/** A batch that has a report of this environment: Redis may have lost it. */
+async function reportedBatch(
+  batch: string,
+  { reports, environment }: ReadAsDeps['config'],
+): Promise<FoundBatch | undefined> {
+  if (reports.path === '' || batch === '') return undefined;
+  const folder = path.join(reports.path, batch);
+  const report = (await readJsonIfExists(path.join(folder, 'report.json')).catch(
+    () => undefined,
+  )) as Partial<Reported> | undefined;
+  if (report?.source === undefined || report.environment !== environment || !report.format)
+    return undefined;
+  const { source, readAs, file: name, format, header, items, mapping } = report;
+  const shape = { format, ...(header && { header }), ...(items && { items }) };
+  const by = { ...(readAs && { readAs }), ...(mapping !== undefined && { mapping }) };
+  return { source, ...(name && { name }), inspection: { shape, ...by } };
+}
+
+type Reported = FileShape &
+  Record<'source' | 'environment' | 'readAs' | 'file' | 'mapping', string>;
+
+const KEPT = '.correction.json';
+
+/** What a claimed file does, as it was decided first: what it corrects changes with it. */
+export async function keptCorrection(
+  batch: string,
+  { reports }: ReadAsDeps['config'],
+): Promise<Correction | undefined> {
+  const file = path.join(reports.path, batch, KEPT);
+  const text = await openRegularFile(file).then(
+    async (handle) => {
+      await using opened = handle;
+      return await opened.readFile('utf8');
+    },
+    () => undefined,
+  );
+  if (text === undefined) return undefined;
+  const kept = JSON.parse(text) as Correction;
+  if (kept.records.every(({ kind }) => kind === 'row')) return kept;
+  const { records } = parseExactly(text) as Correction;
+  const exact = kept.records.map((record, i) => {
+    const now = records[i];
+    return record.kind === 'object' && now?.kind === 'object'
+      ? { ...record, value: now.value }
+      : record;
+  });
+  return { ...kept, records: exact };
+}
+
+async function keep(
+  batch: string,
+  correction: Correction,
+  { reports }: ReadAsDeps['config'],
+): Promise<void> {
+  const folder = path.join(reports.path, batch);
+  await mkdir(folder, { recursive: true });
+  const draft = draftPath(folder);
+  await writeFile(draft, JSON.stringify(correction), { flush: true });
+  await rename(draft, path.join(folder, KEPT));
+}
+
+/** The rows of a correction, as if a file with the form of the corrected one had been read. */
+async function inspectionOf(
+  file: string,
+  { records, shape, warnings }: Correction,
+  mapping: NamedMapping,
+): Promise<Inspection> {
+  await using handle = await openRegularFile(file);
+  const stamp = await stampOf(handle);
+  const { bytes, sha256 } = await hashFile(file);
+  return {
+    shape,
+    records: records.length,
+    skipped: 0,
+    bytes,
+    sha256,
+    warnings: [...warnings],
+    isFixFile: true,
+    stamp,
+    mappings: [mapping],
+    given: records,
+    read: {
+      state: 'ready',
+      counts: { records: records.length, orders: 0, skipped: 0, damaged: 0 },
+    },
+  };
+}

@@ -1,0 +1,230 @@
+import type { RawRecord } from '../parse/record.ts';
+import { type Undeclared, unreadable, type Wait } from './codes.ts';
+import { isSkipped } from './condition.ts';
+import { createInventory, type Layout, missingIn } from './layout.ts';
+import { type Line, notComparable, textAt } from './line.ts';
+import { createNumberFilter, type NumberFilter } from './number-filter.ts';
+import { createObjectSorter, type ObjectWatch } from './objects.ts';
+import type { Plan } from './plan.ts';
+import { createRowSorter } from './rows.ts';
+import type { Sink, Sorter } from './sort.ts';
+import { createTypedSorter } from './typed-rows.ts';
+
+/** What kind of records a file has; rows where `isObjects` is false. */
+export type Form = { isObjects: boolean; isXml: boolean };
+
+/** What the first pass over a file found. */
+export type Survey = {
+  layout: Layout;
+  /** The counts are those of another layout, because this one was only known at the end. */
+  isStale: boolean;
+  /** Rows or objects that are of orders, damaged ones included. */
+  records: number;
+  skipped: number;
+  damaged: number;
+  damagedLines: number[];
+  /** Keys of damaged rows whose number can be read. */
+  damagedKeys: ReadonlySet<string>;
+  /** Orders; where a number may come again after another one, at most. Such numbers are in `repeated`. */
+  orders: number;
+  isExact: boolean;
+  repeated: NumberFilter;
+  missing: string[];
+  undeclared: Undeclared[];
+};
+
+/** Damaged rows of which the file keeps apart whose they may be. */
+const MOST_DAMAGED = 100_000;
+const SHOWN = 20;
+
+export type SurveyOptions = { keyOf: (number: string) => string; filterBits: number };
+
+/** Follows the first pass over the records of a file. */
+export function createSurvey(plan: Plan, layout: Layout, form: Form, options: SurveyOptions) {
+  const watch: ObjectWatch = {
+    undeclared: createInventory(),
+    surplus: createInventory(),
+    wider: 0,
+    rows: 0,
+    seen: [],
+    hasList: false,
+    items: 0,
+  };
+  const counts = { records: 0, skipped: 0 };
+  const damage = createDamage(options.keyOf);
+  const runs = createRuns(plan, layout, options);
+  let last: RawRecord | undefined;
+
+  const sink: Sink = {
+    line(line, number, begins) {
+      // The items of one object are one record.
+      const record = line.kind === 'part' ? line.record : line;
+      if (record !== last) counts.records += 1;
+      last = record;
+      runs.add(line, number, begins);
+    },
+    damaged(_record, { line }, number) {
+      counts.records += 1;
+      damage.add(line, number);
+    },
+    leftOut(_record, _number, isPart) {
+      counts.skipped += 1;
+      if (isPart) runs.leftOut();
+    },
+  };
+  const sorter = createSorter(plan, layout, form, sink, watch);
+
+  function end(): Survey {
+    sorter.end();
+    const isEveryWider = watch.rows > 0 && watch.wider === watch.rows && !layout.isWider;
+    if (!isEveryWider) damage.check();
+    const isThere = (index: number) =>
+      form.isObjects ? isSeen(plan, watch, index) : (layout.at[index] ?? -1) >= 0;
+    const { needed, missing } = missingIn(plan, isThere);
+    if (needed.length > 0)
+      throw unreadable({ code: 'unreadable-column-missing', needed: needed.join(', ') });
+    const at = layout.at.map((where, index) => (isThere(index) ? where : -1));
+    const isGone = (index: number) => at[index] !== layout.at[index];
+    return {
+      layout: { ...layout, at, isWider: layout.isWider || isEveryWider },
+      isStale: isEveryWider || plan.rowSkips.some(isGone) || plan.orderSkips.some(isGone),
+      ...counts,
+      ...damage.found(),
+      ...runs.found(),
+      missing,
+      undeclared: [...watch.undeclared.found(), ...(isEveryWider ? watch.surplus.found() : [])],
+    };
+  }
+
+  return { add: sorter.add, end };
+}
+
+/** Sorts the records of a file by what kind of records it has. */
+export function createSorter(
+  plan: Plan,
+  layout: Layout,
+  form: Form,
+  sink: Sink,
+  watch?: ObjectWatch,
+): Sorter {
+  if (form.isObjects) return createObjectSorter(plan, layout, sink, { isXml: form.isXml, watch });
+  if (plan.mapping.types !== undefined) return createTypedSorter(plan, layout, sink, watch);
+  return createRowSorter(plan, layout, sink, watch);
+}
+
+/** Objects have the columns of all of them together; lists without items have no columns. */
+function isSeen({ columns }: Plan, watch: ObjectWatch, index: number): boolean {
+  const { seen, hasList, items, rows } = watch;
+  const isOfItems = columns[index]?.isInItems === true && hasList;
+  return seen[index] !== undefined || (isOfItems ? items : rows) === 0;
+}
+
+function createDamage(keyOf: SurveyOptions['keyOf']) {
+  const damagedLines: number[] = [];
+  const damagedKeys = new Set<string>();
+  let damaged = 0;
+  return {
+    add(line: number, number: string) {
+      damaged += 1;
+      if (damagedLines.length < SHOWN) damagedLines.push(line);
+      if (number !== '' && damaged <= MOST_DAMAGED) damagedKeys.add(keyOf(number));
+    },
+    check() {
+      if (damaged <= MOST_DAMAGED) return;
+      const line = damagedLines[0] ?? 0;
+      throw unreadable({ code: 'unreadable-too-many-damaged', line, limit: MOST_DAMAGED });
+    },
+    found: () => ({ damaged, damagedLines, damagedKeys }),
+  };
+}
+
+/** Counts orders by their runs, the lines of one number that follow each other. */
+function createRuns(plan: Plan, { at }: Layout, { keyOf, filterBits }: SurveyOptions) {
+  const seen = createNumberFilter(filterBits);
+  const repeated = createNumberFilter(filterBits);
+  const skips = plan.orderSkips.flatMap((index) => {
+    const column = plan.columns[index];
+    return column === undefined || (at[index] ?? -1) < 0 ? [] : [{ column, at: at[index] ?? -1 }];
+  });
+  let number: string | undefined;
+  let key = '';
+  let orders = 0;
+  let out = 0;
+  let mayRepeat = 0;
+  let items = 0;
+  let leftOut = 0;
+  let values: (Line | 'several' | undefined)[] = [];
+  let first: Line | undefined;
+
+  /** The order that ends is left out by one of its values, or because all its items are. */
+  function end() {
+    if (number === undefined) return;
+    const isOut = skips.some(({ column, at: where }, nth) => {
+      const line = values[nth] ?? first;
+      return line !== undefined && line !== 'several' && isSkipped(column, line, where);
+    });
+    if (isOut || (items === 0 && leftOut > 0)) out += 1;
+  }
+
+  function begin(next: string, line: Line) {
+    end();
+    number = next;
+    key = keyOf(next);
+    orders += 1;
+    items = 0;
+    leftOut = 0;
+    values = [];
+    first = line;
+    if (!seen.add(key)) return;
+    mayRepeat += 1;
+    repeated.add(key);
+  }
+
+  return {
+    add(line: Line, next: string, begins: boolean) {
+      if (begins || (next !== number && (number === undefined || keyOf(next) !== key)))
+        begin(next, line);
+      if (line.kind === 'row' || line.isHead !== true) items += 1;
+      for (const [nth, { at: where }] of skips.entries()) {
+        const text = textAt(line, where);
+        if (text === '' && notComparable(line.odd?.get(where)) === undefined) continue;
+        const before = values[nth];
+        if (before === undefined) values[nth] = line;
+        else if (before !== 'several' && textAt(before, where) !== text) values[nth] = 'several';
+      }
+    },
+    leftOut() {
+      leftOut += 1;
+    },
+    found() {
+      end();
+      number = undefined;
+      const isExact = plan.hasOrderRecords || mayRepeat === 0;
+      return { orders: isExact ? orders - out : orders, isExact, repeated };
+    },
+  };
+}
+
+/** The exact result of the second pass, where the first one can only say what may be. */
+export type Exact = {
+  orders: number;
+  apart: number;
+  apartOrders: { number: string; lines: readonly [number, number] }[];
+};
+
+/** Why a file waits; undefined when it does not. */
+export function waitOf(
+  survey: Survey,
+  { apart, apartOrders, orders }: Exact,
+  plan: Plan,
+  maxOrders = Infinity,
+): Wait | undefined {
+  const { missing, undeclared: all, damaged, damagedLines } = survey;
+  const isWider = survey.layout.isWider;
+  const undeclared = plan.mapping.otherColumns === 'ignore' && !isWider ? [] : all;
+  if (missing.length > 0 || undeclared.length > 0)
+    return { code: 'layout', facts: { missing, undeclared } };
+  if (damaged > 0 && apart > 0)
+    return { code: 'shape', facts: { damaged, damagedLines, apart, apartOrders } };
+  return orders > maxOrders ? { code: 'volume', facts: { orders, maxOrders } } : undefined;
+}

@@ -1,0 +1,15 @@
+/** Visible ASCII without small letters, in which case and composition make no difference. */
+const CAPITAL = /^[!-`{-~]+$/;
+/** A zero that begins a group of digits. */
+const LEADING = /(?:^|[^0-9.,])0[0-9]/;
+
+/**
+ * What all spellings of one order number share: no case, no white space, no zeros that begin a group of digits (`po-007` and
+ * `PO-7`), unless the group is a fraction (`A-1.05`).
+ */
+export function keyOf(number: string): string {
+  const folded = CAPITAL.test(number)
+    ? number
+    : number.normalize('NFC').toUpperCase().normalize('NFC').replace(/\s+/gu, '');
+  return LEADING.test(folded) ? folded.replace(/(?<![0-9.,])0+(?=[0-9])/g, '') : folded;
+}

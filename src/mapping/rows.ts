@@ -1,0 +1,160 @@
+import type { Row } from '../parse/record.ts';
+import { type Problem, unreadable } from './codes.ts';
+import type { Inventory, Layout } from './layout.ts';
+import { trimmed } from './line.ts';
+import type { Plan } from './plan.ts';
+import { problemAt } from './problem.ts';
+import { createPlacing, type Sink, type Sorter } from './sort.ts';
+
+// Rule 2 for tables: every row has the header's width and no line break that its column does not allow.
+
+/** What the first pass learns beside the orders. */
+export type Watch = {
+  undeclared: Inventory;
+  /** Values beyond the header, by their position, and how many rows have some. */
+  surplus: Inventory;
+  wider: number;
+  /** Rows that are neither empty nor skipped. */
+  rows: number;
+};
+
+/** Characters of a line that patterns see. */
+const SEEN = 4_096;
+
+/** Sorts the rows of a table whose columns have one meaning in all rows. */
+export function createRowSorter(plan: Plan, layout: Layout, sink: Sink, watch?: Watch): Sorter {
+  const placing = createPlacing(plan, layout, sink);
+  const ends = createRowEnds(plan, sink);
+  const shape = createShape(plan, layout);
+  const look = watch && createLook(plan, layout, watch);
+  const isHeader = createIsHeader(plan, layout);
+
+  return {
+    add(record) {
+      if (record.kind !== 'row' || record.line <= layout.line) return;
+      if (isEmpty(record, shape.numberAt) || isHeader(record) || ends.isSkipped(record)) return;
+      look?.(record);
+      const problem = shape.faultOf(record);
+      if (problem === undefined) placing.place(record);
+      else placing.damaged(record, problem);
+    },
+    end: ends.end,
+  };
+}
+
+function isEmpty({ cells }: Row, numberAt: number): boolean {
+  const number = cells[numberAt];
+  if (number !== undefined && number.charCodeAt(0) > 32 && trimmed(number) !== '') return false;
+  return cells.every((cell) => trimmed(cell) === '');
+}
+
+function createIsHeader({ number }: Plan, { header, at }: Layout): (row: Row) => boolean {
+  const where = at[number] ?? -1;
+  const name = header?.[where];
+  if (header === undefined || name === undefined) return () => false;
+  const isRest = (cells: readonly string[], from: number) =>
+    cells.slice(from).every((cell) => trimmed(cell) === '');
+
+  return ({ cells }) =>
+    cells[where] !== undefined &&
+    trimmed(cells[where]) === name &&
+    header.every((one, index) => trimmed(cells[index] ?? '') === one) &&
+    isRest(cells, header.length);
+}
+
+/** What `skipRows` and `lastRow` say about rows, whatever columns these have. */
+export function createRowEnds({ skipRows, lastRow }: Plan, sink: Sink) {
+  let endedAt: number | undefined;
+  const hasPatterns = skipRows.length > 0 || lastRow !== undefined;
+
+  return {
+    isSkipped(row: Row): boolean {
+      if (!hasPatterns) return false;
+      if (endedAt !== undefined)
+        throw unreadable({ code: 'unreadable-after-last-row', line: row.line });
+      // A row of a workbook is not written as a line: its cells stand for it.
+      const line = (row.written ?? row.cells.join('\t')).slice(0, SEEN);
+      if (lastRow?.test(line) === true) {
+        endedAt = row.line;
+        return true;
+      }
+      if (!skipRows.some((pattern) => pattern.test(line))) return false;
+      sink.leftOut(row, '', false);
+      return true;
+    },
+    end() {
+      if (lastRow !== undefined && endedAt === undefined)
+        throw unreadable({ code: 'unreadable-no-last-row' });
+    },
+  };
+}
+
+/** Finds what is wrong with the shape of a row. */
+function createShape({ columns, number, mapping }: Plan, { at, header, isWider }: Layout) {
+  const used = at.filter((_, index) => columns[index]?.isIgnored === false);
+  const least = Math.max(...used) + 1;
+  const most = header === undefined || isWider ? Number.MAX_SAFE_INTEGER : header.length;
+  const mayBreak = new Set(at.filter((_, index) => columns[index]?.lineBreaks === true));
+  const widest = mapping.widths?.length;
+
+  function faultOf(row: Row): Problem | undefined {
+    const { cells } = row;
+    const { length } = cells;
+    if (length < least || (length > most && hasValueFrom(cells, most)))
+      return problemAt(row, 'width', { cells: length, columns: header?.length ?? least });
+    if (widest !== undefined && length > widest && hasValueFrom(cells, widest))
+      return problemAt(row, 'lineLength', {});
+    for (let index = 0; index < length; index++)
+      if (hasLineBreak(cells[index] ?? '') && !mayBreak.has(index))
+        return problemAt(row, 'lineBreak', {}, { column: header?.[index] ?? String(index + 1) });
+    return undefined;
+  }
+
+  return { faultOf, numberAt: at[number] ?? -1 };
+}
+
+/** Whether a cell has a line break inside. */
+export function hasLineBreak(cell: string): boolean {
+  for (let at = 0; at < cell.length; at++) {
+    const unit = cell.charCodeAt(at);
+    if (unit === 10 || unit === 13) return true;
+  }
+  return false;
+}
+
+function hasValueFrom(cells: readonly string[], from: number): boolean {
+  for (let index = from; index < cells.length; index++)
+    if (trimmed(cells[index] ?? '') !== '') return true;
+  return false;
+}
+
+/** Watches columns that nobody declared, rows wider than the header, and hidden rows. */
+function createLook({ mapping }: Plan, layout: Layout, watch: Watch): (row: Row) => void {
+  const { header, undeclaredAt } = layout;
+  const names = undeclaredAt.map((at) => header?.[at] || String(at + 1));
+  for (const [index, at] of undeclaredAt.entries())
+    if (header?.[at] !== '') watch.undeclared.name(names[index] ?? '');
+  const declared = new Set(layout.at);
+  const into = header === undefined ? watch.undeclared : watch.surplus;
+  const from = header?.length ?? 0;
+  // What is longer than its widths is damaged, and no column.
+  const to = mapping.widths?.length ?? Number.MAX_SAFE_INTEGER;
+
+  return (row) => {
+    const { cells } = row;
+    watch.rows += 1;
+    for (let index = 0; index < undeclaredAt.length; index++) {
+      const value = trimmed(cells[undeclaredAt[index] ?? -1] ?? '');
+      if (value !== '') watch.undeclared.add(names[index] ?? '', value);
+    }
+
+    let isWider = false;
+    for (let at = from; at < cells.length && at < to; at++) {
+      const value = trimmed(cells[at] ?? '');
+      if (value === '' || (header === undefined && declared.has(at))) continue;
+      into.add(String(at + 1), value);
+      isWider = header !== undefined;
+    }
+    if (isWider) watch.wider += 1;
+  };
+}

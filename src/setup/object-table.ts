@@ -1,0 +1,205 @@
+import type { Mark } from '../mapping/line.ts';
+import { isKeyed, isList, plainKey, textOfValue } from '../mapping/value.ts';
+import { ExactNumber, type FormatName, type RawRecord, type Value } from '../parse/record.ts';
+import { nameScore } from './names.ts';
+import {
+  BOUNDS,
+  isDeclarable,
+  nothingIn,
+  type Setting,
+  type Table,
+  type TableColumn,
+  type TableRow,
+} from './table.ts';
+
+type Given = {
+  file: string;
+  format: FormatName;
+  settings: readonly Setting[];
+  records: readonly RawRecord[];
+  isAll: boolean;
+  isAscii: boolean;
+};
+
+type Keyed = { readonly [key: string]: Value };
+
+const TEXT = '#text';
+
+/** Objects as rows, one for each of their items. PoSyncError `map-empty` for a list without objects. */
+export function tableOfObjects({ records, isAll, ...given }: Given): Table {
+  const objects = records.flatMap((one) =>
+    one.kind === 'object' && isKeyed(one.value) ? [{ line: one.line, value: one.value }] : [],
+  );
+  if (objects.length === 0) throw nothingIn(given.file);
+
+  const items = findItems(
+    objects.map(({ value }) => value),
+    given.format === 'xml',
+  );
+  const columns = createColumns(items);
+  const rows: TableRow[] = [];
+  for (const [record, { line, value }] of objects.entries()) {
+    const head = columns.cellsOf(value, false);
+    const list = items === undefined ? [value] : itemsAt(value, items);
+    for (const item of list) {
+      const own = items === undefined ? head : columns.cellsOf(item, true, head);
+      rows.push({ line, record, width: own.cells.length, ...own });
+    }
+  }
+
+  const all = columns.all();
+  const path = items?.join('.');
+  return {
+    ...given,
+    settings: [...given.settings, ...(path === undefined ? [] : [{ key: 'items', value: path }])],
+    columns: all,
+    rows: rows.map((row) => ({ ...row, cells: all.map((_, at) => row.cells[at] ?? '') })),
+    header: undefined,
+    byPosition: undefined,
+    notes: [
+      ...(isAll ? [] : [`only the first ${objects.length} records were looked at`]),
+      ...(columns.isLeftOut()
+        ? ['some keys have names that cannot be declared: they will wait']
+        : []),
+    ],
+  };
+}
+
+/** Columns as they are found: each path to a value. */
+function createColumns(items: readonly string[] | undefined) {
+  const known = new Map<string, number>();
+  const columns: TableColumn[] = [];
+  let isLeftOut = false;
+
+  /** The column of a path; that of the object around it where the path cannot be declared. */
+  function indexOf(steps: readonly string[], isInItems: boolean): number | undefined {
+    const all = isInItems ? [...(items ?? []), ...steps] : steps;
+    const isWhole = isDeclarable(all.join('.')) && steps.every((step) => plainKey(step) !== '');
+    const isFound = steps.length < 2 || !steps.some((step) => step.includes('.'));
+    if (!isWhole || !isFound) {
+      isLeftOut ||= steps.length < 2;
+      if (steps.length > 1) indexOf(steps.slice(0, -1), isInItems);
+      return undefined;
+    }
+    const key = plainKey(all.join('.'));
+    const before = known.get(key);
+    if (before !== undefined || columns.length >= BOUNDS.columns) return before;
+    columns.push({ name: all.join('.'), steps: all, isInItems });
+    known.set(key, columns.length - 1);
+    return columns.length - 1;
+  }
+
+  function cellsOf(value: Value, isInItems: boolean, head?: { cells: string[] }) {
+    const cells = [...(head?.cells ?? [])];
+    const odd = new Map<number, Mark>();
+    const put = (steps: readonly string[], text: string, mark?: Mark) => {
+      const at = indexOf(steps, isInItems);
+      if (at === undefined) return;
+      cells[at] = text;
+      if (mark !== undefined) odd.set(at, mark);
+    };
+
+    function enter(object: Keyed, steps: readonly string[]) {
+      for (const [key, one] of Object.entries(object)) {
+        if (key === TEXT) {
+          put(steps, textOfValue(one));
+          continue;
+        }
+        const inner = [...steps, key];
+        if (!isInItems && items !== undefined && isSame(inner, items)) continue;
+        if (isList(one)) put(inner, one.length === 0 ? '' : '[…]', { kind: 'structure' });
+        else if (isKeyed(one)) enter(one, inner);
+        else if (one instanceof ExactNumber) put(inner, textOfValue(one), { kind: 'exact' });
+        else
+          put(inner, textOfValue(one), typeof one === 'boolean' ? { kind: 'boolean' } : undefined);
+      }
+    }
+
+    if (isKeyed(value)) enter(value, []);
+    return { cells, ...(odd.size > 0 && { odd }) };
+  }
+
+  return { cellsOf, all: () => columns, isLeftOut: () => isLeftOut };
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((step, at) => plainKey(step) === plainKey(b[at] ?? ''));
+}
+
+function itemsAt(value: Value, steps: readonly string[]): readonly Value[] {
+  let at: Value | undefined = value;
+  for (const step of steps) {
+    if (!isKeyed(at)) return [];
+    const object: Keyed = at;
+    const key = Object.keys(object).find((one) => plainKey(one) === plainKey(step));
+    at = key === undefined ? undefined : object[key];
+  }
+  if (isList(at)) return at;
+  return isKeyed(at) ? [at] : [];
+}
+
+type Candidate = { steps: readonly string[]; objects: number; isList: boolean; names: Set<string> };
+
+/** The list of items in orders: the one with the names that items have, then the one with the most objects. */
+function findItems(orders: readonly Keyed[], isXml: boolean): readonly string[] | undefined {
+  const candidates = new Map<string, Candidate>();
+  const own = new Set<string>();
+
+  function look(object: Keyed, steps: readonly string[], around: readonly Candidate[]) {
+    for (const [key, value] of Object.entries(object)) {
+      const inner = [...steps, key];
+      const names = around.length === 0 ? [own] : around.map((one) => one.names);
+      for (const some of names) if (some.size < MOST_NAMES) some.add(key);
+      if (isList(value)) {
+        const objects = value.filter(isKeyed);
+        const candidate = objects.length > 0 ? noteAt(inner, objects.length, true) : undefined;
+        for (const one of objects.slice(0, LOOKED_AT))
+          for (const name of candidate === undefined ? [] : namesIn(one))
+            candidate?.names.add(name);
+      } else if (isKeyed(value)) {
+        const candidate = isXml ? noteAt(inner, 1, false) : undefined;
+        look(value, inner, candidate === undefined ? around : [...around, candidate]);
+      }
+    }
+  }
+
+  function noteAt(steps: readonly string[], objects: number, isFound: boolean) {
+    if (steps.some((step) => step === '' || step.includes('.'))) return undefined;
+    const key = JSON.stringify(steps.map(plainKey));
+    const candidate = candidates.get(key) ?? { steps, objects: 0, isList: false, names: new Set() };
+    candidate.objects += objects;
+    candidate.isList ||= isFound;
+    candidates.set(key, candidate);
+    return candidate;
+  }
+
+  for (const order of orders.slice(0, BOUNDS.rows)) look(order, [], []);
+  const outside = rolesIn(own);
+  const [best] = [...candidates.values()]
+    // A single element may be a list of one; an object of JSON is none.
+    .filter((one) => rolesIn(one.names) > outside || (one.isList && outside === 0))
+    .toSorted(
+      (a, b) =>
+        rolesIn(b.names) - rolesIn(a.names) ||
+        Number(b.isList) - Number(a.isList) ||
+        b.objects - a.objects ||
+        b.steps.length - a.steps.length,
+    );
+  return best?.steps;
+}
+
+const MOST_NAMES = 500;
+const LOOKED_AT = 200;
+
+/** The names of the values inside an object, those of objects in it included. */
+function namesIn(object: Keyed): string[] {
+  return Object.entries(object).flatMap(([key, value]) =>
+    isKeyed(value) ? [key, ...namesIn(value)] : [key],
+  );
+}
+
+function rolesIn(names: ReadonlySet<string>): number {
+  return (['article', 'quantity'] as const).filter((kind) =>
+    [...names].some((name) => nameScore(name, kind) > 38),
+  ).length;
+}
