@@ -13,7 +13,7 @@ import { PROCESSING } from './claim.ts';
 import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { doneFileOf, takenNames } from './names.ts';
+import { doneFileOf, isPrivate, takenNames } from './names.ts';
 import { createRetryGaps, type NotTaken } from './offers.ts';
 import { moveToFree } from './put-away.ts';
 import { FILES } from './read-claimed.ts';
@@ -69,21 +69,27 @@ export function createInbox({
 
   /** The names that intake handles. A name that is not UTF-8 is replaced first, because no report could show it. */
   async function readNames(): Promise<string[]> {
-    const entries = await readdir(source.path, { encoding: 'buffer' }).catch((error: unknown) =>
+    const options = { encoding: 'buffer', withFileTypes: true } as const;
+    const entries = await readdir(source.path, options).catch((error: unknown) =>
       Promise.reject(folderError(error, source.path)),
     );
-    const names = entries.filter((name) => isUtf8(name)).map((name) => name.toString());
+    const readable = entries.filter(({ name }) => isUtf8(name));
     const others = new Map(
-      entries.filter((name) => !isUtf8(name)).map((name) => [readableName(name), name]),
+      entries
+        .filter(({ name }) => !isUtf8(name))
+        .map(({ name }) => [readableName(name), name] as const),
     );
     gaps.keepOnly(new Set(others.keys()));
-    for (const readable of namesReported) if (!others.has(readable)) namesReported.delete(readable);
-    for (const [readable, name] of others)
-      if (gaps.isDue(readable)) await renameOrReport(name, readable);
-    const all = new Set(names);
-    return names
-      .filter((name) => !OWN.has(name) && isTaken(name))
-      .filter((name) => !source.doneFile || all.has(doneFileOf(name)));
+    for (const shown of namesReported) if (!others.has(shown)) namesReported.delete(shown);
+    for (const [shown, name] of others) if (gaps.isDue(shown)) await renameOrReport(name, shown);
+    const all = new Set(readable.map(({ name }) => name.toString()));
+    return readable.flatMap((entry) => {
+      const name = entry.name.toString();
+      if (OWN.has(name) || (source.doneFile && !all.has(doneFileOf(name)))) return [];
+      // What is no file is reported, whatever it is called.
+      const isOther = entry.isDirectory() || entry.isSymbolicLink() || entry.isFIFO();
+      return isTaken(name) || (isOther && !isPrivate(name, source.doneFile)) ? [name] : [];
+    });
   }
 
   /** The next poll finds the file under its new name. A file that cannot be renamed must not stop the others. */
