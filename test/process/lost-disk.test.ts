@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readSheet, writeSheet } from '../support/fix-workbook.ts';
@@ -58,10 +58,9 @@ it('with its own Redis alive, po-sync continues without data and reports, and fi
 
   await place.drop('first.csv', first);
   await once();
-  const done = path.join(place.inbox, 'done');
-  const [day = ''] = await readdir(done);
-  const fixes = (await readdir(path.join(done, day))).filter((name) => name.endsWith('.fix.xlsx'));
-  const { header, rows } = await readSheet(path.join(done, day, fixes.at(-1) ?? ''));
+  const [again] = (await place.reportsNow()).filter(({ file }) => file === 'first.csv');
+  const book = path.join(place.reports, again?.batch ?? '', 'fix.xlsx');
+  const { header, rows } = await readSheet(book);
   const fixed = rows.map((row) => ({ ...row, quantity: '1' }));
   await place.drop('first.csv.fix.xlsx', await writeSheet({ header, rows: fixed }));
   await writeExport('ERP-1,A,1\nERP-2,A,2\nERP-3,A,1\n');
