@@ -33,7 +33,7 @@ describe('start on a terminal', () => {
     await using place = await openWorkplace({ faults: SLOW, ...more });
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
     await until('it is ready', () => out().includes('po-sync is ready'));
-    await place.drop('orders.csv', `${csvOf(60)}PO-X,NEW,A,none\n`);
+    await place.drop('orders.csv', `${csvOf(60)}PO-99,NEW,A,none\n`);
     await until('the progress is shown', () => /orders\.csv +\d+% {2}\d+\/61/.test(out()));
     await place.setFaults([]);
     await until('its last line', () => out().includes('61 orders in'));
