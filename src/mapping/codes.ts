@@ -92,42 +92,6 @@ export type Problem = {
   };
 }[ProblemCode];
 
-/** A column that nobody declared, with its most common values. `more`: rows with other values than those. */
-export type Undeclared = {
-  name: string;
-  values: readonly { value: string; rows: number }[];
-  rows: number;
-  more?: number;
-};
-
-/** Why a file waits for a person. */
-export type Wait =
-  /** Rule 1: columns are missing or undeclared. */
-  | { code: 'layout'; facts: { missing: readonly string[]; undeclared: readonly Undeclared[] } }
-  /** Rule 2: damaged rows in a file with orders whose rows are apart. The first of each. */
-  | {
-      code: 'shape';
-      facts: {
-        damaged: number;
-        damagedLines: readonly number[];
-        apart: number;
-        apartOrders: readonly { number: string; lines: readonly [number, number] }[];
-      };
-    }
-  /** Rule 7. */
-  | { code: 'volume'; facts: { orders: number; maxOrders: number } }
-  /** Of several mappings none or more than one fits. */
-  | { code: 'mapping'; facts: { mappings: readonly string[]; fitting: readonly string[] } }
-  /** A workbook with hidden values, or with several sheets of which none is named. */
-  | {
-      code: 'workbook';
-      facts: {
-        hiddenRows: number;
-        hiddenColumns: readonly string[];
-        sheets: readonly string[];
-      };
-    };
-
 /** What makes a readable file unreadable with a mapping, each code with its facts. */
 export type LayoutFault =
   /** No row among the first ones has the columns that are needed. */

@@ -1,5 +1,6 @@
+import type { ContentWait, Undeclared } from '../order/file-wait.ts';
 import type { RawRecord } from '../parse/record.ts';
-import { type Undeclared, unreadable, type Wait } from './codes.ts';
+import { unreadable } from './codes.ts';
 import { isSkipped } from './condition.ts';
 import { createInventory, type Layout, missingIn } from './layout.ts';
 import { type Line, notComparable, textAt } from './line.ts';
@@ -218,7 +219,7 @@ export function waitOf(
   { apart, apartOrders, orders }: Exact,
   plan: Plan,
   maxOrders = Infinity,
-): Wait | undefined {
+): ContentWait | undefined {
   const { missing, undeclared: all, damaged, damagedLines } = survey;
   const isWider = survey.layout.isWider;
   const undeclared = plan.mapping.otherColumns === 'ignore' && !isWider ? [] : all;

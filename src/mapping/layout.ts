@@ -1,5 +1,6 @@
+import type { Undeclared } from '../order/file-wait.ts';
 import { shorten } from '../order/text.ts';
-import { type Undeclared, unreadable } from './codes.ts';
+import { unreadable } from './codes.ts';
 import { trimmed } from './line.ts';
 import type { Plan } from './plan.ts';
 import { plainKey } from './value.ts';

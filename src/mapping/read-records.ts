@@ -1,8 +1,9 @@
 import type { Mapping } from '../config/mapping-schema.ts';
 import type { Stamp } from '../core/regular-file.ts';
+import type { ContentWait } from '../order/file-wait.ts';
 import type { OpenFile } from '../parse/open.ts';
 import type { RawRecord, Row, Summary } from '../parse/record.ts';
-import { unreadable, type Wait } from './codes.ts';
+import { unreadable } from './codes.ts';
 import { createGrouping, type MappedOrder } from './group.ts';
 import {
   createSorter,
@@ -46,7 +47,7 @@ export type Reading = {
 
 /** What the first pass says about a file. `reading` is absent where no single mapping fits. */
 export type Inspection = {
-  state: 'ready' | { waits: Wait };
+  state: 'ready' | { waits: ContentWait };
   /** `orders` is exact for a file that waits; otherwise a number may be counted again where its rows are apart. */
   counts: { records: number; orders: number; skipped: number; damaged: number };
   reading?: Reading;
@@ -178,7 +179,7 @@ function workbookWait({ workbook }: Summary, layout: Layout | undefined, plan: P
   if (sheet !== undefined && hiddenRows === 0 && hidden.length === 0) return undefined;
   const names = hidden.map((at) => layout?.header?.[at] || String(at + 1));
   const facts = { hiddenRows, hiddenColumns: names, sheets: sheet === undefined ? sheets : [] };
-  const waits: Wait = { code: 'workbook', facts };
+  const waits: ContentWait = { code: 'workbook', facts };
   return { waits };
 }
 

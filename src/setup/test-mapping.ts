@@ -6,10 +6,10 @@ import { pathText } from '../config/problem.ts';
 import { readYaml } from '../config/yaml-file.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted, orders } from '../core/format.ts';
-import type { Wait } from '../mapping/codes.ts';
 import type { SentOrder } from '../mapping/judge.ts';
 import { inspectFile, readOrderPages } from '../mapping/read-file.ts';
 import type { NamedMapping } from '../mapping/read-records.ts';
+import type { ContentWait } from '../order/file-wait.ts';
 import { escapeHidden, escapeHiddenInJson, shorten } from '../order/text.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { layoutFault } from '../wording/layout-fault.ts';
@@ -18,7 +18,7 @@ import { problemText } from '../wording/problem.ts';
 /** What would become of one file with a mapping. */
 export type Trial = { file: string } & (
   | { state: 'unreadable'; code: string; message: string; remedy?: string }
-  | { state: 'waits'; waits: Wait }
+  | { state: 'waits'; waits: ContentWait }
   | {
       state: 'ready';
       /** The mapping that its layout has. */
@@ -178,7 +178,7 @@ function trialText(trial: Trial): string {
 }
 
 /** Each undeclared column with its values. */
-function waitValues(waits: Wait): string {
+function waitValues(waits: ContentWait): string {
   if (waits.code !== 'layout') return '';
   return waits.facts.undeclared
     .map(({ name, values, rows }) => {
