@@ -24,7 +24,7 @@ const WORDS: [RegExp, string][] = [
   ],
   [/\bfor ever\b/i, 'forever'],
   [/\bso long (?:a|as)\b/i, 'as long as'],
-  [/\bspec(?:ification)? part\b|\bproduct\.md\b/i, 'API part N, docs/contract.md'],
+  [/\bspec(?:ification)? part\b|\bproduct\.md\b/i, 'API part N, docs/how-it-works.md'],
   [/\bbehaviou?r(?<=our)|\bcolour|\bneutralis|\blicence|\bcatalogue\b/i, 'American spelling'],
   [/\bblanks\b|\b(?:a|one|the) blank\b(?! (?:order|number|row|line|cell))/i, 'space, spaces'],
   [/\bhand(?:s|ed|ing)? (?:\w+ )?in\b(?! (?:hand|a|an|the|its|one)\b)/i, 'submit, upload'],

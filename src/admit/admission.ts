@@ -17,7 +17,7 @@ export type Candidate = {
   cancelled?: boolean;
 };
 
-/** The result of admission for an order (docs/contract.md, "What becomes of an order"). */
+/** The result of admission for an order (docs/how-it-works.md, "What becomes of an order"). */
 export type Admission =
   /** New, or corrected: it is sent. `before` is the dead letter that it replaces. */
   | { kind: 'queue'; before: Entry | undefined }

@@ -191,7 +191,7 @@ function invalid(file: string, name: string, problems: readonly ConfigProblem[])
     ...problems.map((problem) => sentenceOf(problem, name)),
   ];
   return new PoSyncError('config-invalid', lines.join('\n'), {
-    remedy: 'docs/configuration.md describes every key.',
+    remedy: 'docs/reference/configuration.md describes every key.',
     facts: { file, problems: problems.length },
   });
 }

@@ -92,7 +92,7 @@ export const environmentSchema = z.strictObject({
     .prefault(false)
     .describe('Requires --confirm NAME or PO_SYNC_CONFIRM=NAME before anything is sent.'),
   baseUrl: baseUrl.describe(
-    'API address with its path prefix. https, or http to this machine; see plainHttp.',
+    'API address with its path prefix, such as /api/v1. Each address has its own ledger.',
   ),
   authUrl: authUrl.describe('Address of the authentication host, without the token path.'),
   plainHttp: z
@@ -243,7 +243,9 @@ const delivery = z.strictObject({
     .describe('Waits between two attempts of one order.'),
   settle: wait(10, 86_400_000)
     .prefault('60s')
-    .describe("Wait after an attempt with unknown outcome, before the API's list is asked."),
+    .describe(
+      "Wait after an attempt with unknown outcome, before the API's list is asked. Longer than the API can take to store an order.",
+    ),
   probe: z
     .strictObject({ initial: wait(10).prefault('5s'), max: wait(10).prefault('5m') })
     .prefault({})
@@ -261,7 +263,7 @@ const delivery = z.strictObject({
   refusalHold: z
     .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })
     .prefault({})
-    .describe('Holds a batch when this share of its last answers are the same refusal.'),
+    .describe('A file waits when `share` of its last `of` answers are the same refusal.'),
 });
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

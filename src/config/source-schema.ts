@@ -12,7 +12,9 @@ const common = {
     .describe(
       'A key of `mappings`, or several: the one whose layout the file has. Absent: the field names of the API.',
     ),
-  stable: wait(10, 3_600_000).prefault('2s').describe('How long a file must stay unchanged.'),
+  stable: wait(10, 3_600_000)
+    .prefault('2s')
+    .describe('How long a file must stay unchanged: longer than its writer pauses.'),
   expectEvery: span()
     .exactOptional()
     .describe('Sends `silent` notices when no file arrives for this long.'),

@@ -22,7 +22,7 @@ export function outcomeWord(outcome: Outcome): string {
   return outcome === 'inDoubt' ? 'in doubt' : outcome;
 }
 
-/** What an outcome means, in a few words (docs/contract.md, "What becomes of an order"). */
+/** What an outcome means, in a few words (docs/how-it-works.md, "What becomes of an order"). */
 export const MEANINGS: Record<Outcome, string> = {
   accepted: 'created at the API',
   duplicate: 'already known with the same content; nothing sent',

@@ -29,7 +29,7 @@ export type AttemptTrace = {
 type FileFacts = { batch: string; source: string; file: string };
 
 /**
- * Records spans from the events of `events/`; see docs/operations/tracing.md. The log has one only while tracing is on.
+ * Records spans from the events of `events/`; see docs/watching.md. The log has one only while tracing is on.
  * No function throws or waits.
  */
 export type Tracer = {

@@ -1,4 +1,4 @@
-/** Final results of an order. The eight counts add up to the orders of a finished batch (docs/contract.md, "What becomes of an order"). */
+/** Final results of an order. The eight counts add up to the orders of a finished batch (docs/how-it-works.md, "What becomes of an order"). */
 export const OUTCOMES = [
   'accepted',
   'duplicate',

@@ -18,7 +18,7 @@ import { onAbort, onLoss, replyRemedy, untilAway } from './connection-end.ts';
 /** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
 
-/** How long Redis may stay away at start, in milliseconds (docs/contract.md, "Exit codes"). */
+/** How long Redis may stay away at start, in milliseconds (docs/how-it-works.md, "Exit codes"). */
 const REACHABLE_WITHIN = 10_000;
 
 /** How often it is looked whether Redis still loads its data, in milliseconds. */

@@ -31,7 +31,7 @@ const DESCRIPTION = [
   'The reference implementation of the Purchase-Order API.',
   'Every call under `/api/v1` carries three headers, a GET too: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json` and `Accept: application/json`. OpenAPI cannot declare them as parameters, so configure a generated client to send the last two with every call.',
   'Every answer of the API is an envelope; the token endpoint follows RFC 6749.',
-  'docs/decisions/sandbox.md lists the choices that the specification leaves open.',
+  'docs/rehearsals.md lists the choices that the specification leaves open.',
 ].join('\n\n');
 
 const ORDER = {

@@ -64,7 +64,7 @@ function labelsOf(metric: string): string[] {
 }
 
 it('the table of metrics has each metric of a scrape with its type and labels, and no other', async () => {
-  const page = await readFile(path.join(DOCS, 'metrics.md'), 'utf8');
+  const page = await readFile(path.join(DOCS, '../reference/metrics.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(po_sync_\w+)` \| (\w+) \|([^|]*)\|/gm)];
   const documented = rows.map(([, name = '', type = '', labels = '']) => ({
     name,
@@ -74,7 +74,8 @@ it('the table of metrics has each metric of a scrape with its type and labels, a
   const found = [...types].filter(([name]) => name.startsWith('po_sync_'));
   expect(new Map(documented.map(({ name, type }) => [name, type]))).toEqual(new Map(found));
   expect(documented).toHaveLength(found.length);
-  const queries = /^## Queries$(.*?)^## /ms.exec(page)?.[1] ?? '';
+  const watching = await readFile(path.join(DOCS, '../watching.md'), 'utf8');
+  const queries = /^### Queries$(.*?)^#/ms.exec(watching)?.[1] ?? '';
   expect(namesIn(queries).length).toBeGreaterThan(2);
   expect(namesIn(queries).filter((name) => !types.has(name))).toEqual([]);
   for (const { name, labels } of documented.filter((one) => !QUIET.includes(one.name))) {

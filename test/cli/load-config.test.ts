@@ -90,7 +90,7 @@ it('throws one error with every problem as file:line:column', async () => {
       'po.yaml:6:13 delivery.atempts: is not a known key (did you mean attempts?)',
       'po.yaml:6:34 delivery.timeout: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 1',
     ].join('\n'),
-    remedy: 'docs/configuration.md describes every key.',
+    remedy: 'docs/reference/configuration.md describes every key.',
   });
 });
 

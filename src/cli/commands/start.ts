@@ -47,7 +47,7 @@ export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Ro
 
 /**
  * `start`: runs the daemon until it is stopped, or with `--once` until the files that are present now are done.
- * Exit codes as in docs/contract.md. Throws PoSyncError if it cannot do its work.
+ * Exit codes as in docs/how-it-works.md. Throws PoSyncError if it cannot do its work.
  */
 export async function startCommand(args: StartArgs, shell: Shell): Promise<number> {
   const role = roleOf(args);

@@ -20,7 +20,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   unknown: "answer is unclear, the API's list will show whether the order was created",
 };
 
-/** One attempt of an order ended. A refusal is at `debug`, because `orderDead` follows it. */
+/** One attempt of an order ended. A refusal is at `debug`, because `order-dead` follows it. */
 export function attemptEnded(
   log: Log,
   facts: Attempt,
@@ -44,8 +44,7 @@ export function orderDead(
 }
 
 /**
- * The API's list showed that an order in doubt is accepted, or that it is absent and is sent again; `of` is the order
- * before that, `at` ledger time.
+ * The API's list showed that an order in doubt is accepted, or that it is absent and is sent again (`retry`).
  */
 export function doubtSettled(
   log: Log,
@@ -95,7 +94,7 @@ export function orderCreatedTwice(
   );
 }
 
-/** One list call about orders in doubt ended. `isNews` is false for one of a series with the same end that settles nothing. */
+/** One list call about `asked` orders in doubt ended. At `debug` if it is one of a series that settles nothing. */
 export function listRead(
   log: Log,
   facts: { orders: number; asked: number; durationMs: number; outcome: string; reason?: string },
@@ -110,7 +109,7 @@ export function listRead(
 }
 
 /**
- * One list call for files that wait for it ended; `added`: orders that are new to the ledger. `isNews` is false for one of a
+ * One list call for files that wait for it ended; `added`: orders that are new to the ledger. At `debug` if it is one of a
  * series with the same end.
  */
 export function fileListRead(

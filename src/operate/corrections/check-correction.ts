@@ -15,7 +15,7 @@ import { createComparison } from '../orders/preview-orders.ts';
 export type CellProblem = { row: number; field: string; message: string };
 
 /**
- * An order that corrected rows form. `verdict`: what would become of it; see docs/contract.md, "What becomes of an order".
+ * An order that corrected rows form. `verdict`: what would become of it; see docs/how-it-works.md, "What becomes of an order".
  * `known`: of a conflict, the order that has the number, as a sentence. `inProgress`: that order is not settled yet.
  */
 export type CorrectedOrder = {
