@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { iso } from '../core/format.ts';
 import { fileMissing, isGone } from '../core/regular-file.ts';
 import type { Inspection } from '../correct/inspection.ts';
 import { type Correction, type FileOf, inspectAs, type ReadAs } from '../correct/read-as.ts';
@@ -8,10 +9,11 @@ import { shownSince } from '../intake/export-versions.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
+import { begunAt, changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchHeld, batchUnreadable, fileInspected } from '../log/events/batch.ts';
-import { type ClaimedFile, sameContentText } from '../order/batch.ts';
+import { type ClaimedFile, claimTimeOf, sameContentText } from '../order/batch.ts';
+import type { FileWait } from '../order/file-wait.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
@@ -220,7 +222,7 @@ async function readClaimed(
   fileInspected(log, { ...named(file), records, bytes });
   if (correction) await deps.reading.discard(correction, batch.by ?? file.name);
   await deps.onProgress(file.batch);
-  if (!correction && (await mustWait(file, batch, inspection, deps))) return { end: 'waits' };
+  if (await mustWait(file, batch, inspection, deps)) return { end: 'waits' };
   const total = await admitAll(
     opened,
     { ...batch, ...(earlier && { repeats: earlier }) },
@@ -241,17 +243,30 @@ async function mustWait(
   inspection: Inspection,
   { context: { store, log }, batches }: IngestDeps,
 ): Promise<boolean> {
-  const wait = inspection.waits;
-  if (wait === undefined || cancelled) {
-    // The configuration allows now what it did not allow before.
-    if (held !== undefined && held.code !== 'refusals') await batches.release(file.batch);
-    return false;
+  const waits = cancelled ? [] : [await lostWait(file.batch, store), inspection.waits];
+  for (const wait of waits) {
+    if (wait === undefined) continue;
+    // What no mapping can read waits again after a release.
+    const isFinal = wait.code === 'ledger' || inspection.read.reading !== undefined;
+    const alike = isFinal ? wait.code : randomUUID();
+    const done = await batches.hold(file.batch, { wait, alike }, store.time.now());
+    if (done === 'held') batchHeld(log, { batch: file.batch, reason: fileWaitText(wait) });
+    if (done !== 'not') return true;
   }
-  // What no mapping can read waits again after a release.
-  const alike = inspection.read.reading ? wait.code : randomUUID();
-  const done = await batches.hold(file.batch, { wait, alike }, store.time.now());
-  if (done === 'held') batchHeld(log, { batch: file.batch, reason: fileWaitText(wait) });
-  return done !== 'not';
+  // The configuration allows now what it did not allow before.
+  if (held !== undefined && held.code !== 'refusals') await batches.release(file.batch);
+  return false;
+}
+
+/** A file that was in progress before this ledger began, and that another ledger knew. */
+async function lostWait(
+  batch: string,
+  { redis, keys }: Context['store'],
+): Promise<FileWait | undefined> {
+  const claimed = claimTimeOf(batch);
+  if (claimed === undefined || claimed > (await begunAt({ redis, keys }))) return undefined;
+  const isFound = (await redis.hget(keys.batch(batch), 'claimedIn')) === '';
+  return isFound ? { code: 'ledger', facts: { claimedAt: iso(claimed) } } : undefined;
 }
 
 /** Of several mappings, the one that the file has. */

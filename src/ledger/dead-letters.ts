@@ -18,9 +18,6 @@ export type FixedBy = { at: number; batch: string; successor?: Successor; outcom
 /** The order that an open dead letter was sent as, under another number, with a fix file of another file. */
 export type SentAs = { number: string; batch: string; file?: string };
 
-/** How a report says that a dead letter was closed, which the ledger has forgotten. */
-export type Reported = { at: number; closing: Closing };
-
 /** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
 export type ClosingRequest = {
   batch: string;
@@ -30,7 +27,7 @@ export type ClosingRequest = {
   entry?: Entry;
   /** The version of the number's entry that the decision depends on, also one of another batch; 0: there was none. */
   seen?: number;
-  by: OperatorAction | FixedBy | Reported;
+  by: OperatorAction | FixedBy;
 };
 
 /** `late`: the order was changed meanwhile, or something happens to it; look again. */
@@ -203,7 +200,6 @@ function ofKind(
 }
 
 function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {
-  if ('closing' in by) return by.closing;
   const how = 'batch' in by ? fixedBy(by) : { by: by.what, who: by.who };
   return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
 }

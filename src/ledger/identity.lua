@@ -28,11 +28,13 @@ local t = redis.call('TIME')
 local clock = t[1] * 1000 + t[2] / 1000
 if remembered == '' then
   local now = math.floor(clock - tonumber(shift or '0'))
+  redis.call('HSET', KEYS[1], 'begunAt', now)
   redis.call('HSET', KEYS[2], 'why', 'new', 'epoch', ARGV[3], 'notBefore', now)
   return { 'new', ARGV[3], tostring(sequence) }
 end
 -- What the clock's steps were is lost too: ledger time continues as the caller continued it.
 local now = tonumber(ARGV[9])
+if not epoch then redis.call('HSET', KEYS[1], 'begunAt', now) end
 redis.call('HSET', KEYS[1], 'shift', string.format('%.3f', clock - now), 'steps', tonumber(steps or '0') + 1,
   'last', ARGV[9], 'stepAt', ARGV[9])
 redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'epoch', ARGV[3], 'notBefore', now + tonumber(ARGV[4]), 'wait', ARGV[4])

@@ -121,6 +121,14 @@ function wasWritten(writing: Promise<void>): Promise<boolean> {
   );
 }
 
+/** When this ledger began with nothing in it: what was claimed before that is not in it. Ledger time. */
+export async function begunAt({
+  redis,
+  keys,
+}: Pick<IdentityDeps, 'redis' | 'keys'>): Promise<number> {
+  return Number((await redis.hget(keys.identity, 'begunAt')) ?? 0);
+}
+
 /** Whether the ledger follows one that was lost, at least in part; false where none was used at this address before. */
 export async function followsLost({
   redis,

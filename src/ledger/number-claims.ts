@@ -1,4 +1,3 @@
-import { endOf, ORDERED } from '../order/closing-text.ts';
 import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
 import type { FixTarget } from '../order/record.ts';
@@ -30,15 +29,6 @@ const isRenumbered = ({ batch, from }: NewOwner): boolean => from !== batch;
 const textOf = (owners: readonly NewOwner[]): string => JSON.stringify(owners);
 const ownersIn = (text: string | null | undefined): NewOwner[] =>
   text ? (JSON.parse(text) as NewOwner[]) : [];
-
-/** The field of `keys.renumbered` and its text, where one order is known. */
-export function renumberedAs(
-  owner: RowOwner,
-  was: Former,
-  from: string,
-): [field: string, text: string] {
-  return [formerField(was), textOf([{ ...owner, from }])];
-}
 
 /** Each order that a person gave another number in a fix file is that one order, whichever files have it as it was. */
 export function createNumberClaims(deps: {
@@ -98,7 +88,8 @@ export function createNumberClaims(deps: {
   /** Keeps that a report says that an order of `batch` has another number now. Repeatable. */
   async function reportedNumber(owner: RowOwner, was: Former, batch: string): Promise<void> {
     const [by] = await renumbered([was]);
-    if (by === undefined) await redis.hset(keys.renumbered, ...renumberedAs(owner, was, batch));
+    const text = textOf([{ ...owner, from: batch }]);
+    if (by === undefined) await redis.hset(keys.renumbered, formerField(was), text);
   }
 
   return {
@@ -269,15 +260,3 @@ export type ToBecome = Pick<
   batch: string;
   content?: string;
 };
-
-/** The rows of a dead letter that became an order, which they never do again, and that order. `former`: if it has another number. */
-export function takenRows(batch: string, letter: DeadLetter, last?: string) {
-  const { closed, purchaseOrderNumber } = letter;
-  const number = last ?? closed?.number ?? purchaseOrderNumber;
-  const end = closed && endOf(closed);
-  const isOrdered = end !== undefined && number !== '' && ORDERED.has(end.by);
-  const owner: RowOwner = { number, batch: end?.batch ?? closed?.batch ?? batch, no: 0 };
-  const former = formerOf(letter);
-  const isOther = isOrdered && number !== purchaseOrderNumber && isRecognizable(former);
-  return { owner, places: isOrdered ? placesOf(letter) : [], ...(isOther && { former }) };
-}

@@ -101,13 +101,6 @@ export function createRowClaims({
     return claims;
   }
 
-  /** Keeps what a report says that a row became, where the ledger knows of no order that has it. Repeatable. */
-  async function reported(owner: RowOwner, row: FixTarget): Promise<void> {
-    const { batch, place } = await firstOf(row);
-    if (!(await ownerOf(row)))
-      await redis.hset(keys.corrected(batch), `as ${place}`, JSON.stringify(owner));
-  }
-
   /** The order that a row became, where that is accepted or may be. */
   async function ownerOf(row: FixTarget): Promise<RowOwner | undefined> {
     const { batch, place } = await firstOf(row);
@@ -123,7 +116,7 @@ export function createRowClaims({
     return known !== undefined && isOf(known, by);
   }
 
-  return { ...origins, firstOf, claim, reported, ownerOf, isAlive };
+  return { ...origins, firstOf, claim, ownerOf, isAlive };
 }
 
 /** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */

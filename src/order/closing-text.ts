@@ -19,7 +19,7 @@ export function changeTexts(
 }
 
 /** How dead letters end whose rows were ordered. */
-export const ORDERED: ReadonlySet<string> = new Set([
+const ORDERED: ReadonlySet<string> = new Set([
   'accepted',
   'duplicate',
   'confirmed',

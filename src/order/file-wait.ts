@@ -33,6 +33,8 @@ export type ContentWait =
 /** Why a file waits for a person, who releases or cancels it: a code with its facts. `again`: a person released it before. */
 export type FileWait = (
   | ContentWait
+  /** The ledger lost what it knew of the file, which was in progress since `claimedAt`: some of it may have been sent. */
+  | { code: 'ledger'; facts: { claimedAt: string } }
   /** Its last answers were the same refusal. */
   | { code: 'refusals'; facts: { refused: number; of: number; says: string } }
 ) & { again?: { at: number; who: string } };

@@ -194,7 +194,7 @@ function cameBackOf(deadLetter: DeadLetter, places: ReadonlyMap<string, CameBack
 }
 
 /** An export shows an order that a person corrected as it was before, also if it has another number now. */
-export async function keepAsItWas(
+async function keepAsItWas(
   owned: Entry,
   number: string,
   { batches, ...store }: ClosingDeps,

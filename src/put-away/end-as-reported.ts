@@ -4,17 +4,11 @@ import type { Config } from '../config/config.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import { isGone, readJsonIfExists } from '../core/regular-file.ts';
 import { type Batch, isFinished } from '../ledger/batches/batches.ts';
-import { createRecall } from '../ledger/batches/recall.ts';
-import { discarded } from '../ledger/state-machine/decision.ts';
 import { OUTCOMES } from '../order/outcome.ts';
-import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { writeFileWhole } from '../report/draft.ts';
-import { pages } from '../report/lines.ts';
 import { type Report, readReport } from '../report/report.ts';
 import { isUndecided } from './changed-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createRecallOfBatch } from './recall-batches.ts';
-import { createReportedClosing, createShownRecall } from './recall-dead-letters.ts';
 
 // Redis may come back from before a file was put away or cancelled. The disk knows more: the report, and who cancelled it.
 
@@ -101,51 +95,22 @@ async function cancellationIn(folder: string): Promise<{ at: number; who: string
 }
 
 /**
- * Ends a batch whose file is gone because it was put away, which Redis has forgotten: its report knows how it ended, also of
- * orders that were not read then. Returns its SHA-256; undefined to come back after a rollback, while orders of it wait.
- * PoSyncError `file-missing` where no report says that it ended.
+ * Ends a batch whose file is gone because it was put away, which Redis has forgotten, with the counts of its report. Returns
+ * its SHA-256; undefined to come back after a rollback, while orders of it wait. PoSyncError `file-missing` where no report
+ * says that it ended.
  */
 export async function endAsReported(
   { batch }: Batch,
   gone: PoSyncError,
-  context: SettlementContext,
-) {
-  const { config, side, store } = context;
-  const folder = join(config.reports.path, batch);
-  const report = await finishedReport(folder);
+  { config, side, store, fence }: SettlementContext,
+): Promise<string | undefined> {
+  const report = await finishedReport(join(config.reports.path, batch));
   if (report === undefined) throw gone;
   if (await isUndecided(batch, { ...side, ...store })) return undefined;
-  const closings = await side.batches.closings(batch);
-  await context.fence?.();
-  await createRecall(store).forget(batch);
-  await dropSettled(batch, folder, context);
-  await createRecallOfBatch(context)(report, folder);
-  await createShownRecall({ ...side, ...store })(report, folder);
-  await createReportedClosing({ ...side, ...store }).discardAgain(report, folder, closings);
+  await fence?.();
+  await side.batches.ended(batch, report.counts);
   return report.sha256;
 }
-
-/** Orders that needed a person when Redis knew them last, and that were settled since. */
-async function dropSettled(
-  batch: string,
-  folder: string,
-  { side: { ledger }, store }: SettlementContext,
-) {
-  for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-    const numbers = page.flatMap(({ closed, purchaseOrderNumber: one }) =>
-      closed && one !== '' ? [one] : [],
-    );
-    const known = await ledger.lookup(numbers);
-    const entries = known.flatMap((one) =>
-      one.kind === 'open' && one.entry.batch === batch ? [one.entry] : [],
-    );
-    await Promise.all(
-      entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))),
-    );
-  }
-}
-
-const PAGE = 200;
 
 /** Whether its report says that it ended; `otherwise`: only if its outcomes are not those that Redis counted. */
 export async function hasEnded(

@@ -1,7 +1,6 @@
 import { constants, lchown, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toError } from '../core/errors.ts';
-import { iso } from '../core/format.ts';
 import { isGone, openRegularFile } from '../core/regular-file.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import {
@@ -11,7 +10,7 @@ import {
   keptDiscards,
 } from '../ledger/batches/kept-discards.ts';
 import { discardsUnread } from '../log/events/batch.ts';
-import type { Closed, DeadLetter } from '../order/dead-letter.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
 import type { Store } from '../redis/store.ts';
 import { writeFileWhole } from '../report/draft.ts';
@@ -120,20 +119,6 @@ export function createDiscardRecall({ config, side: { batches }, store, log }: S
         store,
       );
     }
-  };
-}
-
-/** Who discarded an order of this report, by its number and the line of its result, and when. */
-export async function discardsIn(
-  folder: string,
-): Promise<(number: string, line: number) => Closed | undefined> {
-  const keyOf = (number: string, line: number | undefined) => JSON.stringify([number, line]);
-  const noted = new Map(
-    (await notesIn(folder)).map((note) => [keyOf(note.was.number, note.line), note]),
-  );
-  return (number, line) => {
-    const note = noted.get(keyOf(number, line));
-    return note && { at: iso(note.at), by: 'discarded', who: note.who };
   };
 }
 

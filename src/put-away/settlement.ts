@@ -19,13 +19,25 @@ import { refreshReports } from './housekeeping.ts';
 import { createPresenceCheck } from './missing-file.ts';
 import { createDiscardNotes, createDiscardRecall } from './note-discards.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createRecallOfBatches } from './recall-batches.ts';
 import { createExportRecall } from './recall-exports.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
 
-/** What the reports know that Redis may have lost, entered before anything is read or sent. */
-const stepsAfterLoss = (context: SettlementContext) =>
-  [createStopOfEnded, createDiscardRecall, createExportRecall].map((create) => create(context));
+/** Builds the step that enters what people decided and Redis may have lost, once for each epoch of the ledger. */
+function createRecall(context: SettlementContext): () => Promise<void> {
+  const { store, side } = context;
+  const steps = [createStopOfEnded, createDiscardRecall, createExportRecall].map((create) =>
+    create(context),
+  );
+  let recalledIn: string | undefined;
+  return async () => {
+    const epoch = side.batches.epoch();
+    // Redis may have lost that alone.
+    if (epoch === recalledIn && epoch === (await store.redis.get(store.keys.recalled))) return;
+    for (const step of steps) await step();
+    await store.redis.set(store.keys.recalled, epoch);
+    recalledIn = epoch;
+  };
+}
 
 /** Pause before a lease is asked for again. Milliseconds. */
 const RETRY_LEASE = 50;
@@ -54,7 +66,7 @@ export function openSettlement(context: SettlementContext) {
     );
   });
   const checkFiles = createFileChecks({ ...context, batches });
-  const recall = createRecallOfBatches(context, stepsAfterLoss(context));
+  const recall = createRecall(context);
   const refresh = reportRefresher(context);
   const write = progressWriter(context);
   const progressTurn = createProgressTurn(context, write);

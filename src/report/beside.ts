@@ -1,10 +1,8 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
-import { isGone, openRegularFile, syncFolder } from '../core/regular-file.ts';
-import { environmentOf } from '../intake/environment-marker.ts';
-import { uniqueName } from '../intake/names.ts';
+import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { Fence } from '../redis/lease.ts';
 import { written } from './disk.ts';
@@ -18,7 +16,6 @@ import {
 } from './fix-copies.ts';
 import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
-import type { Report } from './report.ts';
 
 /**
  * Puts a batch's page and fix file next to the settled file, for people who have only the share:
@@ -224,46 +221,4 @@ async function openProcessing(claimedPath: string): Promise<OpenFolder | undefin
     if (codeOf(error) !== 'ENOENT') throw error;
     return undefined;
   }
-}
-
-const DAY = 86_400_000;
-
-/** The settled file of a report: next to it is the page of its batch. It was put away soon after the report was written. */
-export async function settledFile(
-  { batch, file, finishedAt, state, counts }: Report,
-  inbox: string,
-): Promise<string | undefined> {
-  const isPage = (page: string) => isPageOf(batchMark(batch).markup, page);
-  const written = Date.parse(finishedAt ?? '');
-  const days = [written, written + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
-  for (const name of [uniqueName(file, undefined), uniqueName(file, batch)]) {
-    for (const day of days) {
-      for (const folder of ['done', 'failed']) {
-        const path = join(inbox, folder, day, name);
-        if ((await findBeside(path, PAGE_SUFFIX, isPage)) !== undefined) return path;
-      }
-    }
-  }
-  // Its orders were sent: somebody has to look at it.
-  return state === 'unreadable' && counts.orders === 0
-    ? fileWithoutPage({ file, batch }, inbox, days[0] ?? '')
-    : undefined;
-}
-
-/** Where an unreadable file is without its page, or would be if nobody had removed both. Undefined while its inbox is away. */
-async function fileWithoutPage(
-  { file, batch }: Pick<Report, 'file' | 'batch'>,
-  inbox: string,
-  from: string,
-) {
-  if ((await environmentOf(inbox).catch(() => undefined)) === undefined) return undefined;
-  const failed = join(inbox, 'failed');
-  const days = (await readdir(failed).catch(() => [])).filter((day) => day >= from);
-  const names = [uniqueName(file, batch), uniqueName(file, undefined)];
-  for (const path of days.flatMap((day) => names.map((name) => join(failed, day, name)))) {
-    if (await isGone(path)) continue;
-    const isOfAnother = async (page: string) => !(await isPageOf(batchMark(batch).markup, page));
-    if ((await findBeside(path, PAGE_SUFFIX, isOfAnother)) === undefined) return path;
-  }
-  return join(failed, from, uniqueName(file, batch));
 }

@@ -87,7 +87,7 @@ function changedSince(
   };
 }
 
-export async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
+async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
   try {
     yield* readList<CorrectedOrder>(join(folder, CORRECTIONS));
   } catch (error) {

@@ -3,13 +3,7 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import {
-  type BroughtBy,
-  type DeadLetter,
-  errorLine,
-  locationOf,
-  type Successor,
-} from '../order/dead-letter.ts';
+import { type BroughtBy, type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import {
   firstItems,
@@ -234,26 +228,6 @@ export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<Dead
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
-}
-
-export type LetterIn = (batch: string, number: string) => Promise<FoundLetter | undefined>;
-
-type FoundLetter = { letter: Successor; closed: DeadLetter['closed'] };
-
-/** Builds the search for the dead letter of a number in another batch. */
-export function createLetterSearch(reports: string): LetterIn {
-  const read = new Map<string, Map<string, FoundLetter>>();
-  return async (batch, number) => {
-    const known = read.get(batch) ?? new Map<string, FoundLetter>();
-    if (!read.has(batch)) {
-      for await (const { purchaseOrderNumber, kind, location, closed } of readDeadLettersIfAny(
-        join(reports, batch),
-      ))
-        known.set(purchaseOrderNumber, { letter: { purchaseOrderNumber, kind, location }, closed });
-      read.set(batch, known);
-    }
-    return known.get(number);
-  };
 }
 
 /** One order of a group. Texts are as they were found. */

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, mayHaveOwner } from '../ledger/row-claims.ts';
@@ -15,15 +13,8 @@ import {
   placesOf,
 } from '../order/dead-letter.ts';
 import type { Store } from '../redis/store.ts';
-import {
-  type CorrectedOrder,
-  correctedPlaces,
-  correctionsIn,
-  MOST_CHANGES,
-} from './corrected-places.ts';
+import { type CorrectedOrder, correctedPlaces, MOST_CHANGES } from './corrected-places.ts';
 import { pages } from './lines.ts';
-import { readFinished, reportNames } from './report.ts';
-import { readResults } from './results.ts';
 
 /** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
 export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
@@ -43,90 +34,6 @@ export async function readCorrections(
     if (places && places.size > 0) found.set(name, places);
   }
   return found;
-}
-
-/** What came back in a fix file: the batch that brought it, and its number and outcome there. */
-type CameBack = { batch: string; number: string; outcome: string; at: string };
-
-/** What fix files brought back: by batch and place of the rows, and by the number of an accepted order. */
-export type CameBackIn = { rows: Map<string, CameBack>; accepted: Map<string, CameBack> };
-
-/**
- * Reads from the finished reports of all fix files what became of the rows that they brought back. A report that cannot be read
- * says nothing; `onTrouble` gets its batch and why.
- */
-export async function readCameBack(
-  { reports: { path }, environment }: Pick<Config, 'reports' | 'environment'>,
-  onTrouble: (batch: string, error: unknown) => void,
-): Promise<CameBackIn> {
-  const found: CameBackIn = { rows: new Map(), accepted: new Map() };
-  for (const batch of await reportNames(path)) {
-    try {
-      await addCameBack(found, path, batch, environment);
-    } catch (error) {
-      onTrouble(batch, error);
-    }
-  }
-  return found;
-}
-
-async function addCameBack(
-  found: CameBackIn,
-  reports: string,
-  batch: string,
-  environment: string,
-): Promise<void> {
-  const corrected: CorrectedOrder[] = [];
-  for await (const one of correctionsIn(join(reports, batch))) corrected.push(one);
-  if (corrected.length === 0 || !(await readFinished(reports, batch, environment))) return;
-  const numbers = new Set(corrected.map(({ number }) => number));
-  const results = new Map<string, CameBack>();
-  for await (const { purchaseOrderNumber: number, outcome, at } of readResults(
-    join(reports, batch, 'results.csv'),
-  ))
-    if (numbers.has(number)) results.set(number, { batch, number, outcome, at });
-  for (const { batch: of, places, number } of corrected) {
-    const one = results.get(number);
-    if (one === undefined || one.outcome === 'cancelled') continue;
-    for (const place of places) found.rows.set(rowKey(of, place), one);
-    if (one.outcome === 'accepted') found.accepted.set(number, one);
-  }
-}
-
-function rowKey(batch: string, place: string): string {
-  return JSON.stringify([batch, place]);
-}
-
-/**
- * A dead letter with what the report of a later fix file says of it, where its own report does not have that yet: that is
- * written again a moment later, and Redis may forget that it has to be.
- */
-export function asCameBack(
-  letter: DeadLetter,
-  of: string,
-  { rows, accepted }: CameBackIn,
-): DeadLetter {
-  if (letter.closed !== undefined) return letter;
-  const own = letter.purchaseOrderNumber;
-  const [row] = placesOf(letter).flatMap((place) => rows.get(rowKey(of, place)) ?? []);
-  if (row === undefined || row.number === own) {
-    // An accepted order closes the dead letters of its number, but not those that conflict with it.
-    const sent =
-      row?.outcome === 'accepted' || letter.kind === 'conflict' ? undefined : accepted.get(own);
-    const now = row?.outcome === 'duplicate' ? undefined : row;
-    return closedAsIn(letter, sent !== undefined && letter.lastAt <= sent.at ? sent : now);
-  }
-  return closedAsIn(letter, row);
-}
-
-function closedAsIn(letter: DeadLetter, row: CameBack | undefined): DeadLetter {
-  if (row === undefined) return letter;
-  const { batch, number, outcome, at } = row;
-  const isSame = number === letter.purchaseOrderNumber;
-  if (isSame && outcome === 'accepted') return { ...letter, closed: { at, by: outcome, batch } };
-  const isOrdered = outcome === 'accepted' || outcome === 'duplicate';
-  const rest = isOrdered ? { end: { at, by: outcome, batch } } : { waitsIn: batch };
-  return { ...letter, closed: { at, by: 'fixed', batch, ...rest, ...(isSame ? {} : { number }) } };
 }
 
 /** An entry that is closed already is closed again: its rows may have waited in another batch. */

@@ -11,6 +11,8 @@ export function fileWaitText(wait: FileWait): string {
       const { refused, of, says } = wait.facts;
       return `${refused} of the last ${of} answers are the same refusal${since}: ${says}`;
     }
+    case 'ledger':
+      return `Redis lost what it knew of this file, which was in progress since ${stamp(Date.parse(wait.facts.claimedAt))}, and some of its orders may have been sent${since}`;
     case 'volume': {
       const { orders: number, maxOrders } = wait.facts;
       return `it has ${orders(number)}, and its source allows ${maxOrders}${since}`;

@@ -1,24 +1,15 @@
-import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openSandbox } from '../support/open-sandbox.ts';
-import { refusals } from '../support/refusals.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-
-/** Makes fix files of some rows of a fix file, with changes. */
-function fixOf(text: string) {
-  const [header = '', ...lines] = text.trimEnd().split('\n');
-  return (...changes: [from: string, to: string][]) =>
-    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
-}
 
 type Copy = readonly (readonly [key: string, value: Buffer | null])[];
 
@@ -36,81 +27,6 @@ async function putBack(client: Redis, copy: Copy): Promise<void> {
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const PACE = 'settle: 500ms, timeout: 2s';
-
-it.concurrent('after Redis has lost its data, commands know what the reports know', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({ redis, pace: PACE });
-  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nBAD-1,NEW,A,none\nBAD-2,NEW,A,none\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(2);
-
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await client.flushdb();
-  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
-  expect(await json('status')).toMatchObject({ deadLetters: 2 });
-  expect((await json('batches', 'list', '--open')).batches).toMatchObject([
-    {
-      file: 'first.csv',
-      state: 'finished',
-      open: 2,
-      counts: { orders: 3, accepted: 1, invalid: 2 },
-    },
-  ]);
-
-  await place.drop('second.csv', `${HEAD}\nGOOD-2,NEW,A,1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-  expect(await json('status')).toMatchObject({ deadLetters: 2 });
-  const { batch } = (await json('batches', 'list', '--open')).batches[0];
-  const explained = await json('explain', 'GOOD-1');
-  expect(explained).toMatchObject({ state: 'accepted', accepted: { batch } });
-  expect(explained.content).toMatchObject({
-    status: 'sent',
-    message: expect.stringContaining('first.csv'),
-  });
-  const { out } = await place.run(['explain', 'GOOD-1']);
-  expect(out).not.toMatch(/already had it|had not sent it/);
-});
-
-it.concurrent('after Redis has lost its data, an unreadable file stays dismissed that was removed together with its page', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({ redis, pace: PACE });
-  for (const name of ['removed', 'kept', 'unknown']) await place.drop(`${name}.csv`, `${name}\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(2);
-  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
-  const [removed, kept, unknown] = await Promise.all(
-    ['removed', 'kept', 'unknown'].map((name) => json('batches', 'show', `${name}.csv`)),
-  );
-  for (const { settledPath } of [removed, kept, unknown]) await rm(`${settledPath}.result.html`);
-  await rm(removed.settledPath);
-  await rm(unknown.settledPath);
-
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await client.flushdb();
-  await place.run(['start', '--once']);
-  expect((await json('status')).unreadable).toMatchObject([
-    { file: 'kept.csv', settledPath: kept.settledPath },
-  ]);
-  expect((await place.run(['status'])).out).toContain('remove it from failed/');
-  await rm(kept.settledPath);
-  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
-
-  // Where no place is known, a person dismisses it, and its report keeps that.
-  const [key = ''] = (await client.keys('*')).filter((one) => one.endsWith(unknown.batch));
-  await client.hdel(key, 'settledPath', 'removed');
-  const { out } = await place.run(['status']);
-  expect(out).not.toContain('remove it from failed/');
-  expect(out.replace(/\s+/g, ' ')).toContain(`dismiss it: po-sync batches cancel ${unknown.batch}`);
-  expect(await json('batches', 'cancel', unknown.batch, '--yes')).toMatchObject({
-    dismissed: true,
-  });
-  expect((await json('batches', 'list', '--open')).batches).toEqual([]);
-  await place.run(['start', '--once']);
-  const report = (await place.reportsNow()).find(({ batch }) => batch === unknown.batch);
-  expect(report).toMatchObject({ state: 'unreadable', cancelledBy: { who: expect.any(String) } });
-});
 
 it.concurrent('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
   const redis = await openDatabase();
@@ -146,61 +62,10 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
-it.concurrent.each([
-  ['was sent', { accepted: 5, invalid: 1, cancelled: 0 }],
-  ['was cancelled while it was held', { accepted: 0, invalid: 1, cancelled: 5 }],
-])(
-  'after Redis came back from before a file that %s ended, it ends as its report says, also what was discarded since',
-  async (how, counts) => {
-    const redis = await openDatabase();
-    await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
-    const redisKeys = keysOf('staging', place.api.baseUrl);
-    const once = () => place.run(['start', '--once', '--max-wait', '60s']);
-    await place.run(['pause', '--reason', 'test']);
-    const orders = Array.from({ length: 5 }, (_, i) => `GO-${i},NEW,A,1\n`).join('');
-    await place.drop('five.csv', `${HEAD}\n${orders}BAD-1,NEW,A,-1\n`);
-    const batch = await until('all orders', async () => {
-      expect((await place.run(['start', '--once'])).code).toBe(2);
-      const [one = ''] = await client.smembers(redisKeys.active);
-      return (await client.hget(redisKeys.batch(one), 'total')) === '6' && one;
-    });
-    if (how !== 'was sent') {
-      const held = JSON.stringify({ ...refusals(), since: 1 });
-      await client
-        .multi()
-        .hset(redisKeys.batch(batch), { held })
-        .sadd(redisKeys.held, batch)
-        .exec();
-    }
-    const copy = await copyOf(client);
-    if (how !== 'was sent') await place.run(['batches', 'cancel', 'five.csv', '--yes']);
-    await place.run(['resume']);
-    await once();
-    expect((await place.run(['dead-letters', 'discard', '--order', 'BAD-1', '--yes'])).code).toBe(
-      0,
-    );
-    const [before] = await place.reportsNow();
-    expect(before).toMatchObject({ state: 'finished', open: 0, counts });
-
-    await putBack(client, copy);
-    await place.run(['resume']);
-    await once();
-    expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', open: 0, counts });
-    const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
-    expect(shown).toMatchObject({ state: 'finished', open: 0, counts });
-    expect(shown.cancelled ?? false).toBe(how !== 'was sent');
-    expect((await place.run(['batches', 'list'])).out).not.toMatch(/too late|counted again|held/);
-    expect((await place.run(['status', '--exit-code'])).code).toBe(0);
-    expect(place.stored().size).toBe(counts.accepted);
-  },
-);
-
 it.concurrent.each(['came back from before it', 'lost its data'])(
   'an order that a person discarded while its file was in progress is not sent after Redis %s',
   async (how) => {
+    const isLost = how === 'lost its data';
     const redis = await openDatabase();
     const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
     const busy = { kind: 'answer', status: 503, message: 'busy', articles: ['SLOW'] };
@@ -234,9 +99,17 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
     await daemon.ended;
 
     await client.flushdb();
-    if (how !== 'lost its data') await putBack(client, copy);
+    if (!isLost) await putBack(client, copy);
     await place.setFaults([]);
     await place.run(['resume']);
+    if (isLost) {
+      expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(2);
+      const { waits } = JSON.parse(
+        (await place.run(['--json', 'batches', 'show', 'orders.csv'])).out,
+      );
+      expect([waits.code, [...place.stored().keys()]]).toEqual(['ledger', ['GOOD9']]);
+      await place.run(['batches', 'release', 'orders.csv', '--yes']);
+    }
     expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
     expect([...place.stored()]).toEqual([
       ['GOOD9', 1],
@@ -272,67 +145,6 @@ it.concurrent('after Redis has lost its data, reconcile --repair does not let de
     await ended;
   }
 });
-
-it.concurrent.each([
-  ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
-  ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],
-  ['cannot be read', { accepted: 0, invalid: 0, cancelled: 0 }],
-  ['is an export', { accepted: 4, invalid: 1, cancelled: 0 }],
-])(
-  'after Redis came back from before a file was read that %s, its report is kept as it was',
-  async (how, counts) => {
-    const redis = await openDatabase();
-    const isExport = how === 'is an export';
-    const exported =
-      '- { name: inbox, type: export, path: orders.csv, stable: 100ms, poll: 200ms }';
-    const pace = 'settle: 500ms, timeout: 2s';
-    await using place = await openWorkplace({ redis, pace, ...(isExport && { source: exported }) });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
-    const once = () => place.run(['start', '--once', '--max-wait', '30s']);
-    await once();
-    const empty = await copyOf(client);
-    if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
-    const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
-    const isUnreadable = how === 'cannot be read';
-    const text = `${isUnreadable ? '' : HEAD}\n${orders}BAD-5,NEW,A,-1\n`;
-    await (isExport
-      ? writeFile(path.join(place.folder, 'orders.csv'), text)
-      : place.drop('orders.csv', text));
-    await once();
-    if (how === 'was cancelled') {
-      await place.run(['batches', 'cancel', 'orders.csv', '--yes']);
-      await place.run(['resume']);
-      await once();
-    }
-    const [before] = await place.reportsNow();
-    expect(before).toMatchObject({ state: isUnreadable ? 'unreadable' : 'finished', counts });
-
-    // It was claimed, and nothing of it was read.
-    const keys = keysOf('staging', place.api.baseUrl);
-    const batch = before?.batch ?? '';
-    const known = await client.hgetall(keys.batch(batch));
-    await putBack(client, empty);
-    await claimAgain(client, keys, known, { claimedIn: '' });
-
-    await place.run(['resume']);
-    if (isExport) await rm(path.join(place.folder, 'orders.csv'));
-    const { code, out } = await once();
-    expect([code, out]).toEqual([0, expect.not.stringContaining('Put the file back')]);
-    expect(await place.reportsNow()).toEqual([before]);
-    const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
-    expect(shown).toMatchObject({ state: before?.state, open: before?.open });
-    expect(shown.settledPath).toBe(known['settledPath']);
-    expect(shown.counts).toMatchObject(counts);
-    expect((await place.run(['dead-letters', 'list'])).out.includes('BAD-5')).toBe(!isUnreadable);
-    const { unreadable } = JSON.parse((await place.run(['--json', 'status'])).out);
-    expect(unreadable).toMatchObject(
-      isUnreadable ? [{ batch, settledPath: known['settledPath'] }] : [],
-    );
-    expect(place.stored().size).toBe(counts.accepted);
-  },
-);
 
 it.concurrent('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
   const redis = await openDatabase();
@@ -440,430 +252,6 @@ it.concurrent.each(['before its file was taken', 'from just before it, and nobod
     ]);
   },
 );
-
-it.concurrent('an order that was refused and corrected under another number is not sent when Redis comes back from before that', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  const pace = 'settle: 500ms, timeout: 2s';
-  await using place = await openWorkplace({
-    redis,
-    pace,
-    faults: { faults: [refused] },
-    sandbox: { record: true },
-  });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await place.run(['start', '--once']);
-  await place.run(['pause', '--reason', 'test']);
-  await place.drop(
-    'big.csv',
-    `${HEAD}\nGOOD-1,NEW,A,1\nR-1,NEW,BAD,1\nR-2,NEW,BAD,1\nWRONG-1,NEW,A,none\n`,
-  );
-  const keys = keysOf('staging', place.api.baseUrl);
-  await until('all orders', async () => {
-    await place.run(['start', '--once']);
-    const [batch = ''] = await client.smembers(keys.active);
-    return (await client.hget(keys.batch(batch), 'total')) === '4';
-  });
-  const goBack = await snapshotOf(client);
-  await place.run(['resume']);
-  await place.run(['start', '--once']);
-  const [big] = await place.reportsNow();
-  if (big === undefined) throw new Error('no report');
-  expect(big.counts).toMatchObject({ accepted: 1, refused: 2, invalid: 1 });
-  const [header = '', first = ''] = (await place.read(big, 'fix.xlsx')).split('\n');
-  await place.drop('fix.csv', `${header}\n${first.replace('R-1,NEW,BAD', 'RN-1,NEW,A')}\n`);
-  await place.run(['start', '--once']);
-  expect([...place.stored().keys()].sort()).toEqual(['GOOD-1', 'RN-1']);
-  const [before] = await place.reportsNow();
-  expect(before).toMatchObject({ open: 2 });
-
-  await goBack();
-  await place.setFaults([]);
-  await place.run(['resume']);
-  await place.run(['start', '--once', '--max-wait', '60s']);
-  expect([...place.stored().keys()].sort()).toEqual(['GOOD-1', 'RN-1']);
-  expect((await place.reportsNow())[0]).toMatchObject({ counts: big.counts, open: 2 });
-  const { out } = await place.run(['dead-letters', 'list']);
-  expect(['R-1', 'R-2', 'WRONG-1'].map((number) => out.includes(`${number} `))).toEqual([
-    false,
-    true,
-    true,
-  ]);
-  for (const number of ['R-2', 'WRONG-1'])
-    await place.run(['dead-letters', 'discard', '--order', number, '--yes']);
-  expect(JSON.parse((await place.run(['--json', 'status'])).out)).toMatchObject({
-    deadLetters: 0,
-    batches: [],
-  });
-  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
-});
-
-it.concurrent('after Redis has lost its data, an order that a second fix file gave another number is not sent with its first file', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
-  const faults = { faults: [refused] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-  const fixFile = async () => place.read((await place.reportsNow()).at(-1) as Report, 'fix.xlsx');
-  const file = `${HEAD}\nOLD-1,NEW,A,1\nOLD-3,NEW,A,1\n`;
-  await place.drop('orders.csv', file);
-  await once();
-  await place.drop('first.csv', (await fixFile()).replace('OLD-1,NEW,A', 'OLD-1,NEW,B'));
-  await once();
-  await place.drop('second.csv', (await fixFile()).replace('OLD-1,', 'NEW-1,'));
-  await place.setFaults([]);
-  await once();
-  const sent = ['NEW-1', 'OLD-3'];
-  expect([...place.stored().keys()].sort()).toEqual(sent);
-
-  await client.flushdb();
-  await once();
-  for (const text of [file, file.replaceAll(',', ';')]) {
-    await place.drop('orders.csv', text);
-    expect(await once()).toBe(2);
-    expect([...place.stored().keys()].sort()).toEqual(sent);
-  }
-});
-
-it.concurrent.each(['removed', 'emptied', 'linked to nothing'])(
-  'after Redis has lost its data, orders whose list somebody %s still need a person',
-  async (how) => {
-    const redis = await openDatabase();
-    const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-    await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
-    const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-    await place.drop(
-      'a.csv',
-      `${HEAD}\nREF9,NEW,BAD,1\nGOOD9,NEW,A,1\nINV9,NEW,A,none\n,NEW,D,7\n`,
-    );
-    await once();
-    const [a] = await place.reportsNow();
-    if (a === undefined) throw new Error('no report');
-    const list = path.join(place.reports, a.batch, 'dead-letters.json');
-    await rm(list);
-    if (how === 'emptied') await writeFile(list, '');
-    if (how === 'linked to nothing') await symlink('nothing', list);
-    await client.flushdb();
-    await once();
-    const listed = async () =>
-      JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
-    expect(await listed()).toMatchObject([
-      {
-        purchaseOrderNumber: 'REF9',
-        kind: 'refused',
-        message: 'unknown article',
-        location: { line: 2 },
-      },
-      { purchaseOrderNumber: '', kind: 'invalid', location: { line: 5 } },
-      { purchaseOrderNumber: 'INV9', kind: 'invalid', location: { line: 4 } },
-    ]);
-    expect((await place.run(['status', '--exit-code'])).code).toBe(2);
-  },
-);
-
-it.concurrent('orders that were discarded stay so after Redis has lost its data and somebody removed the list that says it', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-  await place.drop(
-    'a.csv',
-    `${HEAD}\nREF9,NEW,BAD,1\nINV9,NEW,A,1\nINV9,NEW,A,none\n,NEW,D,7\nALSO9,NEW,BAD,1\n`,
-  );
-  await once();
-  const [a] = await place.reportsNow();
-  if (a === undefined) throw new Error('no report');
-  for (const number of ['REF9', 'INV9'])
-    await place.run(['dead-letters', 'discard', '--order', number, '--yes'], { USER: 'anna' });
-  await rm(path.join(place.reports, a.batch, 'dead-letters.json'));
-  await client.flushdb();
-  await once();
-  const listed = async (...args: string[]) =>
-    JSON.parse((await place.run(['--json', 'dead-letters', 'list', ...args])).out).deadLetters;
-  expect(await listed()).toMatchObject([
-    { purchaseOrderNumber: '' },
-    { purchaseOrderNumber: 'ALSO9' },
-  ]);
-  const closed = { by: 'discarded', who: 'anna', at: expect.any(String) };
-  expect(await listed('--all')).toMatchObject([
-    { purchaseOrderNumber: 'REF9', closed },
-    { purchaseOrderNumber: '' },
-    { purchaseOrderNumber: 'INV9', closed },
-    { purchaseOrderNumber: 'ALSO9' },
-  ]);
-});
-
-it.concurrent('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
-  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
-  const rows = 'INV9,NEW,,1\nREF9,NEW,BAD,2\nDIS9,NEW,,4\nSEEN9,NEW,A,none\n,NEW,D,7\n';
-  await place.drop('a.csv', `${HEAD}\nW-0,NEW,A,1\n${rows}`);
-  await once();
-  const [a] = await place.reportsNow();
-  if (a === undefined) throw new Error('no report');
-  expect(a).toMatchObject({ open: 5, counts: { accepted: 1, refused: 1, invalid: 4 } });
-  const goBack = await snapshotOf(client);
-
-  const fix = fixOf(await place.read(a, 'fix.xlsx'));
-  await place.drop(
-    'fix.csv',
-    fix(
-      ['INV9,NEW,,1', 'INV9,NEW,A,1'],
-      ['REF9,NEW,BAD', 'REF-2,NEW,C'],
-      [',NEW,D', 'NEU-1,NEW,D'],
-    ),
-  );
-  await once();
-  await place.run(['dead-letters', 'discard', '--order', 'DIS9', '--yes']);
-  await once();
-  const sent = ['INV9', 'NEU-1', 'REF-2', 'W-0'];
-  expect([...place.stored().keys()].sort()).toEqual(sent);
-  const lettersNow = async () =>
-    JSON.parse(await place.read(a, 'dead-letters.json')) as { closed?: object }[];
-  const before = await lettersNow();
-  expect(before.map(({ closed }) => closed)).toMatchObject(
-    [
-      { by: 'accepted' },
-      { by: 'fixed', number: 'REF-2', end: { by: 'accepted' } },
-      { by: 'discarded' },
-      { by: 'fixed', number: 'NEU-1', end: { by: 'accepted' } },
-      {},
-    ].map((one, i) => (i === 4 ? undefined : one)),
-  );
-  const listed = (await json('dead-letters', 'list')).deadLetters;
-
-  await goBack();
-  await once();
-  expect(await lettersNow()).toEqual(before);
-  expect((await place.reportsNow()).find(({ batch }) => batch === a.batch)).toMatchObject({
-    open: 1,
-  });
-  expect(await json('status')).toMatchObject({ deadLetters: 1 });
-  expect((await json('dead-letters', 'list')).deadLetters).toEqual(listed);
-
-  // A second person sends the same rows as other orders.
-  await place.drop('second.csv', fix(['REF9,NEW,BAD', 'REF9,NEW,C'], [',NEW,D', 'W-9,NEW,D']));
-  await once();
-  expect([...place.stored().keys()].sort()).toEqual(sent);
-  const second = (await place.reportsNow()).find(({ file }) => file === 'second.csv');
-  expect(second).toMatchObject({ corrections: { taken: 0, outdated: 2 } });
-  await place.run(['dead-letters', 'discard', '--batch', a.batch, '--yes']);
-  expect(await json('status')).toMatchObject({ deadLetters: 0 });
-  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
-});
-
-it.concurrent('dead letters that a fix file settled stay so when Redis comes back from before that and their report does not have it yet', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
-  const rows =
-    'INV9,NEW,,1\nREF9,NEW,BAD,2\nKEPT9,NEW,BAD,3\nSEEN9,NEW,A,none\n,NEW,D,7\nOPEN9,NEW,,9\n';
-  await place.drop('a.csv', `${HEAD}\nW-0,NEW,A,1\n${rows}`);
-  await once();
-  const [a] = await place.reportsNow();
-  if (a === undefined) throw new Error('no report');
-  const folder = path.join(place.reports, a.batch);
-  const asBefore = path.join(place.folder, 'as-before');
-  await cp(folder, asBefore, { recursive: true });
-  const goBack = await snapshotOf(client);
-
-  const fix = fixOf(await place.read(a, 'fix.xlsx'));
-  await place.drop(
-    'fix.csv',
-    fix(
-      ['INV9,NEW,,1', 'INV9,NEW,A,1'],
-      ['REF9,NEW,BAD', 'REF-2,NEW,C'],
-      ['KEPT9,NEW,BAD', 'KEPT9,NEW,C'],
-      ['SEEN9,', 'SEEN-2,'],
-      [',NEW,D', 'NEU-1,NEW,D'],
-    ),
-  );
-  await once();
-  const sent = ['INV9', 'KEPT9', 'NEU-1', 'REF-2', 'W-0'];
-  expect([...place.stored().keys()].sort()).toEqual(sent);
-  const closings = async () =>
-    (JSON.parse(await place.read(a, 'dead-letters.json')) as DeadLetter[]).map(
-      ({ purchaseOrderNumber: no, closed }) => [
-        no,
-        closed?.by,
-        closed?.number,
-        closed?.end?.by,
-        closed?.waitsIn,
-      ],
-    );
-  const settled = await closings();
-  const waitsIn = (await place.reportsNow()).find(({ file }) => file === 'fix.csv')?.batch;
-  expect(settled).toEqual([
-    ['INV9', 'accepted', undefined, undefined, undefined],
-    ['REF9', 'fixed', 'REF-2', 'accepted', undefined],
-    ['KEPT9', 'accepted', undefined, undefined, undefined],
-    ['', 'fixed', 'NEU-1', 'accepted', undefined],
-    ['SEEN9', 'fixed', 'SEEN-2', undefined, waitsIn],
-    ['OPEN9', undefined, undefined, undefined, undefined],
-  ]);
-
-  for (const back of [goBack, async () => void (await client.flushdb())]) {
-    await rm(folder, { recursive: true });
-    await cp(asBefore, folder, { recursive: true });
-    await back();
-    await once();
-    await once();
-    expect(await closings()).toEqual(settled);
-    expect(
-      (await place.reportsNow()).map(({ file, open }) => `${file} ${open}`).toSorted(),
-    ).toEqual(['a.csv 1', 'fix.csv 1']);
-  }
-  // A second person sends the same rows as other orders.
-  await place.drop('second.csv', fix(['REF9,NEW,BAD', 'REF9,NEW,C'], [',NEW,D', 'W-9,NEW,D']));
-  await once();
-  expect([...place.stored().keys()].sort()).toEqual(sent);
-});
-
-it.concurrent('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const keys = keysOf('staging', place.api.baseUrl);
-  const openNow = async () => {
-    const [a] = await place.reportsNow();
-    return [a?.open, Number(await client.hget(keys.batch(a?.batch ?? ''), 'open'))];
-  };
-  await place.drop('a.csv', `${HEAD}\nREF9,NEW,BAD,2\n`);
-  await place.run(['start', '--once']);
-  expect(await openNow()).toEqual([1, 1]);
-  await place.run(['pause', '--reason', 'test']);
-  await place.run(['dead-letters', 'retry', '--order', 'REF9', '--yes']);
-  const goBack = await snapshotOf(client);
-  await place.run(['resume']);
-  await place.run(['start', '--once']);
-  await place.run(['dead-letters', 'discard', '--order', 'REF9', '--yes']);
-  await place.run(['start', '--once']);
-  expect(await openNow()).toEqual([0, 0]);
-
-  await goBack();
-  expect((await place.run(['start', '--once', '--max-wait', '20s'])).code).toBe(2);
-  expect((await openNow())[1]).toBe(1);
-  expect(await client.exists(keys.open('REF9'))).toBe(1);
-});
-
-it.concurrent('after Redis has lost its data, an order in doubt is not sent with its file, and is resolved as before', async () => {
-  const redis = await openDatabase();
-  const lost = {
-    kind: 'drop',
-    when: 'before',
-    orders: ['D-1', 'D-2'],
-    how: 'reset',
-    attempts: '1',
-  };
-  // The first read of the list is the one of the new ledger.
-  const noList = { kind: 'answer', on: 'list', status: 403, calls: '2-999' };
-  const faults = { faults: [lost, noList] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = () => place.run(['start', '--once', '--max-wait', '30s']);
-  await place.drop('orders.csv', `${HEAD}\nD-1,NEW,A,1\nD-2,NEW,A,1\n`);
-  await once();
-  await client.flushdb();
-  const early = await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes']);
-  expect(early).toMatchObject({ code: 1, err: expect.stringContaining('start po-sync first') });
-
-  await place.setFaults([]);
-  await place.drop('again.csv', `${HEAD}\nD-1,NEW,A,1\nD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
-  await once();
-  expect([...place.stored().keys()]).toEqual(['GOOD-1']);
-  const { out } = await place.run(['explain', 'D-1']);
-  expect(out).toMatch(
-    /in doubt, waits for a person[\s\S]*resolve D-1 --as accepted[\s\S]*retry --order D-1/,
-  );
-  const retried = await place.run(['dead-letters', 'retry', '--order', 'D-1', '--yes']);
-  expect(retried.out).toContain("1 order in doubt: waiting for the API's list");
-  await once();
-  // What its attempts were answered is not known any more, so a list without it does not send it.
-  expect([...place.stored().keys()]).toEqual(['GOOD-1']);
-  expect(
-    (await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes'])).code,
-  ).toBe(0);
-  expect(
-    (await place.run(['dead-letters', 'resolve', 'D-2', '--as', 'accepted', '--yes'])).code,
-  ).toBe(0);
-  await once();
-  expect([...place.stored().keys()].sort()).toEqual(['D-1', 'GOOD-1']);
-  expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
-  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
-});
-
-it.concurrent('after Redis came back from before a file was read, its source had a file then', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({ redis, pace: PACE });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const { heard } = keysOf('staging', place.api.baseUrl);
-  await place.run(['start', '--once']);
-  await client.hset(heard, 'inbox', 1);
-  const goBack = await snapshotOf(client);
-  await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
-  await place.run(['start', '--once']);
-  const [report] = await place.reportsNow();
-  await goBack();
-  await place.run(['start', '--once']);
-  expect(Number(await client.hget(heard, 'inbox'))).toBe(Date.parse(report?.startedAt ?? ''));
-});
-
-it.concurrent('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({
-    redis,
-    source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
-  });
-  await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await client.flushdb();
-  await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-  expect(
-    (await place.reportsNow()).map(({ counts: { accepted, duplicate } }) => [accepted, duplicate]),
-  ).toEqual([
-    [2, 0],
-    [0, 2],
-  ]);
-  const { content } = JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out);
-  expect(content).toMatchObject({
-    status: 'sent',
-    items: [{ articleCode: 'A', quantity: 1 }],
-    message: expect.stringContaining('As sent: line 2 of erp.csv, as kept in '),
-  });
-});
 
 it.concurrent.each([
   ['cancelled', 'came back from before that', 'erp.csv', 'erp.csv'],
@@ -1010,47 +398,6 @@ it.concurrent('after the folder data was lost together with Redis, what was disc
   expect([...place.stored().keys()]).toEqual(['FIRST9']);
 });
 
-it.concurrent('after a loss of Redis, an order of an export that waits for a person waits in its next version, too, until it changes or is discarded', async () => {
-  const redis = await openDatabase();
-  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  const options = {
-    redis,
-    pace: PACE,
-    source,
-    faults: { faults: [refused] },
-    sandbox: { record: true },
-  };
-  await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const show = async (...rows: string[]) => {
-    await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
-    await place.run(['start', '--once', '--max-wait', '60s']);
-  };
-  const waits = ['X-1,NEW,BAD,1', 'X-2,NEW,BAD,1', 'X-3,NEW,BAD,1'];
-  await show('FIRST9,NEW,A,1', ...waits);
-  const before = await copyOf(client);
-  await show('FIRST9,NEW,A,1', ...waits, 'Y-1,NEW,BAD,1');
-  await place.setFaults([]);
-  await putBack(client, before);
-  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
-  expect((await place.run(['dead-letters', 'discard', '--order', 'X-3', '--yes'])).code).toBe(0);
-  await show('FIRST9,NEW,A,1', 'X-1,NEW,BAD,1', 'X-2,NEW,BAD,2', 'X-3,NEW,BAD,1', 'Y-1,NEW,BAD,1');
-  expect([...place.stored().keys()].sort()).toEqual(['FIRST9', 'X-2', 'X-3']);
-  await client.flushdb();
-  await show(
-    'FIRST9,NEW,A,1',
-    'X-1,NEW,BAD,1',
-    'X-2,NEW,BAD,2',
-    'X-3,NEW,BAD,1',
-    'Y-1,NEW,BAD,1',
-    'LAST9,NEW,A,1',
-  );
-  expect([...place.stored().keys()].sort()).toEqual(['FIRST9', 'LAST9', 'X-2', 'X-3']);
-});
-
 it.concurrent('what was discarded in an export from a web address is not sent when Redis loses its data while the daemon runs', async () => {
   const redis = await openDatabase();
   let requests = 0;
@@ -1093,27 +440,6 @@ it.concurrent('what was discarded in an export from a web address is not sent wh
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   expect([...place.stored().keys()]).toEqual(['FIRST9']);
-});
-
-it.concurrent('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
-  const redis = await openDatabase();
-  await using place = await openWorkplace({ redis, pace: PACE });
-  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await client.flushdb();
-  await place.drop('again.csv', `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-  const content = async () =>
-    JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out).content;
-  const { message, path: first } = await content();
-  expect(message).toMatch(/^As sent: line 2 of .*first\.csv\.$/);
-  await rm(first);
-  expect((await content()).message).toMatch(
-    /^As sent from first\.csv, also in line 3 of .*again\.csv\.$/,
-  );
 });
 
 it.concurrent('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
@@ -1378,27 +704,6 @@ it.concurrent('reconcile advises a repair only for differences that it settles, 
   );
 });
 
-it.concurrent('the damaged report of a fix file does not keep po-sync from starting, or start --once from its end', async () => {
-  await using place = await openWorkplace({ pace: PACE });
-  await place.drop('a.csv', `${HEAD}\nINV9,NEW,,1\nLATER9,NEW,,1\n`);
-  await place.run(['start', '--once']);
-  const [a] = await place.reportsNow();
-  if (a === undefined) throw new Error('no report');
-  const fix = fixOf(await place.read(a, 'fix.xlsx'));
-  await place.drop('fix.csv', fix(['INV9,NEW,,1', 'INV9,NEW,A,1']));
-  await place.run(['start', '--once']);
-  const fixed = (await place.reportsNow()).find(({ file }) => file === 'fix.csv');
-  if (fixed === undefined) throw new Error('no report of the fix file');
-  await writeFile(
-    path.join(place.reports, fixed.batch, 'corrections.json'),
-    '[\n{"batch": "cut o\n',
-  );
-  await place.drop('fix-2.csv', fix(['LATER9,NEW,,1', 'LATER9,NEW,A,1']));
-  const { code, out } = await place.run(['start', '--once', '--max-wait', '60s']);
-  expect([code, out]).toEqual([0, expect.stringContaining(fixed.batch)]);
-  expect([...place.stored().keys()].sort()).toEqual(['INV9', 'LATER9']);
-});
-
 it.concurrent('a file that ended and that Redis has again as being read is shown as finished and counted again, never as one that cannot be read', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
@@ -1440,60 +745,4 @@ it.concurrent('a file that ended and that Redis has again as being read is shown
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   expect(place.stored().size).toBe(2);
-});
-
-it.concurrent('until a file that ended before Redis lost that is counted again, it is not shown as being cancelled, and its dead letters are counted', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const keys = keysOf('staging', place.api.baseUrl);
-  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
-  await place.run(['pause', '--reason', 'test']);
-  await place.drop('orders.csv', `${HEAD}\nGOOD9,NEW,A,1\nINV9,NEW,A,none\nREF9,NEW,BAD,1\n`);
-  const batch = await until('all orders', async () => {
-    await place.run(['start', '--once']);
-    const [one = ''] = await client.smembers(keys.active);
-    return (await client.hget(keys.batch(one), 'total')) === '3' && one;
-  });
-  const copy = await copyOf(client);
-  await place.run(['resume']);
-  await place.run(['start', '--once']);
-  const counts = { accepted: 1, invalid: 1, refused: 1, cancelled: 0 };
-  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts });
-
-  await putBack(client, copy);
-  await place.run(['resume']);
-  // Nobody settles the batch until then.
-  await client.set(keys.reportLease(batch), 'test');
-  const daemon = place.start(['start']);
-  await until('the end of the pause', async () => {
-    const isWithdrawn = (await client.hget(keys.batch(batch), 'n:cancelled')) === '1';
-    return isWithdrawn && (await json('status')).pauses.length === 0;
-  });
-  const { out } = await place.run(['status']);
-  expect(out).toMatch(/orders\.csv +finished, counted again +3\/3/);
-  expect(out).toContain('2 need a person');
-  expect(await json('status')).toMatchObject({
-    deadLetters: 2,
-    batches: [{ counts, open: 2, cancelled: false }],
-  });
-  expect((await place.run(['batches', 'show', batch])).out).not.toMatch(/cancelled/);
-  expect((await json('dead-letters', 'list')).deadLetters).toHaveLength(2);
-  // What a person discards meanwhile stays discarded.
-  expect((await place.run(['dead-letters', 'discard', '--order', 'INV9', '--yes'])).code).toBe(0);
-  await client.del(keys.reportLease(batch));
-  await until('the end', async () => (await json('status')).batches.length === 0);
-  expect(await json('status')).toMatchObject({ deadLetters: 1 });
-  expect((await json('dead-letters', 'list')).deadLetters).toMatchObject([
-    { purchaseOrderNumber: 'REF9' },
-  ]);
-  await until('its report', async () => (await place.reportsNow())[0]?.open === 1);
-  daemon.child.kill('SIGTERM');
-  const lines = (await daemon.ended).out
-    .split('\n')
-    .filter((line) => line.includes('"order-withdrawn"'));
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ order: 'REF9', what: 'ended' }]);
 });

@@ -22,21 +22,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/end-to-end/left-out.slow.test.ts'],
   },
-  // What only reports know
-  {
-    without: 'the batches of reports in a ledger that does not have them',
-    file: 'src/put-away/recall-batches.ts',
-    find: 'await recall.enter(await recalledBatch(report, open, config));',
-    replace: '',
-    tests: ['test/end-to-end/former-address.slow.test.ts'],
-  },
-  {
-    without: 'how dead letters of batches were closed that Redis has from before that',
-    file: 'src/put-away/recall-batches.ts',
-    find: 'await recallClosings(context);',
-    replace: '',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
-  },
   {
     without: 'orders of other files that a fix file made another order, in fix files and retries',
     file: 'src/ledger/number-claims.ts',
@@ -65,28 +50,6 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (!('number' in by)) return [...held, ...by];",
     replace: "if (!('number' in by) || by !== null) return held;",
     tests: ['test/end-to-end/dead-letters-close.slow.test.ts'],
-  },
-  {
-    without: 'the number that a second fix file gave an order, after a loss of Redis',
-    file: 'src/put-away/recall-batches.ts',
-    find: 'number = at?.number ?? number;',
-    replace: '',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
-  },
-  {
-    without:
-      'what the report of a fix file says of dead letters whose own report does not have it yet',
-    file: 'src/report/read-corrections.ts',
-    find: 'if (letter.closed !== undefined) return letter;\n  const own',
-    replace: 'if (letter) return letter;\n  const own',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
-  },
-  {
-    without: 'the rows of dead letters that Redis has from before they were ordered',
-    file: 'src/put-away/recall-dead-letters.ts',
-    find: 'await claims.reported(owner, { batch, place });',
-    replace: 'continue;',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
   },
   {
     without: 'the rows that a report says were ordered',

@@ -76,6 +76,7 @@ export const identity: Port = (
     stepAt: continued,
   };
   if (!isNew) for (const [one, value] of Object.entries(fields)) store.hset(key, one, value);
+  if (isNew || epoch === null) store.hset(key, 'begunAt', isNew ? String(now) : continued);
   if (!isNew) store.hset(rebuildKey, 'wait', wait);
   if (!isNew) store.hsetnx(breakerKey, field, epoch === null ? emptied : hold);
   return [isNew ? 'new' : epoch === null ? 'emptied' : 'rolled-back', name, most];

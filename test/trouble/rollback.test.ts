@@ -32,18 +32,18 @@ describe('after Redis was flushed', () => {
     await place.drop('first.csv', csv(['PO-1']));
     await place.settled(['PO-1']);
     const other = {
-      purchaseOrderNumber: 'OTHER',
+      purchaseOrderNumber: 'OTHER-1',
       orderState: 'NEW',
       items: [{ articleCode: 'ART-1', quantity: 1 }],
     };
     api.stored.push(other);
     await using flushed = await flush(place);
-    await place.drop('second.csv', csv(['PO-1', 'OTHER', 'PO-2']));
+    await place.drop('second.csv', csv(['PO-1', 'OTHER-1', 'PO-2']));
     await flushed.over();
     await until('the report', () => place.outcomeIn('second.csv', 'PO-2'));
     expect(
       await Promise.all(
-        ['PO-1', 'OTHER', 'PO-2'].map((number) => place.outcomeIn('second.csv', number)),
+        ['PO-1', 'OTHER-1', 'PO-2'].map((number) => place.outcomeIn('second.csv', number)),
       ),
     ).toEqual(['duplicate', 'duplicate', 'accepted']);
     expect(sent(api.calls)).toEqual(['PO-1', 'PO-2']);

@@ -21,7 +21,6 @@ import {
   settledIn,
   viewOf,
 } from '../../operate/batches/list-batches.ts';
-import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { CANCELLED_IN_EXPORT, sendCancelled } from '../../order/fixing.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
@@ -57,12 +56,7 @@ export async function batchesListCommand(
     open,
     ...(since === undefined ? {} : { since: since(context.clock.now()) }),
   };
-  const known = await listBatches(filter, context);
-  const lost = filter.open ? await forgottenBatches(context) : [];
-  const batches = [
-    ...known,
-    ...lost.filter(({ batch }) => batch.startedAt >= (filter.since ?? 0)),
-  ].slice(0, filter.most);
+  const batches = await listBatches(filter, context);
   if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
   else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
   else

@@ -1,4 +1,5 @@
 import { type Closing, fileReadAgain } from '../../order/dead-letter.ts';
+import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { contentField, type Keys } from '../../redis/keys.ts';
 import { type BatchError, changeOf } from './batch-control.ts';
@@ -138,6 +139,16 @@ function createFileChecks(redis: Redis, keys: Keys) {
     await step.exec();
   }
 
+  /** It ended before Redis lost that; its report has the counts. */
+  async function ended(
+    batch: string,
+    { orders, ...counts }: OutcomeCounts & { orders: number },
+  ): Promise<void> {
+    const outcomes = OUTCOMES.flatMap((outcome) => [`n:${outcome}`, counts[outcome]]);
+    await redis.hset(keys.batch(batch), 'total', orders, 'counted', orders, ...outcomes);
+    await done(batch);
+  }
+
   /** At most `most` checks of settled files that are due, those that waited longest first. */
   async function dueFileChecks(now: number, most: number): Promise<FileCheck[]> {
     const checks = await redis.zrangebyscore(keys.fileChecks, '-inf', now, 'LIMIT', 0, most);
@@ -176,5 +187,5 @@ function createFileChecks(redis: Redis, keys: Keys) {
     return true;
   }
 
-  return { done, dueFileChecks, fileChecked, isLastAt, settledFileChanged };
+  return { done, ended, dueFileChecks, fileChecked, isLastAt, settledFileChanged };
 }

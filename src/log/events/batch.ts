@@ -93,11 +93,6 @@ export function batchTrouble(log: Log, facts: { batch: string; reason: string })
   log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
 }
 
-/** Reports of batches that the ledger did not have are known to it again. */
-export function batchesRecalled(log: Log, facts: { batches: number }): void {
-  log.info({ event: 'batches-recalled', ...facts }, 'finished batches entered from their reports');
-}
-
 /** Redis lost data, and the notes of what people discarded in a batch in progress cannot be read. */
 export function discardsUnread(log: Log, facts: { batch: string; reason: string }): void {
   log.warn(

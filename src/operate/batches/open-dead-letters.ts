@@ -2,27 +2,14 @@ import { join } from 'node:path';
 import { orders } from '../../core/format.ts';
 import { isGone } from '../../core/regular-file.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
-import type { Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
-import { lostReports } from '../../put-away/recall-batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { pages } from '../../report/lines.ts';
-import type { Report } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { WaitGroup } from '../orders/read-waits.ts';
-import type { BatchView } from './list-batches.ts';
 
 const PAGE = 500;
-
-/** The dead letters that wait for a person, also of batches that only their reports still know. */
-export async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
-  return withForgotten(
-    await storedDeadLetters(context.store, context.batches),
-    await forgottenBatches(context),
-  );
-}
 
 /** Open dead letters of a batch whose report is gone: only how many there are is known. `report`: its folder. */
 export type LettersWithoutReport = { batch: string; file: string; orders: number; report: string };
@@ -80,7 +67,11 @@ export async function repeatedLetters(letters: number, { redis, keys }: Store): 
   return repeated;
 }
 
-async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
+/** The dead letters that wait for a person. */
+export async function openDeadLetters({
+  store: { redis, keys },
+  batches,
+}: Pick<OperatorContext, 'store' | 'batches'>): Promise<WaitGroup> {
   let orders = 0;
   let oldest: string | undefined;
   for (let from = 0; ; from += PAGE) {
@@ -100,55 +91,4 @@ async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Prom
       ...(oldest && since ? { oldest: { batch: oldest, since } } : {}),
     };
   }
-}
-
-/** Adds the dead letters of batches that Redis has lost. */
-function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): WaitGroup {
-  const last = forgotten.at(-1)?.batch;
-  if (last === undefined) return stored;
-  const orders = forgotten.reduce((sum, { batch }) => sum + batch.open, stored.orders);
-  const isOlder = stored.oldest === undefined || last.startedAt < stored.oldest.since;
-  return {
-    ...stored,
-    orders,
-    ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }),
-  };
-}
-
-/**
- * The batches whose dead letters wait for a person according to their reports, but that Redis does not have, the newest
- * first. A daemon that settles files enters them when it starts.
- */
-export async function forgottenBatches(
-  context: Pick<OperatorContext, 'batches' | 'config'>,
-): Promise<BatchView[]> {
-  const found: BatchView[] = [];
-  for await (const { report, folder } of lostReports(context)) {
-    if (report.open > 0) found.unshift(viewOfReport(report, folder));
-  }
-  return found;
-}
-
-function viewOfReport({ counts, ...report }: Report, folder: string): BatchView {
-  const outcomes = Object.fromEntries(
-    OUTCOMES.map((outcome) => [outcome, counts[outcome]]),
-  ) as typeof counts;
-  const batch = {
-    batch: report.batch,
-    no: 0,
-    source: report.source,
-    kind: 'inbox',
-    name: report.file,
-    path: '',
-    state: 'done',
-    startedAt: Date.parse(report.startedAt),
-    lastAt: Date.parse(report.finishedAt ?? report.startedAt),
-    total: counts.orders,
-    cancelled: false,
-    counts: outcomes,
-    open: report.open,
-    ...(report.by === undefined ? {} : { by: report.by }),
-  } as const;
-  const standing = report.state === 'unreadable' ? 'unreadable' : 'finished';
-  return { batch, standing, report: folder, ...(report.error ? { error: report.error } : {}) };
 }

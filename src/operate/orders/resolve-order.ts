@@ -76,14 +76,11 @@ function notInDoubt(number: string, known: Known): PoSyncError {
     'not-in-doubt',
     `Order ${number} is not in doubt: it is ${stateOf(known)}.`,
     {
-      remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
+      remedy: `${callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
       facts: { order: number },
     },
   );
 }
-
-const FORGOTTEN =
-  'If Redis lost its data, start po-sync first: it enters orders in doubt from their reports. ';
 
 /** The daemon that made the call may be gone. */
 function callText(known: Known): string {
