@@ -1,11 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
-import { openDatabase } from '../support/shared-redis.ts';
 import type { Workplace } from '../support/workplace.ts';
 
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
@@ -222,66 +220,55 @@ it('the page of an unreadable file closes when a later file of the same name cou
 const CONFIRM =
   'If it is another order, write send into _do of fix.xlsx, in each row of this order';
 
-it.each([false, true])(
-  'of an export that was sent under another number is held where a later version has other items under the old one, until a person confirms it (Redis lost its data: %s)',
-  async (isLost) => {
-    const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
-    const redis = await openDatabase();
-    await using place = await openWorkplace({ redis, source: BOTH, faults: { faults: [refused] } });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
-    const once = () => place.run(['start', '--once', '--max-wait', '60s']);
-    const drop = async (name: string, text: string) => {
-      await place.drop(name, text);
-      await once();
-      return await lastOf(place);
-    };
-    const stored = () => [...place.stored().keys()].sort();
-    await show(place, 'PO-1,NEW,BAD,1', 'PO-2,NEW,BAD,2', 'PO-3,NEW,A,3', 'PO-4,NEW,BAD,4');
-    const first = await place.read(await lastOf(place), 'fix.xlsx');
-    // An order of another file, too: its fix file is not that of the export.
-    const another = await drop('other.csv', table('PO-4,NEW,BAD,4'));
-    const otherFix = await place.read(another, 'fix.xlsx');
-    await drop('other-fix.csv', otherFix.replace('PO-4,NEW,BAD,4', 'PO-7,NEW,A,4'));
-    const rows = first
-      .replace('PO-1,NEW,BAD,1', 'PO-9,NEW,A,1')
-      .replace('PO-2,NEW,BAD,2', 'PO-8,NEW,A,2');
-    await drop('fix.csv', rows.replace(/^PO-4.*\n/m, ''));
-    expect(stored()).toEqual(['PO-3', 'PO-7', 'PO-8', 'PO-9']);
-    await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
-    if (isLost) await client.flushdb();
+it('of an export that was sent under another number is held where a later version has other items under the old one, until a person confirms it', async () => {
+  const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
+  await using place = await openWorkplace({ source: BOTH, faults: { faults: [refused] } });
+  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  const drop = async (name: string, text: string) => {
+    await place.drop(name, text);
     await once();
+    return await lastOf(place);
+  };
+  const stored = () => [...place.stored().keys()].sort();
+  await show(place, 'PO-1,NEW,BAD,1', 'PO-2,NEW,BAD,2', 'PO-3,NEW,A,3', 'PO-4,NEW,BAD,4');
+  const first = await place.read(await lastOf(place), 'fix.xlsx');
+  // An order of another file, too: its fix file is not that of the export.
+  const another = await drop('other.csv', table('PO-4,NEW,BAD,4'));
+  const otherFix = await place.read(another, 'fix.xlsx');
+  await drop('other-fix.csv', otherFix.replace('PO-4,NEW,BAD,4', 'PO-7,NEW,A,4'));
+  const rows = first
+    .replace('PO-1,NEW,BAD,1', 'PO-9,NEW,A,1')
+    .replace('PO-2,NEW,BAD,2', 'PO-8,NEW,A,2');
+  await drop('fix.csv', rows.replace(/^PO-4.*\n/m, ''));
+  expect(stored()).toEqual(['PO-3', 'PO-7', 'PO-8', 'PO-9']);
+  await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
+  await once();
 
-    const changed = ['PO-1,NEW,A,5', 'PO-2,NEW,A,2', 'PO-3,NEW,A,3', 'PO-4,NEW,A,5'];
-    await show(place, ...changed);
-    const held = await lastOf(place);
-    const letters: DeadLetter[] = JSON.parse(await place.read(held, 'dead-letters.json'));
-    const known = letters.map(({ message }) => message.replaceAll(/ \(batch [^)]*\)/g, ''));
-    // The list of the API has no items.
-    const other = isLost
-      ? ': if it is the same order, agree on any'
-      : ', and this version of the export has other items: if it is the same order, agree on the';
-    const same = isLost ? 'agree on any change with the supplier and ' : '';
-    expect(known).toEqual([
-      `PO-1 was already sent as PO-9, from "fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
-      `PO-2 was already sent as PO-8, from "fix.csv": if it is the same order, ${same}discard it. ${CONFIRM}`,
-      `PO-4 was already sent as PO-7, from "other-fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
-    ]);
-    const fix = await place.read(held, 'fix.xlsx');
-    expect(await drop('unchanged.csv', fix)).toMatchObject({
-      corrections: { taken: 0, unchanged: 3 },
-    });
-    await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--order', 'PO-4', '--yes']);
-    await show(place, ...changed, 'PO-5,NEW,A,1');
-    expect(await lastOf(place)).toMatchObject({ open: 0, counts: { accepted: 1 } });
-    expect(stored()).toEqual(['PO-3', 'PO-5', 'PO-7', 'PO-8', 'PO-9']);
+  const changed = ['PO-1,NEW,A,5', 'PO-2,NEW,A,2', 'PO-3,NEW,A,3', 'PO-4,NEW,A,5'];
+  await show(place, ...changed);
+  const held = await lastOf(place);
+  const letters: DeadLetter[] = JSON.parse(await place.read(held, 'dead-letters.json'));
+  const known = letters.map(({ message }) => message.replaceAll(/ \(batch [^)]*\)/g, ''));
+  const other =
+    ', and this version of the export has other items: if it is the same order, agree on the';
+  expect(known).toEqual([
+    `PO-1 was already sent as PO-9, from "fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
+    `PO-2 was already sent as PO-8, from "fix.csv": if it is the same order, discard it. ${CONFIRM}`,
+    `PO-4 was already sent as PO-7, from "other-fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
+  ]);
+  const fix = await place.read(held, 'fix.xlsx');
+  expect(await drop('unchanged.csv', fix)).toMatchObject({
+    corrections: { taken: 0, unchanged: 3 },
+  });
+  await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--order', 'PO-4', '--yes']);
+  await show(place, ...changed, 'PO-5,NEW,A,1');
+  expect(await lastOf(place)).toMatchObject({ open: 0, counts: { accepted: 1 } });
+  expect(stored()).toEqual(['PO-3', 'PO-5', 'PO-7', 'PO-8', 'PO-9']);
 
-    const confirmed = fix.replace(/^PO-[24].*\n/gm, '').replace(/^(PO-1,.*),[^,]*$/m, '$1,send');
-    expect(await drop('confirmed.csv', confirmed)).toMatchObject({ counts: { accepted: 1 } });
-    expect(place.stored().get('PO-1')).toBe(1);
-  },
-);
+  const confirmed = fix.replace(/^PO-[24].*\n/gm, '').replace(/^(PO-1,.*),[^,]*$/m, '$1,send');
+  expect(await drop('confirmed.csv', confirmed)).toMatchObject({ counts: { accepted: 1 } });
+  expect(place.stored().get('PO-1')).toBe(1);
+});
 
 const REFUSED = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
 
