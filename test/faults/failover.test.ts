@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failover, LOSSES, WAYS } from './failover.ts';
 
-/** The table of docs/operations/redis.md comes from 20,000 orders each. */
+/** The figures of docs/operations/redis.md come from 20,000 orders each. */
 const ORDERS = Number(process.env['FAILOVER_ORDERS'] ?? 20_000);
 
 describe.each(WAYS)('%s', (way) => {

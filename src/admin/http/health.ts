@@ -16,7 +16,7 @@ export type Checks = { ready(): Promise<Readiness> };
 /** Milliseconds after which a check has failed. */
 const TIME_LIMIT = 2_000;
 
-/** `/healthz`: the process is alive. `/readyz`: Redis and folders work; not the partner's API (docs/operations.md). */
+/** `/healthz`: the process is alive. `/readyz`: Redis and folders work; not the partner's API (docs/watching.md). */
 export function healthRoutes(checks: Checks, timeLimit = TIME_LIMIT): Route[] {
   const ready = oneAtATime(() => checks.ready());
   return [
