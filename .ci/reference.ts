@@ -4,7 +4,9 @@ import { parseSync } from 'oxc-parser';
 import { type Metric, Registry } from 'prom-client';
 import { countSpans, createOwnMetrics } from '../src/admin/metrics/own-metrics.ts';
 import { createGuaranteeGauges, createSharedMetrics } from '../src/admin/metrics/shared-metrics.ts';
+import { COMMANDS } from '../src/cli/program.ts';
 import { configJsonSchema } from '../src/config/schema.ts';
+import { OPERATIONS, routeOf } from '../src/operations/all.ts';
 
 // `npm run docs` writes the pages of docs/reference/ that are made from the code.
 
@@ -18,6 +20,7 @@ export function referencePages(): Record<string, string> {
     'events.md': eventsPage(),
     'metrics.md': metricsPage(),
     'codes.md': codesPage(),
+    'commands.md': commandsPage(),
   };
 }
 
@@ -30,6 +33,31 @@ function table(head: string[], rows: readonly (readonly string[])[]): string {
 }
 
 const page = (title: string, ...parts: string[]) => [NOTE, `# ${title}`, ...parts, ''].join('\n\n');
+
+/** The commands, each with its flags; the parameters of a route are these flags. */
+function commandsPage(): string {
+  const routes = new Map(OPERATIONS.map((one) => [one.name, routeOf(one)]));
+  const sections = COMMANDS.map(({ name, summary, argument, options = [], examples, exits }) => {
+    const route = routes.get(name);
+    const rows = [
+      ...(argument ? [[code(argument.flags), argument.text]] : []),
+      ...options.map(({ flags, text, choices }) => [
+        code(flags),
+        choices ? `${text} (${choices.join(', ')})` : text,
+      ]),
+    ];
+    return [
+      `## ${name}`,
+      route === undefined ? summary : `${summary} Route: ${code(route)}.`,
+      ...(rows.length > 0 ? [table(['flag', 'meaning'], rows)] : []),
+      `\`\`\`text\n${examples.join('\n')}\n\`\`\``,
+      table(['exit code', 'meaning'], exits),
+    ].join('\n\n');
+  });
+  const about =
+    'Every command takes `--config FILE`, `--environment NAME`, `--confirm NAME` (in a protected environment), `--json`, `--help` and `--version`.';
+  return page('Commands', about, ...sections);
+}
 
 type Schema = Readonly<Record<string, unknown>> & {
   description?: string;

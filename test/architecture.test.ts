@@ -32,6 +32,7 @@ const STEPS = [
   'put-away',
   'notify',
   'operate',
+  'operations',
   'admin',
   'daemon',
   'cli',
@@ -65,7 +66,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   yazl: { units: ['correct'] },
-  zod: { units: ['config', 'sandbox', 'api'] },
+  zod: { units: ['config', 'sandbox', 'api', 'operations', 'cli'] },
 };
 
 /** Lines of a function; keys of a bag of dependencies. */

@@ -11,6 +11,7 @@ import { type ApiContext, createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
+import { operationRoutes } from './api/operation-routes.ts';
 import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
@@ -44,6 +45,7 @@ type AdminInput = {
 
 /** What people see and act on, in a browser or by a program. */
 const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
+  operationRoutes,
   statusRoutes,
   batchRoutes,
   deadLetterRoutes,

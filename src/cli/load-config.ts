@@ -23,8 +23,13 @@ import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
+import { checkList } from '../operate/delivery/api-list.ts';
+import { readStatus } from '../operate/delivery/read-status.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
+import type { OperationContext } from '../operate/operation-context.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
+import { createFileSearch } from '../operate/orders/file-search.ts';
+import { findInFile } from '../operate/orders/find-in-file.ts';
 import { openQueue } from '../queue/queue.ts';
 import { COMMAND_WAITS } from '../redis/connection-end.ts';
 import { openStore } from '../redis/store.ts';
@@ -260,7 +265,7 @@ export async function openOperatorContext(
   args: CommonArgs,
   shell: Shell,
   { confirm }: { confirm: boolean },
-): Promise<OperatorContext & AsyncDisposable> {
+): Promise<OperationContext & AsyncDisposable> {
   const { config } = await openConfig(args, shell, { confirm });
   await using resources = new AsyncDisposableStack();
   const [clock, log] = [
@@ -294,7 +299,7 @@ export async function openOperatorContext(
   // A command never begins an attempt, so it needs no checkpoint of the ledger.
   const identity = { known: () => ({ epoch: '', sequence: 0 }), saw: () => undefined };
   const kept = resources.move();
-  return {
+  const context: OperatorContext = {
     config,
     store,
     owner,
@@ -306,6 +311,12 @@ export async function openOperatorContext(
     queue,
     breaker,
     operator: createOperator(shell.env, time),
+  };
+  return {
+    ...context,
+    status: async () => ({ status: await readStatus(context) }),
+    checkList: (numbers) => checkList(numbers, context, shell.env),
+    search: createFileSearch((wanted, signal) => findInFile(wanted, context, signal)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

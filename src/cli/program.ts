@@ -1,5 +1,5 @@
 import { Command, CommanderError, type Option } from 'commander';
-import { PoSyncError } from '../core/errors.ts';
+import { errorDocument, PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
 import { explainRedisError } from '../redis/connection-end.ts';
 import { completionCommand, SHELLS } from './commands/completion.ts';
@@ -13,9 +13,10 @@ import {
   DAEMON_COMMANDS,
   ENVIRONMENT_COMMANDS,
 } from './commands/definitions/environment-commands.ts';
+import { OPERATION_COMMANDS } from './commands/definitions/operation-commands.ts';
 import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
 import { type Shell, withHints } from './shell.ts';
-import { errorDocument, errorText, printJson } from './terminal/print.ts';
+import { errorText, printJson } from './terminal/print.ts';
 
 const GROUPS = {
   config: 'The resolved configuration and its schema.',
@@ -28,6 +29,14 @@ const GROUP_EXAMPLES: Record<keyof typeof GROUPS, string[]> = {
   batches: ['po-sync batches list --open'],
   'dead-letters': ['po-sync dead-letters list'],
 };
+
+/** Every command but `completion`. */
+export const COMMANDS: readonly CommandDefinition[] = [
+  ...DAEMON_COMMANDS,
+  ...ENVIRONMENT_COMMANDS,
+  ...OPERATION_COMMANDS,
+  ...ORDER_COMMANDS,
+];
 
 /** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */
 export async function runProgram(given: Shell): Promise<number> {
@@ -116,7 +125,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out'
       'after',
       helpEnd(['po-sync doctor', 'po-sync check orders.csv', 'po-sync status'], EXITS),
     );
-  for (const definition of [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS]) {
+  for (const definition of COMMANDS) {
     addCommand(program, definition, GROUPS, run, shell);
   }
   addCommand(program, completion(program), GROUPS, run, shell);

@@ -18,7 +18,7 @@ export function showConfig(config: Config): string {
 }
 
 /** The same as a document. */
-export function configDocument(config: Config): unknown {
+function configDocument(config: Config): unknown {
   const { file: _, ...settings } = redactedConfig(config);
   return inNotation(configSchema, settings);
 }

@@ -134,3 +134,20 @@ export function describe(thrown: unknown): string {
   if (!(error instanceof PoSyncError)) return error.message;
   return error.remedy === undefined ? error.message : `${error.message}\n  ${error.remedy}`;
 }
+
+/** An error in JSON output. `internal` is an error that po-sync did not expect: a bug. */
+export type ErrorDocument = {
+  code: string;
+  message: string;
+  remedy: string | null;
+  facts: ErrorFacts;
+};
+
+const BUG = 'This is a defect of po-sync. Report it with this message and the command.';
+
+export function errorDocument(thrown: unknown): ErrorDocument {
+  const error = explained(thrown);
+  const { message } = error;
+  if (!(error instanceof PoSyncError)) return { code: 'internal', message, remedy: BUG, facts: {} };
+  return { code: error.code, message, remedy: error.remedy ?? null, facts: error.facts };
+}

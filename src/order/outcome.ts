@@ -13,7 +13,9 @@ export const OUTCOMES = [
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** The outcomes that need a person and become a dead letter. */
-export type DeadLetterKind = 'conflict' | 'invalid' | 'refused' | 'failed' | 'inDoubt';
+export const DEAD_LETTER_KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
+
+export type DeadLetterKind = (typeof DEAD_LETTER_KINDS)[number];
 
 /** Whether an outcome needs a person, and so becomes a dead letter. The only place that decides this. */
 export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {

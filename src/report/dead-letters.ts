@@ -165,7 +165,7 @@ export function createList<Entry extends object>(): {
 
 /** Reads the entries of a report's `dead-letters.json` one at a time, as they are known without their rows. */
 export async function* readDeadLetters(folder: string): AsyncGenerator<DeadLetter> {
-  for await (const { id: _, revision: __, rows: ___, ...letter } of readList<DeadLetter>(
+  for await (const { rows: _, ...letter } of readList<DeadLetter>(
     join(folder, 'dead-letters.json'),
   ))
     yield letter;

@@ -29,7 +29,7 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   await until('the order at the API', () => place.stored().has('PO-1'));
   const { batch } = await until('the batch', () => reportNamed(place, 'monday.csv'));
   await until('the end of its reading', async () => {
-    const { body } = await person.call('GET', `/batches/${batch}`);
+    const { body } = await person.call('GET', `/batches/show?batch=${batch}`);
     return body['state'] === 'sending';
   });
 

@@ -42,7 +42,7 @@ it('corrections and batches are those of the days from … to, both included, in
     expect(await found(`from=${day(2, zone)}&zone=${zone}`)).toEqual([0, 0]);
     expect(await found(`to=${day(-2, zone)}&zone=${zone}`)).toEqual([0, 0]);
     const { status, body } = await person.call('GET', `/batches?from=${next}&to=${today}`);
-    expect([status, body['code'], body['detail']]).toEqual([
+    expect([status, body['code'], body['message']]).toEqual([
       400,
       'parameter-wrong',
       'to must not be before from.',

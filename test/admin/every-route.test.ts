@@ -41,8 +41,8 @@ function changingRoutes(): Found[] {
 
 const READING = [
   'status',
-  'batches',
-  'dead-letters',
+  'batches/list',
+  'dead-letters/list',
   'corrections',
   'dead-letters/x/rows',
   'uploads',

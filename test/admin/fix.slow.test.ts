@@ -118,7 +118,7 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     revision: rows.revision,
     rows: good,
   });
-  expect(late['detail']).toMatch(
+  expect(late['message']).toMatch(
     /^PO-1 is settled already: accepted in \S*orders\.line-2\.correction/,
   );
   const typed = {
@@ -147,7 +147,7 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     /data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
   );
   expect(content).toMatch(/<div>B<.*<div>7<.*<div>C<.*<div>2</s);
-  const { body: history } = await person.call('GET', '/order?number=PO-1');
+  const { body: history } = await person.call('GET', '/explain?order=PO-1');
   expect(history['operatorActions']).toMatchObject([
     { what: 'corrected', who: expect.any(String) },
   ]);
@@ -590,7 +590,7 @@ it('a correction that still needs a person closes the old dead letter and leads 
   ]);
   const old = await person.call('GET', `${pathOf(id)}/rows`);
   expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
-  expect(old.body['detail']).toMatch(/^PO-3 came back in \S*again\.line-2\.correction/);
+  expect(old.body['message']).toMatch(/^PO-3 came back in \S*again\.line-2\.correction/);
   const moved = await until('the old page', async () => {
     const { text } = await person.page(pathOf(id));
     return text.includes('Still open in a later file: came back in') && text;
@@ -642,7 +642,7 @@ it('a row is left out of an order, equal rows are sent as they are, and a row th
   expect(plain(await send({ ...every, do: 'check' }))).toContain('Every row is left out.');
   await person.submit(path, { ...fields, 'out.1': 'leave', do: 'send' });
   await until('the order', () => place.stored().get('PO-171') === 1);
-  const { body: order } = await person.call('GET', '/order?number=PO-171');
+  const { body: order } = await person.call('GET', '/explain?order=PO-171');
   expect(order).toMatchObject({
     content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] },
   });
@@ -666,7 +666,7 @@ it('a row without a number joins the order that it is given in its own form, and
       `the end of ${number}`,
       async () => (await person.call('GET', pathOf(ids.get(number)))).body['closed'],
     );
-  const { body: order } = await person.call('GET', '/order?number=PO-95');
+  const { body: order } = await person.call('GET', '/explain?order=PO-95');
   expect(order).toMatchObject({
     content: {
       items: expect.arrayContaining([

@@ -155,9 +155,9 @@ describe('without a token on loopback', () => {
     const refused = await admin.call('/api/v1/act', post(OWN));
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([
       403,
-      { code: 'not-allowed', remedy: expect.stringContaining('po-sync dashboard') },
+      { error: { code: 'not-allowed', remedy: expect.stringContaining('po-sync dashboard') } },
     ]);
-    expect(refused.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(refused.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
   it('a form in a browser is refused with a page, in words for its person', async () => {
@@ -178,7 +178,7 @@ describe('without a token on loopback', () => {
     ]);
     expect(read.headers['content-type']).toBe('text/html; charset=utf-8');
     const program = await open.call('/form', post(OWN));
-    expect(program.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(program.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
   it('a one-time link makes its owner an operator, once', async () => {
@@ -191,7 +191,7 @@ describe('without a token on loopback', () => {
     });
     expect((await admin.call('/api/v1/act', post({ ...OWN, cookie }))).status).toBe(200);
     const again = await admin.call('/api/v1/session', post(OWN, JSON.stringify({ code })));
-    expect([again.status, JSON.parse(again.body).code]).toEqual([401, 'link-used']);
+    expect([again.status, JSON.parse(again.body).error.code]).toEqual([401, 'link-used']);
     expect(again.headers['set-cookie']).toBeUndefined();
   });
 
@@ -384,7 +384,7 @@ describe('a request that changes something', () => {
       '/api/v1/act',
       post({ ...headers, cookie } as Record<string, string>),
     );
-    expect([status, JSON.parse(body).code]).toEqual([403, 'foreign-origin']);
+    expect([status, JSON.parse(body).error.code]).toEqual([403, 'foreign-origin']);
     const isOfPage = Object.keys(headers).length > 0;
     expect(body).toContain(
       isOfPage ? 'comes from a page of another origin' : 'has no token and comes from no page',
@@ -426,7 +426,7 @@ describe('a request that changes something', () => {
     });
     expect([answer.status, answer.headers['content-type']]).toEqual([
       expected,
-      'application/problem+json; charset=utf-8',
+      'application/json; charset=utf-8',
     ]);
   });
 
@@ -462,7 +462,7 @@ describe('a request that changes something', () => {
       headers,
       body: bytes.subarray(0, -9),
     });
-    expect([cut.status, JSON.parse(cut.body).code]).toEqual([400, 'body-not-multipart']);
+    expect([cut.status, JSON.parse(cut.body).error.code]).toEqual([400, 'body-not-multipart']);
   });
 
   it('refuses a form with fields without end', async () => {
@@ -483,7 +483,7 @@ describe('a request that changes something', () => {
       headers,
       body: Buffer.concat(await all(body ?? [])),
     });
-    expect([answer.status, JSON.parse(answer.body).code]).toEqual([413, 'body-too-large']);
+    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([413, 'body-too-large']);
   });
 
   it('refuses a body that arrives too slowly', async () => {
@@ -624,7 +624,7 @@ describe('behind a proxy', () => {
         '/api/v1/act',
         post({ host, cookie, origin: `http://${host}` }),
       );
-      expect([neighbor.status, JSON.parse(neighbor.body).code], host).toEqual([
+      expect([neighbor.status, JSON.parse(neighbor.body).error.code], host).toEqual([
         403,
         'foreign-origin',
       ]);
@@ -643,7 +643,7 @@ describe('behind a proxy', () => {
     await using local = await start();
     const detailOf = async ({ call }: Started, host: string) =>
       JSON.parse((await call('/page', { headers: { host, accept: 'application/json' } })).body)
-        .detail;
+        .error.message;
     expect(await detailOf(admin, 'evil.example:1')).toBe(
       'The Host header is "evil.example:1". It must name po-sync.example.com:35240 or this machine.',
     );

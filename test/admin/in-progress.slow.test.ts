@@ -60,7 +60,7 @@ async function waiting(
   const fix = await fixOf(batch);
   await place.drop(name, correct(fix));
   await until('the order waits', async () => {
-    const { body } = await person.call('GET', `/order?number=${number}`);
+    const { body } = await person.call('GET', `/explain?order=${number}`);
     return (body['open'] as { file?: string } | undefined)?.file === name;
   });
 }
@@ -136,7 +136,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
 
     const { status, body } = await person.call('POST', `${pathOf(one)}/discard`, {});
     expect([status, body['code']]).toEqual([409, 'order-in-progress']);
-    expect(body['detail']).toMatch(
+    expect(body['message']).toMatch(
       new RegExp(
         `^${name} is not discarded\\. Fix file "friday\\.fix\\.xlsx" .* waits to be sent\\.$`,
       ),
@@ -188,7 +188,7 @@ it('the number of an order that waits in another file keeps the form, without Di
   await place.drop('first.csv', sheet('PO-11,NEW,A,1'));
   await until(
     'the order waits',
-    async () => (await person.call('GET', '/order?number=PO-11')).body['open'],
+    async () => (await person.call('GET', '/explain?order=PO-11')).body['open'],
   );
   const { id = '' } = (await drop('second.csv', sheet('PO-11,NEW,A,none'))).get('PO-11') ?? {};
   const { text } = await person.page(pathOf(id));
@@ -316,7 +316,7 @@ it('an order that a correction of another file sends does not count as one that 
   await person.submit(`${pathOf(id)}/fix`, { ...values, do: 'send' });
   await until(
     'it waits',
-    async () => (await person.call('GET', '/order?number=PO-41')).body['open'],
+    async () => (await person.call('GET', '/explain?order=PO-41')).body['open'],
   );
   // One copy has the correction, too, and another one does not. Each has an order that the others lack.
   await place.drop('w48 (2).csv', sheet('PO-41,NEW,A,7', 'PO-42,NEW,A,1', 'PO-43,NEW,A,1'));
@@ -324,7 +324,7 @@ it('an order that a correction of another file sends does not count as one that 
   for (const own of ['PO-43', 'PO-44'])
     await until(
       'the copy is read',
-      async () => (await person.call('GET', `/order?number=${own}`)).body['open'],
+      async () => (await person.call('GET', `/explain?order=${own}`)).body['open'],
     );
   await place.run(['resume']);
   const said = async (file: string) => {

@@ -234,7 +234,7 @@ describe('a person who operates', () => {
     const shapeOf = runInNewContext(`${source}; shapeOf`) as (document: unknown) => string;
     for (const [path, api] of [
       ['/', '/api/v1/status'],
-      [`/batches/${batch}`, `/api/v1/batches/${batch}`],
+      [`/batches/${batch}`, `/api/v1/batches/show?batch=${batch}`],
     ] as const) {
       const [, shape = ''] = / data-shape="([^"]*)"/.exec(await page(path)) ?? [];
       const answer = await fetch(at(api), { headers: { cookie } });
@@ -370,7 +370,10 @@ describe('a person who operates', () => {
       headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
       body: '{}',
     });
-    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'batch-not-held' }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      409,
+      { error: { code: 'batch-not-held' } },
+    ]);
   });
 
   it('signs out', async () => {

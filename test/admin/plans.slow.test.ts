@@ -83,7 +83,7 @@ it('running a plan does exactly what was planned, once, with a result for each',
   const actions = await Promise.all(
     REFUSED.map(
       async (number) =>
-        (await person.call('GET', `/order?number=${number}`)).body['operatorActions'],
+        (await person.call('GET', `/explain?order=${number}`)).body['operatorActions'],
     ),
   );
   expect(actions).toMatchObject([

@@ -174,7 +174,7 @@ it('serves the given routes, and survives one that fails', async () => {
   const broken = await call(admin.port, '/broken', OWN, 'POST');
   expect([broken.status, JSON.parse(broken.body)]).toMatchObject([
     500,
-    { code: 'internal', detail: 'Internal error.' },
+    { error: { code: 'internal', message: 'Internal error.' } },
   ]);
   expect(broken.body).not.toContain('secret');
 });

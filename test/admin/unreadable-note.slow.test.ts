@@ -40,7 +40,7 @@ it('the list of open orders says how many files could not be read, and links exa
   await place.drop('photo.csv', sheet('PO-2,NEW,A,1'));
   await shows(/1 file could not be read/);
   const scan = await finishedReport(place, 'scan.csv');
-  const { body } = await person.call('GET', `/batches/${scan?.batch}`);
+  const { body } = await person.call('GET', `/batches/show?batch=${scan?.batch}`);
   const states = async () => textOf((await person.page('/batches?q=scan')).text);
   const settledPath = path.resolve(place.folder, String(body['settledPath']));
   expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).toContain(

@@ -85,15 +85,15 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   const { body: actions } = await person.call('GET', '/actions?limit=1');
   const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';
   expect([report.by, who === '']).toEqual([who, false]);
-  const accepted = (await person.call('GET', '/order?number=PO-3')).body;
+  const accepted = (await person.call('GET', '/explain?order=PO-3')).body;
   expect(accepted).toMatchObject({
     accepted: { batch, by: who },
     appearances: [{ batch, by: who }],
   });
-  expect((await person.call('GET', '/order?number=PO-4')).body).toMatchObject({
+  expect((await person.call('GET', '/explain?order=PO-4')).body).toMatchObject({
     appearances: [{ batch, by: who }],
   });
-  expect((await person.call('GET', '/order?number=PO-1')).body['accepted']).not.toHaveProperty(
+  expect((await person.call('GET', '/explain?order=PO-1')).body['accepted']).not.toHaveProperty(
     'by',
   );
   for (const page of [`/order?number=PO-3`, '/order?number=PO-4']) {
@@ -232,7 +232,7 @@ it('an order that only the list of the API has is not sent', async () => {
   );
   expect((await send(upload)).status).toBe(201);
   await until('the other order', () => place.stored().has('PO-22'));
-  const { body } = await person.call('GET', '/order?number=PO-21');
+  const { body } = await person.call('GET', '/explain?order=PO-21');
   expect([body['state'], place.stored().get('PO-21')]).toEqual(['accepted', 1]);
 });
 

@@ -2,19 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  DAEMON_COMMANDS,
-  ENVIRONMENT_COMMANDS,
-} from '../../src/cli/commands/definitions/environment-commands.ts';
-import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { COMMANDS, runProgram } from '../../src/cli/program.ts';
 import { buildOf } from '../../src/core/version.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const NAMES = [...DAEMON_COMMANDS, ...ENVIRONMENT_COMMANDS, ...ORDER_COMMANDS].map(
-  ({ name }) => name,
-);
+const NAMES = COMMANDS.map(({ name }) => name);
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const shell = fakeShell({ argv });

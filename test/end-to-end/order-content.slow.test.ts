@@ -295,7 +295,7 @@ describe('the order page', () => {
       /ART-7.*3.*ART-8.*1.*orders\.csv<\/a>, lines 2, 3/s,
     );
     expect(await shown('P-3', `As sent: line 2 of ${book}.`)).toMatch(/BOLT.*4/s);
-    expect((await person.call('GET', '/order?number=P-1')).body).toMatchObject({
+    expect((await person.call('GET', '/explain?order=P-1')).body).toMatchObject({
       content: { status: 'sent', items: [{ articleCode: 'ART-7' }, { articleCode: 'ART-8' }] },
     });
     const report = (await place.reportsNow()).find((one) => one.file === 'orders.csv');

@@ -257,16 +257,14 @@ async function useDashboard(): Promise<void> {
   ];
   const paths = [
     'status',
-    'sources',
-    'config',
     'actions',
-    'dead-letters/groups',
-    'order?number=STRANGE-0',
+    'dead-letters/list',
+    'explain?order=STRANGE-0',
     'openapi.json',
   ];
   for (const batch of batches) pages.push(`batches/${batch}`);
   for (const batch of batches)
-    paths.push(`batches/${batch}`, `batches/${batch}/orders`, `batches/${batch}/files/report.html`);
+    paths.push(`batches/show?batch=${batch}`, `batches/${batch}/files/report.html`);
   for (const id of dead) pages.push(`dead-letters/${id}`);
   for (const id of dead) paths.push(`dead-letters/${id}`);
   const readable = [];

@@ -14,7 +14,7 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/^npm start\b/, 'test/process/npm-start.test.ts'],
   [/^\. data\/sandbox\/env\b/, 'test/process/npm-start.test.ts'],
   [/^npm run bench\b/, 'test/process/bench.test.ts'],
-  [/^curl -H "Authorization: Bearer \$PO_SYNC_ADMIN_TOKEN/, 'test/admin/control-api.slow.test.ts'],
+  [/^curl -H "Authorization: Bearer \$PO_SYNC_ADMIN_TOKEN/, 'test/admin/operations.slow.test.ts'],
   [/\nnpm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/\nnpm pack\n/, 'test/deploy/installed.test.ts'],
   [/^cat > \/etc\/po-sync\/run-once\b/, 'test/process/cron-script.test.ts'],

@@ -3,8 +3,9 @@ import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
-import { readInTurn } from '../../operate/delivery/api-list.ts';
+import { findListed, readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
+import type { OperationContext } from '../../operate/operation-context.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { createUploads } from '../../operate/uploads/uploads.ts';
@@ -85,15 +86,34 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   }
 
   const people = openPeople(base, outside);
+  const search = createFileSearch(model.findOrder);
+
+  /** The batches that the lists know of an order; nothing while they are being built. */
+  async function reportsOf(order: string): Promise<string[]> {
+    const settled = await tables().then(
+      ({ letters }) => letters.settledOf(order),
+      () => [],
+    );
+    const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
+    return named.filter((batch) => batch !== undefined);
+  }
+
+  /** What operations work on, for a person. */
+  function operationContext(principal: Principal | undefined): OperationContext {
+    const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
+    return { ...operatorOf(principal), status: snapshot, checkList, search, reportsOf };
+  }
+
   return {
     base,
     operatorOf,
+    operationContext,
     ...people,
     outdate: readSnapshot.outdate,
     snapshot,
     pace,
     tables,
-    search: createFileSearch(model.findOrder),
+    search,
     catchUp: model.catchUp,
     needingRedis,
     withRedis,

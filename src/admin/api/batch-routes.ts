@@ -33,32 +33,15 @@ const FILES: Readonly<Record<string, string>> = {
   [FIX_WORKBOOK]: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** Batches, their orders, and the files of their reports. */
+/** The list of batches by day, text and state, and the files of reports. */
 export function batchRoutes(api: ApiContext): Route[] {
-  const { store } = api.base;
   const routes: Route[] = [
     {
       method: 'GET',
       path: '/api/v1/batches',
       async handle({ url }) {
         const { items, next } = await readBatchPage(api, url);
-        return jsonReply(200, listOf(items.map(batchJson), next, store.time.now()));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/batches/:batch',
-      async handle({ url, params }) {
-        readQuery(url, []);
-        return jsonReply(200, batchJson(await readBatch(api, params['batch'] ?? '')));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/batches/:batch/orders',
-      async handle({ url, params }) {
-        const { items, next } = await readOrderPage(api, params['batch'] ?? '', url);
-        return jsonReply(200, listOf(items, next, store.time.now()));
+        return jsonReply(200, listOf(items.map(batchJson), next, api.base.store.time.now()));
       },
     },
     {

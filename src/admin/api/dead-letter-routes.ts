@@ -3,11 +3,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
-import {
-  explainOrder,
-  historyJson,
-  type OrderHistory,
-} from '../../operate/orders/explain-order.ts';
+import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
@@ -19,7 +15,7 @@ import { idOf, splitId } from '../read-model/letter-id.ts';
 import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, type Query, readQuery } from './query.ts';
-import { inProgressToo, markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
+import { markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
@@ -40,16 +36,6 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
     },
     {
       method: 'GET',
-      path: '/api/v1/dead-letters/groups',
-      async handle({ url }) {
-        return jsonReply(
-          200,
-          listOf(await readLetterGroups(api, url), undefined, store.time.now()),
-        );
-      },
-    },
-    {
-      method: 'GET',
       path: '/api/v1/corrections',
       async handle({ url }) {
         const { items, next, total, unread } = await readSettledPage(api, url);
@@ -62,13 +48,6 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       async handle({ url, params }) {
         readQuery(url, []);
         return jsonReply(200, await readLetter(api, params['id'] ?? ''));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/order',
-      async handle({ url }) {
-        return jsonReply(200, historyJson((await readHistory(api, url)).history));
       },
     },
   ];
@@ -147,11 +126,6 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   return { items: rows, next, total, kinds, groups, already, isLeast, onlyWaits };
 }
 
-async function readLetterGroups(api: ApiContext, url: URL) {
-  const filter = await inProgressToo(api, letterFilter(url));
-  return (await (await api.tables()).letters.summary(filter)).groups;
-}
-
 async function withState(
   { base }: ApiContext,
   rows: readonly DeadLetterRow[],
@@ -186,7 +160,7 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   if (letter === undefined) throw unknownLetter(id);
   const closings = closingsOf(await base.batches.closings(name));
   const now = await withCorrection(letter, withClosing(letter, closings), name, api);
-  return { id: idOf(name, letter), batch: name, source: batch.source, file: batch.name, ...now };
+  return { ...now, id: idOf(name, letter), batch: name, source: batch.source, file: batch.name };
 }
 
 /** What was changed by whom in a dead letter that is settled while its report is not written again yet. */

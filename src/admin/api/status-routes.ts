@@ -1,54 +1,22 @@
-import { readFile } from 'node:fs/promises';
-import { configDocument } from '../../config/show.ts';
 import { iso } from '../../core/format.ts';
-import { statusJson } from '../../operate/delivery/read-status.ts';
+import { buildOf } from '../../core/version.ts';
 import { readActions } from '../../operate/operator-context.ts';
+import { openApi } from '../../operations/openapi.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import { STEP } from '../pace/pace.ts';
 import { lastMinute, paceColumns } from '../pace/pace-series.ts';
-import type { ApiContext, Snapshot } from './api-context.ts';
+import type { ApiContext } from './api-context.ts';
 import { listOf, readQuery } from './query.ts';
 
-/** Documents of the API that are files of the project. */
-const DOCUMENTS = {
-  'openapi.json': 'control-api.json',
-  'command-output.schema.json': 'command-output.schema.json',
-};
-
-/** State of the environment, its configuration, and what operators did. */
+/** The plots, and what operators did. */
 export function statusRoutes(api: ApiContext): Route[] {
-  const { config, store } = api.base;
+  const { store } = api.base;
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/status',
-      async handle({ url }) {
-        readQuery(url, []);
-        return jsonReply(200, snapshotJson(await api.snapshot()));
-      },
-    },
     {
       method: 'GET',
       path: '/api/v1/pace',
       async handle({ url }) {
         return jsonReply(200, await paceJson(api, readQuery(url, ['after']).time('after')));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/sources',
-      async handle({ url }) {
-        readQuery(url, []);
-        const { status, asOf } = await api.snapshot();
-        return jsonReply(200, listOf(statusJson(status).sources, undefined, asOf));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/config',
-      handle({ url }) {
-        readQuery(url, []);
-        return jsonReply(200, { file: config.file, config: configDocument(config) });
       },
     },
     api.needingRedis({
@@ -60,17 +28,13 @@ export function statusRoutes(api: ApiContext): Route[] {
         return jsonReply(200, listOf(items, next, store.time.now()));
       },
     }),
-    ...Object.entries(DOCUMENTS).map(([name, file]): Route => documentRoute(name, file)),
+    {
+      method: 'GET',
+      path: '/api/v1/openapi.json',
+      needs: 'nobody',
+      handle: () => jsonReply(200, openApi(buildOf())),
+    },
   ];
-}
-
-/** The status in JSON, with its age. */
-export function snapshotJson({ status, asOf, awaySince }: Snapshot) {
-  return {
-    status: statusJson(status),
-    asOf: iso(asOf),
-    ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}),
-  };
 }
 
 /** The series of the last hour, or what follows the step `after` (milliseconds), with the pauses of that hour. */
@@ -87,17 +51,5 @@ async function paceJson(api: ApiContext, after: number | undefined) {
       to: to === undefined ? null : iso(to),
     })),
     asOf: iso(now),
-  };
-}
-
-function documentRoute(name: string, file: string): Route {
-  return {
-    method: 'GET',
-    path: `/api/v1/${name}`,
-    needs: 'nobody',
-    async handle() {
-      const body = await readFile(new URL(`../../../docs/${file}`, import.meta.url));
-      return { status: 200, type: 'application/json; charset=utf-8', body };
-    },
   };
 }

@@ -176,7 +176,10 @@ ${nextLink(url, next)}`;
   return {
     title: batch.name,
     body,
-    live: { address: `/api/v1${batchPath(name)}`, document: batchJson(view) },
+    live: {
+      address: `/api/v1/batches/show?batch=${encodeURIComponent(name)}`,
+      document: batchJson(view),
+    },
   };
 }
 

@@ -119,7 +119,7 @@ export type Figure = [
 
 /** Orders of long files wait unread: without them, the figure before looks like all that is left. */
 export function unreadFigure(orders: number): Figure {
-  return ['more not read yet (orders)', orders, { live: 'status.queue.unreadOrders' }];
+  return ['more not read yet (orders)', orders, { live: 'queue.unreadOrders' }];
 }
 
 /** A figure of the overview, which a script keeps current. */

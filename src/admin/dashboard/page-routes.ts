@@ -143,10 +143,10 @@ function shapeOf(document: object): string {
       : [];
   };
   return JSON.stringify([
-    each('status.pauses', 'code'),
-    each('status.daemons', 'pid'),
-    each('status.batches', 'batch'),
-    each('status.batches', 'unsettled'),
+    each('pauses', 'code'),
+    each('daemons', 'pid'),
+    each('batches', 'batch'),
+    each('batches', 'unsettled'),
     valueAt(document, 'redisAwaySince'),
     valueAt(document, 'state'),
   ]);

@@ -9,9 +9,9 @@ import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { seenJson } from '../../operations/run-environment.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
-import { snapshotJson } from '../api/status-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import { openIn } from './dead-letter-list.ts';
@@ -42,7 +42,7 @@ export async function overviewPage({
   const nameless = await namelessIn(api, status.batches);
   // A person who has to stop a file must not look for it below figures and plots.
   const batches = html`<h2>Batches in progress</h2>
-<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>`;
+<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'batches', status })}</div>`;
   const body = html`<h1>Overview</h1>
 <div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
@@ -61,7 +61,7 @@ ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery<
   return {
     title: 'Overview',
     body,
-    live: { address: '/api/v1/status', document: snapshotJson(snapshot) },
+    live: { address: '/api/v1/status', document: seenJson(snapshot) },
     scripts: ['plots.js'],
   };
 }
@@ -82,11 +82,11 @@ function figuresOf({ queue, deadLetters, daemons, token }: Status, series: PaceS
     ],
     ['ms, answer of the API (median of a minute)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
-    ['in progress (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
+    ['in progress (orders)', queue.unsettledOrders, { live: 'queue.unsettledOrders' }],
     ...(queue.unreadOrders > 0 ? [unreadFigure(queue.unreadOrders)] : []),
-    ['being verified (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
-    ['need a person', deadLetters, { live: 'status.deadLetters' }],
-    ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
+    ['being verified (orders)', queue.ordersInDoubt, { live: 'queue.ordersInDoubt' }],
+    ['need a person', deadLetters, { live: 'deadLetters' }],
+    ['running (daemons)', daemons.length, { live: 'daemons.length' }],
     ['token, valid for', validFor(token)],
   ];
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AdminRole } from '../../config/secrets.ts';
-import { PoSyncError, toError } from '../../core/errors.ts';
+import { type ErrorDocument, errorDocument, PoSyncError } from '../../core/errors.ts';
 import { boundaryIn, partsOf } from './multipart.ts';
 
 /** Who asks: what they may do, and their name in the history of orders; empty for a reader without a login. */
@@ -85,40 +85,28 @@ const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
 ];
 
 /**
- * An error as problem details (RFC 9457) with `code` and `remedy`. An error that po-sync does not throw deliberately
- * says nothing about itself. What a person enters on a page, a program sends: the fact `inBody` says how.
+ * An error as JSON, as commands print it. One that po-sync does not throw deliberately says nothing about itself. What a
+ * person enters on a page, a program sends: the fact `inBody` says how.
  */
 export function problemReply(
   thrown: unknown,
   status?: number,
   headers: Record<string, string> = {},
 ): Reply {
-  const error = toError(thrown);
-  if (!(error instanceof PoSyncError))
-    return problem(500, { code: 'internal', detail: 'Internal error.' }, headers);
-  const { code, message: detail, facts } = error;
-  const remedy =
-    facts['inBody'] === undefined
-      ? error.remedy
-      : `Send ${facts['inBody']} in the body to confirm.`;
-  const found = status ?? STATUSES.find(([pattern]) => pattern.test(code))?.[1] ?? 409;
+  const error = errorDocument(thrown);
+  if (error.code === 'internal') return problem(500, { ...error, message: 'Internal error.' });
+  const { inBody, ...facts } = error.facts;
+  const remedy = inBody === undefined ? error.remedy : `Send ${inBody} in the body to confirm.`;
+  const found = status ?? STATUSES.find(([pattern]) => pattern.test(error.code))?.[1] ?? 409;
   const later = found === 503 ? { 'retry-after': LATER, ...headers } : headers;
-  return problem(found, { code, detail, ...(remedy === undefined ? {} : { remedy }) }, later);
+  return problem(found, { ...error, remedy, facts }, later);
 }
 
 /** Seconds after which a client asks again for what is not available yet. */
 const LATER = '1';
 
-function problem(
-  status: number,
-  facts: { code: string; detail: string; remedy?: string },
-  headers: Record<string, string>,
-): Reply {
-  const document = { type: `urn:po-sync:${facts.code}`, title: facts.code, status, ...facts };
-  return {
-    ...jsonReply(status, document, headers),
-    type: 'application/problem+json; charset=utf-8',
-  };
+function problem(status: number, error: ErrorDocument, headers?: Record<string, string>): Reply {
+  return jsonReply(status, { error }, headers);
 }
 
 /** The named steps of a path, decoded; undefined for another path, or one that cannot be decoded. */

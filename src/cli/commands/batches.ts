@@ -15,9 +15,7 @@ import {
 } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchView,
-  batchJson,
   findBatch,
-  listBatches,
   settledIn,
   viewOf,
 } from '../../operate/batches/list-batches.ts';
@@ -39,33 +37,16 @@ import {
   wrapped,
 } from '../terminal/print.ts';
 import { batchTable, batchText } from './batch-view.ts';
-import type { Since } from './definitions/command-definition.ts';
+import type { View } from './definitions/operation-command.ts';
 
-type ListArgs = CommonArgs & { since?: Since; open: boolean; limit: number };
 type ActArgs = CommonArgs & { batch: string; yes: boolean; dryRun: boolean };
 
-/** `batches list`: what happened to each file, newest first. */
-export async function batchesListCommand(
-  { limit: most, open, since, ...args }: ListArgs,
-  shell: Shell,
-): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false });
-  const { environment } = context.config;
-  const filter = {
-    most,
-    open,
-    ...(since === undefined ? {} : { since: since(context.clock.now()) }),
-  };
-  const batches = await listBatches(filter, context);
-  if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
-  else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
-  else
-    shell.out(
-      batchTable(batches, context.store.time.now(), formatOf(shell)) +
-        (open ? remarks(batches, formatOf(shell)) : ''),
-    );
-  return 0;
-}
+export const listView: View<{ open: boolean }, { batches: readonly BatchView[] }> = {
+  text({ batches }, { input: { open }, format, now }) {
+    if (batches.length === 0) return open ? 'No batches need a person.\n' : 'No batches.\n';
+    return batchTable(batches, now, format) + (open ? remarks(batches, format) : '');
+  },
+};
 
 function remarks(batches: readonly BatchView[], format: Format): string {
   const lines = [
@@ -79,24 +60,13 @@ function remarks(batches: readonly BatchView[], format: Format): string {
     : `\n${lines.flatMap((line) => wrapped(printable(line), format)).join('\n')}\n`;
 }
 
-/** `batches show BATCH`. */
-export async function batchesShowCommand(
-  args: CommonArgs & { batch: string },
-  shell: Shell,
-): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false });
-  const batch = await viewOf(
-    await findBatch(args.batch, context.batches, { byFile: true }),
-    context,
-  );
-  if (args.json) printJson(shell, batchJson(batch));
-  else {
+export const showView: View<object, BatchView> = {
+  async text(batch, { format, now }) {
     const report = await readReport(batch.report).catch(() => undefined);
     const more = { nameless: report?.nameless ?? 0, isLost: batch.lost === true };
-    shell.out(batchText(batch, context.store.time.now(), formatOf(shell), more));
-  }
-  return 0;
-}
+    return batchText(batch, now, format, more);
+  },
+};
 
 /** `batches release BATCH`: sends a file that waits; `--without-rows`: without those that belong to no order. */
 export async function batchesReleaseCommand(

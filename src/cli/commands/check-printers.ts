@@ -1,4 +1,4 @@
-import { describe, type PoSyncError } from '../../core/errors.ts';
+import { describe, errorDocument, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import type { OrderToSend } from '../../correct/read-orders.ts';
 import type { ColumnUse } from '../../operate/orders/check-file.ts';
@@ -12,7 +12,7 @@ import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import type { Shell } from '../shell.ts';
-import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
+import { errorText, printable, printableJson } from '../terminal/print.ts';
 import { columnTexts } from './column-texts.ts';
 
 /** Prints what `check` finds, for people or programs. */

@@ -10,6 +10,12 @@ import { checkList, listTroubleText } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
+import {
+  type FilterInput,
+  hasFilter,
+  readFilter,
+  selectedText,
+} from '../../operations/dead-letter-filter.ts';
 import { discardedAgain, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
@@ -17,17 +23,32 @@ import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless, openText } from '../../report/story.ts';
-import {
-  type ActingArgs,
-  deadLetterFilter,
-  hasFilter,
-  selectedText,
-  type Tally,
-  tallyOf,
-} from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
+
+/** The arguments of a command that changes something: filters, confirmation and dry run. */
+export type ActingArgs = CommonArgs & FilterInput & { yes: boolean; dryRun: boolean };
+
+/** How often each verdict occurred. */
+type Tally<Verdict extends string> = {
+  add(verdict: Verdict): void;
+  counts(): Partial<Record<Verdict, number>>;
+  total(): number;
+};
+
+function tallyOf<Verdict extends string>(): Tally<Verdict> {
+  const counts: Partial<Record<Verdict, number>> = {};
+  let total = 0;
+  return {
+    add(verdict) {
+      counts[verdict] = (counts[verdict] ?? 0) + 1;
+      total += 1;
+    },
+    counts: () => ({ ...counts }),
+    total: () => total,
+  };
+}
 
 /**
  * `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded.
@@ -40,7 +61,7 @@ export async function deadLettersDiscardCommand(
   const isLimited = args.all || hasFilter(args);
   if (args.yes && !args.dryRun && !isLimited) throw missingFilter();
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
-  const filter = await deadLetterFilter(args, context);
+  const filter = await readFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
   const kinds = tallyOf<DeadLetterKind>();
   const planned: Planned = new Map();

@@ -1,181 +1,129 @@
 import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
-import {
-  type LettersWithoutReport,
-  withoutReportText,
-} from '../../operate/batches/open-dead-letters.ts';
-import {
-  type DeadLetterFilter,
-  deadLetters,
-  lacking,
-  noneText,
-} from '../../operate/dead-letters/dead-letters.ts';
+import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
+import { noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import { type FilterInput, readFilter } from '../../operations/dead-letter-filter.ts';
+import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
+import { canBeOfSource } from '../../order/batch.ts';
 import { closingText } from '../../order/closing-text.ts';
-import { errorLine } from '../../order/dead-letter.ts';
+import { errorLine, type LetterRow } from '../../order/dead-letter.ts';
 import { intoInbox, NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
-import { escapeHiddenInJson } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
-import {
-  addError,
-  byWeight,
-  type ErrorGroup,
-  type ErrorGroups,
-  fieldOf,
-} from '../../report/story.ts';
-import {
-  type DeadLetterArgs,
-  deadLetterFilter,
-  olderText,
-  olderVersions,
-} from '../dead-letter-filter.ts';
-import { openOperatorContext } from '../load-config.ts';
-import type { Shell } from '../shell.ts';
-import { formatOf, hanging, printable } from '../terminal/print.ts';
+import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
+import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { JUDGED, retryTexts, SENT_KEPT, type SentOrder } from './dead-letters-retry.ts';
+import { retryTexts } from './dead-letters-retry.ts';
+import type { View } from './definitions/operation-command.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
 const ROWS = 50;
 
-/** `dead-letters list`: dead letters, one a line, then grouped by error. An order has one in each file in which it needs a person. */
-export async function deadLettersListCommand(
-  args: DeadLetterArgs & { all: boolean },
-  shell: Shell,
-): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false });
-  const { limit, ...filter } = await deadLetterFilter(args, context);
-  const found = deadLetters({ ...filter, all: args.all }, context);
-  const without = await lacking(filter, context);
-  if (args.json)
-    await printDocument(
-      found,
-      { limit: limit ?? Number.POSITIVE_INFINITY, without },
-      context,
-      shell,
-    );
-  else await printTables(found, { ...filter, limit: limit ?? ROWS, without }, context, shell);
-  return 0;
+/** What the tables need of the dead letters. `open`: the orders to settle, `older`: how many are of earlier versions of an export. */
+function gather(letters: readonly FoundDeadLetter[], input: FilterInput, { sources }: Config) {
+  const exports = new Set(sources.flatMap(({ name, type }) => (type === 'export' ? [name] : [])));
+  const isComplete = input.batch === undefined && input.signature === undefined;
+  const isOlder = ({ closed, newerIn, source }: FoundDeadLetter): boolean =>
+    isComplete &&
+    !closed &&
+    newerIn !== undefined &&
+    exports.has(source) &&
+    canBeOfSource(newerIn, source);
+  const open = letters.filter(({ closed }) => closed === undefined);
+  const toSettle = open.filter(({ sentAs }) => sentAs === undefined);
+  // The fix file of orders in doubt has nothing to correct.
+  const toCorrect = toSettle.filter(({ kind }) => kind !== 'inDoubt');
+  const shown = letters.filter((letter) => !isOlder(letter));
+  return {
+    shown: shown.slice(0, input.limit ?? ROWS),
+    older: letters.length - shown.length,
+    open: new Set(open.map(({ purchaseOrderNumber }, i) => purchaseOrderNumber || i)).size,
+    mayRetry: open.filter(({ kind }) => RETRIED.has(kind)),
+    batches: [...new Set(toCorrect.map(({ newerIn, batch }) => newerIn ?? batch))],
+    kinds: new Set(toSettle.map(({ kind }) => kind)),
+    isRepeated: toSettle.some((letter) => letter.newerIn !== undefined && !isOlder(letter)),
+    sent: letters.flatMap(({ purchaseOrderNumber: order, sentAs }) =>
+      sentAs ? [{ order, sentAs }] : [],
+    ),
+  };
 }
 
-/** Written piece by piece, so that its size does not matter. `total` and `groups` cover all that match. */
-async function printDocument(
-  found: AsyncIterable<FoundDeadLetter>,
-  { limit, without }: { limit: number; without: readonly LettersWithoutReport[] },
-  { config }: OperatorContext,
-  shell: Shell,
-): Promise<void> {
-  const groups: ErrorGroups = new Map();
-  let total = 0;
-  shell.out(`{"environment":${JSON.stringify(config.environment)},"deadLetters":[`);
-  for await (const deadLetter of found) {
-    addError(groups, deadLetter);
-    total += 1;
-    if (total <= limit)
-      shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
-  }
-  // A dead letter that waits in a newer batch is closed here.
-  const kinds = byWeight(groups).map(
-    ({
-      orders,
-      nameless: _nameless,
-      articles: _articles,
-      taken: _taken,
-      takenRows: _rows,
-      brought: _brought,
-      waiting,
-      closed,
-      ...group
-    }) => {
-      const field = fieldOf({ orders });
-      return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
-    },
-  );
-  const more = without.length > 0 ? { withoutReport: without } : {};
-  const end = JSON.stringify({ total, groups: kinds, ...more }).slice(1);
-  shell.out(`${total === 0 ? '' : '\n'}],${escapeHiddenInJson(end)}\n`);
-}
-
-/** What the tables need of all dead letters that match. `open`: the orders to settle, `older`: how many are of earlier versions of an export. */
-async function gather(
-  found: AsyncIterable<FoundDeadLetter>,
-  { limit, ...filter }: DeadLetterFilter & { limit: number },
-  { config }: OperatorContext,
-) {
-  const groups: ErrorGroups = new Map();
-  const [shown, mayRetry]: [FoundDeadLetter[], FoundDeadLetter[]] = [[], []];
-  const [batches, open] = [new Set<string>(), new Set<string>()];
-  const kinds = new Set<DeadLetterKind>();
-  const isOlder = olderVersions(filter, config);
-  const sent: SentOrder[] = [];
-  let [total, older, isRepeated] = [0, 0, false];
-  for await (const deadLetter of found) {
-    total += 1;
-    if (isOlder(deadLetter)) older += 1;
-    else if (shown.length < limit) shown.push(deadLetter);
-    addError(groups, deadLetter);
-    if (deadLetter.closed === undefined) {
-      if (RETRIED.has(deadLetter.kind) && mayRetry.length < JUDGED) mayRetry.push(deadLetter);
-      open.add(deadLetter.purchaseOrderNumber || `${total}`);
+/** Dead letters, one a line, then grouped by error. An order has one in each file in which it needs a person. */
+export const listView: View<FilterInput & { all: boolean }, Listed> = {
+  async text({ letters, groups, total, without }, { input, context, format }) {
+    const all = gather(letters, input, context.config);
+    const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format)}\n`);
+    if (total === 0 && lost.length > 0) return lost.join('\n');
+    if (total === 0) {
+      if (!input.order && !input.signature) return 'No orders need a person.\n';
+      return `${printable(await noneText(await readFilter(input, context), context))}\n`;
     }
-    if (deadLetter.sentAs !== undefined) {
-      if (sent.length < SENT_KEPT)
-        sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
-    } else if (deadLetter.closed === undefined) {
-      // The fix file of orders in doubt has nothing to correct.
-      if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
-      kinds.add(deadLetter.kind);
-      isRepeated ||= deadLetter.newerIn !== undefined && !isOlder(deadLetter);
-    }
-  }
-  return { groups, shown, mayRetry, batches, kinds, sent, total, open, older, isRepeated };
-}
+    const more = total - all.shown.length - all.older;
+    return [
+      table(all.shown, columnsFor(all.shown), format),
+      more > 0 ? `… and ${counted(more, 'more dead letter')}; use --limit to see more.\n` : '',
+      all.older > 0 ? `${hanging(olderText(all.older), 0, format)}\n` : '',
+      `\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`,
+      table(byWeight(groups), GROUP_COLUMNS, format),
+      ...lost.map((text) => `\n${text}`),
+      await stepsText(all, context, format),
+    ].join('');
+  },
+};
 
-async function printTables(
-  found: AsyncIterable<FoundDeadLetter>,
-  {
-    limit,
-    without,
-    ...filter
-  }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
+/** What a person can do next. */
+async function stepsText(
+  all: ReturnType<typeof gather>,
   context: OperatorContext,
-  shell: Shell,
-): Promise<void> {
-  const { shown, kinds, sent, total, ...all } = await gather(found, { ...filter, limit }, context);
-  const format = formatOf(shell);
-  const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format)}\n`);
-  if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
-  if (total === 0) {
-    const isFiltered = filter.orders !== undefined || filter.signature !== undefined;
-    shell.out(
-      isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n',
-    );
-    return;
-  }
-  shell.out(table(shown, columnsFor(shown), format));
-  const more = total - shown.length - all.older;
-  if (more > 0) shell.out(`… and ${counted(more, 'more dead letter')}; use --limit to see more.\n`);
-  if (all.older > 0) shell.out(`${hanging(olderText(all.older), 0, format)}\n`);
-  shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
-  shell.out(table(byWeight(all.groups), GROUP_COLUMNS, format));
-  for (const text of lost) shell.out(`\n${text}`);
+  format: Format,
+): Promise<string> {
+  const { kinds, sent } = all;
   const none = sent.length > 0 ? [] : ['All of them are closed.'];
-  const retry = await retryTexts(all.mayRetry, all.open.size, context);
-  const next =
-    kinds.size > 0 ? [await nextText([...all.batches], { kinds, retry }, context)] : none;
+  const retry = await retryTexts(all.mayRetry, all.open, context);
   const parts = [
     ...(all.isRepeated ? [REPEATED] : []),
-    ...next,
+    ...(kinds.size > 0 ? [await nextText(all.batches, { kinds, retry }, context)] : none),
     ...(sent.length > 0 ? [sentAsSteps(sent).map(printable).join('\n')] : []),
   ];
   // Commands and paths can be copied.
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
-  shell.out(`\n${parts.join('\n\n').split('\n').map(broken).join('\n')}\n`);
+  return `\n${parts.join('\n\n').split('\n').map(broken).join('\n')}\n`;
 }
+
+function olderText(older: number): string {
+  const what = older === 1 ? '1 older dead letter' : `${count(older)} older dead letters`;
+  return `${what} of these orders, in earlier versions of an export, ${older === 1 ? 'is' : 'are'} not shown: commands with --order include them, and --json lists them.`;
+}
+
+/** One dead letter with its rows. */
+export const showView: View<object, Shown> = {
+  text(letter, { format }) {
+    const { purchaseOrderNumber: number, batch, file, rows } = letter;
+    const names = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
+    const columns: Column<LetterRow>[] = [
+      { title: 'row', of: ({ row }) => row, right: true },
+      { title: 'line', of: ({ line }) => line, right: true },
+      ...names.map(
+        (name): Column<LetterRow> => ({
+          title: name,
+          of: ({ cells }) => cells[name] ?? '',
+          cut: 'end',
+        }),
+      ),
+    ];
+    const lines = [
+      `${format.paint('strong', printable(number || '(none)'))}  ${stateOf(letter)}`,
+      hanging(`  ${printable(reasonOf(letter))}`, 2, format),
+      `  in ${printable(file)}, batch ${batch}`,
+    ];
+    return `${lines.join('\n')}\n${rows.length > 0 ? `\n${table(rows, columns, format)}` : ''}`;
+  },
+};
 
 /** Which of several dead letters of an order is to be corrected, and what becomes of the others. */
 const REPEATED =

@@ -8,15 +8,15 @@ import {
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { checkList, type ListCheck, listTroubleText } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import { readFilter, selectedText } from '../../operations/dead-letter-filter.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
-import { type ActingArgs, deadLetterFilter, selectedText } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
-import { noneOf } from './dead-letters-close.ts';
+import { type ActingArgs, noneOf } from './dead-letters-close.ts';
 import { sentAsSteps } from './next-step.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
@@ -27,7 +27,7 @@ type RetryArgs = ActingArgs & { rate?: number };
  */
 export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
-  const filter = await deadLetterFilter(args, context);
+  const filter = await readFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
   const reasons = reasonsOf(intoInbox(context.config));
@@ -232,13 +232,13 @@ const reasonsOf = (into: string): Reasons => ({
 });
 
 /** An order that was sent under another number. */
-export type SentOrder = Parameters<typeof sentAsSteps>[0][number];
+type SentOrder = Parameters<typeof sentAsSteps>[0][number];
 
 /** Orders sent under another number that are kept to be named. */
-export const SENT_KEPT = 1_000;
+const SENT_KEPT = 1_000;
 
 /** Dead letters of which the list asks whether a retry would send their order. */
-export const JUDGED = 1_000;
+const JUDGED = 1_000;
 
 /** What a retry would do; nothing where it would send none of the `open` orders. */
 export async function retryTexts(
@@ -246,12 +246,12 @@ export async function retryTexts(
   open: number,
   context: OperatorContext,
 ) {
-  const judged = await judgeRetries(mayRetry, undefined, context);
+  const judged = await judgeRetries(mayRetry.slice(0, JUDGED), undefined, context);
   const again = mayRetry.filter((_, i) => judged[i]?.verdict === 'retried');
   const retried = new Set(again.map(({ purchaseOrderNumber }) => purchaseOrderNumber)).size;
   if (retried === 0) return [];
   const only =
-    retried === open || mayRetry.length === JUDGED
+    retried === open || mayRetry.length >= JUDGED
       ? ''
       : ` (only ${count(retried)} of ${count(open)} can be)`;
   return [`send them again unchanged${only}`];

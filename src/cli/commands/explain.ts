@@ -12,54 +12,28 @@ import {
   outcomeAt,
 } from '../../operate/orders/appearances.ts';
 import {
-  explainOrder,
-  historyJson,
   isWaiting,
   lastOutcome,
   type OpenOrder,
   type OrderHistory,
   otherActions,
 } from '../../operate/orders/explain-order.ts';
-import { createFileSearch } from '../../operate/orders/file-search.ts';
-import { findInFile } from '../../operate/orders/find-in-file.ts';
-import { readContent } from '../../operate/orders/order-content.ts';
+import type { AtApi } from '../../operations/run-environment.ts';
 import { actionText, answerLines, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import { byArticle, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
-import { type CommonArgs, openOperatorContext } from '../load-config.ts';
-import type { Shell } from '../shell.ts';
-import {
-  type Format,
-  formatOf,
-  hanging,
-  printable,
-  printJson,
-  type Tone,
-} from '../terminal/print.ts';
-import { type AtApi, atApiLines, itemTexts, readListed } from './listed-items.ts';
+import { type Format, hanging, printable, type Tone } from '../terminal/print.ts';
+import type { View } from './definitions/operation-command.ts';
+import { atApiLines, itemTexts } from './listed-items.ts';
 import { nextStep, placeOf, twiceOf } from './next-step.ts';
 
-/** `explain ORDER`: its history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
-export async function explainCommand(
-  args: CommonArgs & { order: string; list?: boolean },
-  shell: Shell,
-): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false });
-  const search = createFileSearch((wanted, signal) => findInFile(wanted, context, signal));
-  const found = await explainOrder(args.order, context, search);
-  const content = await readContent(found, { ...context, search });
-  const history = content === undefined ? found : { ...found, content };
-  const now = context.store.time.now();
-  const atApi = args.list ? await readListed(args.order, context, shell) : undefined;
-  if (args.json) printJson(shell, { ...historyJson(history), ...(atApi && { atApi }) });
-  else {
-    const { config } = context;
-    shell.out(orderHistoryText(history, { now, atApi, ...placeOf(config), ...formatOf(shell) }));
-  }
-  return 0;
-}
+/** Its history; with `--list`, also what the API's list has now. */
+export const view: View<object, { history: OrderHistory; atApi?: AtApi }> = {
+  text: ({ history, atApi }, { context, format, now }) =>
+    orderHistoryText(history, { now, atApi, ...placeOf(context.config), ...format }),
+};
 
 type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
 type HistoryEvent = { at: number; text: string; more?: string[] };

@@ -1,30 +1,9 @@
-import { checkList } from '../../operate/delivery/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { OrderHistory } from '../../operate/orders/explain-order.ts';
 import { isWaiting } from '../../operate/orders/explain-order.ts';
+import type { AtApi } from '../../operations/run-environment.ts';
 import { digestOf } from '../../order/digest.ts';
 import { type Item, itemsIn } from '../../order/order.ts';
-import type { Shell } from '../shell.ts';
 import { printable } from '../terminal/print.ts';
-
-/** What the API's list has of an order now; `trouble`: why it could not be read. `items` may be left out by the list. */
-export type AtApi = { trouble: string } | { listed: boolean; items?: Item[] };
-
-/** Reads the list for `explain --list`. */
-export async function readListed(
-  order: string,
-  context: OperatorContext,
-  { env }: Shell,
-): Promise<AtApi> {
-  const { listed, trouble = 'it ended too early' } = await checkList(
-    new Set([order]),
-    context,
-    env,
-  );
-  if (listed === undefined) return { trouble };
-  const { items } = listed.get(order) ?? {};
-  return { listed: listed.has(order), ...(items && { items }) };
-}
 
 /** The items that the API has, below those of the file. */
 export function atApiLines(

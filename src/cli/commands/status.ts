@@ -4,13 +4,7 @@ import { ago, count, counted, orders } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { delivers, leftWithoutIntake } from '../../operate/delivery/pause-delivery.ts';
-import {
-  formerAddressText,
-  readStatus,
-  type Status,
-  statusJson,
-  tokenText,
-} from '../../operate/delivery/read-status.ts';
+import { formerAddressText, type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import {
   inboxText,
   inboxTrouble,
@@ -20,6 +14,7 @@ import {
   silenceText,
   takesFiles,
 } from '../../operate/delivery/source-status.ts';
+import { seenJson } from '../../operations/run-environment.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
@@ -52,9 +47,15 @@ import {
   unreadableRemedies,
   unsettledLines,
 } from './batch-view.ts';
+import type { View } from './definitions/operation-command.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
+
+export const view: View<object, { status: Status }> = {
+  text: ({ status }, { context, format }) =>
+    statusText(status, format, startCommandOf(context.config)),
+};
 
 type StatusArgs = CommonArgs & { watch: boolean; exitCode: boolean };
 
@@ -68,14 +69,14 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
   if (!args.watch) {
-    const status = await readStatus(context);
-    if (args.json) printJson(shell, statusJson(status));
-    else shell.out(statusText(status, formatOf(shell), start));
-    return args.exitCode && needsPerson(status) ? 2 : 0;
+    const seen = await context.status();
+    if (args.json) printJson(shell, seenJson(seen));
+    else shell.out(statusText(seen.status, formatOf(shell), start));
+    return args.exitCode && needsPerson(seen.status) ? 2 : 0;
   }
   const screen = createLiveScreen(shell.streams.out, () => shell.columns);
   while (!shell.signal.aborted) {
-    const text = statusText(await readStatus(context), formatOf(shell), start);
+    const text = statusText((await context.status()).status, formatOf(shell), start);
     // Lines that no longer fit the terminal could not be replaced.
     if (shell.isTTY) screen.show(linesThatFit(text, shell.rows - 1));
     else shell.out(`${text}\n`);

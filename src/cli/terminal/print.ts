@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { type ErrorFacts, explained, PoSyncError } from '../../core/errors.ts';
+import { errorDocument, explained, PoSyncError } from '../../core/errors.ts';
 import { textWidth } from '../../core/format.ts';
 import { escapeHidden, escapeHiddenInJson } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
@@ -17,23 +17,6 @@ export function printableJson(value: unknown): string {
 /** Prints the one JSON document of a command that runs with `--json`. */
 export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
   shell.out(`${printableJson(document)}\n`);
-}
-
-/** An error in JSON output. `internal` is an error that po-sync did not expect: a bug. */
-export type ErrorDocument = {
-  code: string;
-  message: string;
-  remedy: string | null;
-  facts: ErrorFacts;
-};
-
-const BUG = 'This is a defect of po-sync. Report it with this message and the command.';
-
-export function errorDocument(thrown: unknown): ErrorDocument {
-  const error = explained(thrown);
-  const { message } = error;
-  if (!(error instanceof PoSyncError)) return { code: 'internal', message, remedy: BUG, facts: {} };
-  return { code: error.code, message, remedy: error.remedy ?? null, facts: error.facts };
 }
 
 /** An error for the log. */

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
 import { needsPerson, statusText } from '../../../src/cli/commands/status.ts';
@@ -90,6 +88,8 @@ const STATUS: Status = {
 };
 const plain = createPaint({ isTTY: false, env: {} });
 
+import { isAsDescribed } from '../../support/described.ts';
+
 describe('the status', () => {
   it('shows how long a daemon has sent no heartbeat', () => {
     const [daemon] = STATUS.daemons;
@@ -106,7 +106,7 @@ describe('the status', () => {
     );
   });
 
-  it('names the role that no daemon has, and needs a person while work waits for it', async () => {
+  it('names the role that no daemon has, and needs a person while work waits for it', () => {
     const daemons = (role?: 'intake' | 'delivery') =>
       STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
     const idle = { ...STATUS, deadLetters: 0, unreadable: [], pauses: [] };
@@ -166,10 +166,8 @@ describe('the status', () => {
     ).toContain(
       'none takes files, and 1 file in progress waits for one; run po-sync start --role intake\n',
     );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     expect(shown).toMatchObject({ waits: [{ for: 'daemon', role: 'delivery' }] });
   });
 
@@ -184,7 +182,7 @@ describe('the status', () => {
     );
   });
 
-  it('names what a daemon cannot take, and what it does not read, as its schema has it', async () => {
+  it('names what a daemon cannot take, and what it does not read, as its schema has it', () => {
     const [source] = STATUS.sources;
     const ignored = { total: 1, entries: [{ name: 'half.csv.part', kind: 'other name' }] };
     const notTaken = [
@@ -196,14 +194,12 @@ describe('the status', () => {
       '\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n',
     );
     expect(text).toContain('\nNot read\n  inbox: half.csv.part (other name)\n');
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     expect(shown).toMatchObject({ notTaken, sources: [{ ignored }] });
   });
 
-  it('says for how long a source is silent, as its schema has it', async () => {
+  it('says for how long a source is silent, as its schema has it', () => {
     const since = NOW - 26 * 3_600_000;
     const sources = STATUS.sources.map((one) => ({
       ...one,
@@ -220,10 +216,8 @@ describe('the status', () => {
     expect(statusText(written, { paint: plain, columns: undefined })).toContain(
       'silent: not written for 1 d 2 h, ',
     );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     const silent = { since: '2026-11-20T10:00:00.000Z', expectEveryMs: 86_400_000 };
     expect(shown).toMatchObject({ sources: [{ silent }] });
   });
@@ -264,19 +258,17 @@ describe('the status', () => {
     );
   });
 
-  it("says that the API's list cannot be read, for how long and why, as its schema has it", async () => {
+  it("says that the API's list cannot be read, for how long and why, as its schema has it", () => {
     const status = { ...STATUS, listFailure: { since: NOW - 95_000, reason: 'no data for 30 s' } };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       "\n  API's list    could not be read for 1 min 35 s: no data for 30 s; orders in doubt wait for it\n",
     );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     expect(shown).toMatchObject({ listFailure: { since: '2026-11-21T11:58:25.000Z' } });
   });
 
-  it('says how soon lists show orders, or which assumption fails, as its schema has it', async () => {
+  it('says how soon lists show orders, or which assumption fails, as its schema has it', () => {
     const samples = { lists: 2, respelled: 0, lag: { samples: 9, atLeast: 1_500, atMost: 2_100 } };
     const measures = { kind: undefined, twice: 0, overdue: { orders: 0, longest: 0 } };
     const status = (settle: number) => ({
@@ -293,26 +285,22 @@ describe('the status', () => {
       '\n  guarantee     a list lacked an order 2 s after it was created (A3). Set delivery.settle to 5s.\n',
     );
     expect([needsPerson(status(60_000)), needsPerson(status(1_000))]).toEqual([false, true]);
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status(1_000))));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     expect(shown).toMatchObject({
       guarantee: [{}, { assumption: 'A3', propose: '5s' }, {}, {}, {}],
     });
   });
 
-  it('shows the last pauses that ended, as its schema has them', async () => {
+  it('shows the last pauses that ended, as its schema has them', () => {
     const from = Date.parse('2026-11-20T23:58:49Z');
     const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
     const status = { ...STATUS, endedPauses: [outage], now: outage.to + 3_599_000 };
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
       /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC \(api-down\): HTTP 500[^\u001b]*\n/,
     );
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
-    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    isAsDescribed('status', shown);
     expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
     // The token was refused for a minute; the last failure was one of the end.
     const refused = {
@@ -325,9 +313,7 @@ describe('the status', () => {
     expect(statusText(later, { paint: plain, columns: undefined })).toContain(
       'UTC (http-401): Unauthorized; it began with: the secret is refused\n',
     );
-    expect(
-      ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(later)))),
-    ).toBe(true);
+    isAsDescribed('status', JSON.parse(JSON.stringify(statusJson(later))));
   });
 
   it('does not say that a daemon has no token because none is stored', () => {
@@ -498,7 +484,7 @@ describe('the status', () => {
     );
   });
 
-  it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', async () => {
+  it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', () => {
     const [daemon] = STATUS.daemons;
     const trouble = {
       receiver: 'webhook hooks.example.com',
@@ -516,12 +502,10 @@ describe('the status', () => {
     );
     const lines = statusText(status, { paint: plain, columns: 80 }).split('\n');
     expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
-    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8'));
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true }).addSchema(schema);
-    const items = ajv.getSchema(`${schema.$id}#/$defs/status/properties/daemons`);
-    const { daemons } = JSON.parse(JSON.stringify(statusJson(status)));
+    const shown = JSON.parse(JSON.stringify(statusJson(status)));
+    isAsDescribed('status', shown);
+    const { daemons } = shown;
     expect(daemons[0].notices[0].at).toBe('2026-11-21T11:59:55.000Z');
-    expect([items?.(daemons), items?.errors]).toEqual([true, null]);
   });
 
   it('says of a batch whose report cannot be written that its orders have their outcome, and why', () => {

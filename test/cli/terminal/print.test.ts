@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  confirmation,
-  createPaint,
-  errorDocument,
-  errorText,
-} from '../../../src/cli/terminal/print.ts';
-import { PoSyncError } from '../../../src/core/errors.ts';
+import { confirmation, createPaint, errorText } from '../../../src/cli/terminal/print.ts';
+import { errorDocument, PoSyncError } from '../../../src/core/errors.ts';
 
 it.each([
   [true, {}, true],

@@ -57,7 +57,7 @@ const source = made?.getAttribute('data-source') ?? '';
 const numbers = new Intl.NumberFormat('en-US');
 
 /**
- * The value of a path such as `status.queue.waitingJobs`.
+ * The value of a path such as `queue.waitingJobs`.
  * @param {unknown} document
  * @param {string} path
  * @returns {unknown}
@@ -82,10 +82,10 @@ function shapeOf(document) {
     return Array.isArray(list) ? list.map((one) => [valueAt(one, key), valueAt(one, 'state')]) : [];
   };
   return JSON.stringify([
-    each('status.pauses', 'code'),
-    each('status.daemons', 'pid'),
-    each('status.batches', 'batch'),
-    each('status.batches', 'unsettled'),
+    each('pauses', 'code'),
+    each('daemons', 'pid'),
+    each('batches', 'batch'),
+    each('batches', 'unsettled'),
     valueAt(document, 'redisAwaySince'),
     valueAt(document, 'state'),
   ]);
@@ -126,9 +126,7 @@ function plain(reason) {
 /** @param {unknown} document_ */
 function showHeader(document_) {
   const away = valueAt(document_, 'redisAwaySince');
-  const [reason, since] = ['reason', 'since'].map((name) =>
-    valueAt(document_, `status.pauses.0.${name}`),
-  );
+  const [reason, since] = ['reason', 'since'].map((name) => valueAt(document_, `pauses.0.${name}`));
   if (typeof away === 'string')
     return showState('bad', 'Redis is not reachable', ` since ${localText(new Date(away))}`);
   if (typeof reason === 'string' && typeof since === 'string') {
@@ -136,8 +134,7 @@ function showHeader(document_) {
     const why = `: ${plain(reason)}`.replace(/^: paused /, ' ').replace(/[.;:,\s]+$/, '');
     return showState('bad', 'Paused', ` since ${localText(new Date(since))}${why}`);
   }
-  if (valueAt(document_, 'status.daemons.length') === 0)
-    return showState('bad', 'No daemon is running');
+  if (valueAt(document_, 'daemons.length') === 0) return showState('bad', 'No daemon is running');
   showState('good', 'Delivering');
 }
 

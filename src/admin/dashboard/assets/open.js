@@ -10,9 +10,9 @@ const answer = await fetch('/api/v1/session', {
 });
 if (answer.ok) location.replace('/');
 else {
-  const { detail, remedy } = await answer.json();
+  const { error } = await answer.json();
   state.className = 'bad';
-  state.textContent = [detail, remedy].filter(Boolean).join(' ');
+  state.textContent = [error.message, error.remedy].filter(Boolean).join(' ');
 }
 
 export {};

@@ -12,22 +12,6 @@ const COULD_NOT: ExitCode = ['1', 'the configuration is wrong, or Redis is not r
 /** Commands about an environment. */
 export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
   {
-    name: 'status',
-    summary:
-      'Show daemons, sources, queue, batches in progress, unreadable files, token and pauses.',
-    options: [
-      { flags: '--watch', text: 'repeat every 2 s until Ctrl-C' },
-      { flags: '--exit-code', text: 'end with 2 if something needs a person' },
-    ],
-    examples: ['po-sync status', 'po-sync status --watch', 'po-sync status --exit-code'],
-    exits: [
-      ['0', 'the status was shown, whatever it is without --exit-code'],
-      COULD_NOT,
-      ['2', 'with --exit-code: something needs a person or a daemon'],
-    ],
-    load: async () => (await import('../status.ts')).statusCommand,
-  },
-  {
     name: 'reconcile',
     summary: "Compare the ledger with the API's list.",
     options: [

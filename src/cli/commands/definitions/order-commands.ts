@@ -1,9 +1,10 @@
-import { KINDS } from '../../dead-letter-filter.ts';
+import { InvalidArgumentError } from 'commander';
+import { readSince } from '../../../operate/since.ts';
+import { DEAD_LETTER_KINDS as KINDS } from '../../../order/outcome.ts';
 import {
   type CommandDefinition,
   type ExitCode,
   type OptionDefinition,
-  readSince,
   readWhole,
 } from './command-definition.ts';
 
@@ -17,19 +18,22 @@ const MOST: OptionDefinition = {
   parse: readWhole,
 };
 
+function checkedSince(text: string): string {
+  if (readSince(text) !== undefined) return text;
+  throw new InvalidArgumentError('Enter a duration such as 24h or 7d, or a date: 2026-11-21.');
+}
+
 const FILTERS: readonly OptionDefinition[] = [
   { flags: '--batch <batch>', text: 'of this batch: its name, or the end of it' },
-  { flags: '--kind <kind>', text: KINDS.join(', ') },
+  { flags: '--kind <kind>', text: 'of this kind', choices: KINDS },
   { flags: '--signature <signature>', text: 'with this error, as dead-letters list groups them' },
-  { flags: '--since <time>', text: 'last answer since: 24h, 7d, 2026-11-21', parse: readSince },
+  { flags: '--since <time>', text: 'last answer since: 24h, 7d, 2026-11-21', parse: checkedSince },
   { flags: '--order <number>', text: 'only this order; repeat it for more', isList: true },
 ];
 
 const NAMES = "its name, the end of it, or its file's name if no other";
-const BATCH = { flags: '<batch>', key: 'batch', text: `${NAMES} batch has it` };
-const UNFINISHED = { ...BATCH, text: `${NAMES} unfinished batch has it` };
+const UNFINISHED = { flags: '<batch>', key: 'batch', text: `${NAMES} unfinished batch has it` };
 const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
-const SHOWN: ExitCode = ['0', 'shown'];
 const NOT_DONE: ExitCode = [
   '1',
   'nothing changed: not found, not confirmed, or Redis is not reachable',
@@ -37,42 +41,6 @@ const NOT_DONE: ExitCode = [
 
 /** Commands about batches and single orders. */
 export const ORDER_COMMANDS: readonly CommandDefinition[] = [
-  {
-    name: 'explain',
-    summary: 'Show what is known about one order: files, attempts, outcome.',
-    argument: ORDER,
-    options: [
-      { flags: '--list', text: "also read the API's list, and show the items that the API has" },
-    ],
-    examples: ['po-sync explain PO-4711', 'po-sync explain PO-4711 --list'],
-    exits: [SHOWN, ['1', 'the order is unknown, or Redis is not reachable']],
-    load: async () => (await import('../explain.ts')).explainCommand,
-  },
-  {
-    name: 'batches list',
-    summary: 'Show what happened to each file, newest first.',
-    options: [
-      {
-        flags: '--limit <count>',
-        text: LIMIT,
-        parse: readWhole,
-        default: { value: 20, shown: '20' },
-      },
-      { flags: '--since <time>', text: 'taken since: 24h, 7d, 2026-11-21', parse: readSince },
-      { flags: '--open', text: 'only those that need a person, unreadable files included' },
-    ],
-    examples: ['po-sync batches list --open', 'po-sync batches list --since 7d --limit 100 --json'],
-    exits: [SHOWN, ['1', 'Redis is not reachable']],
-    load: async () => (await import('../batches.ts')).batchesListCommand,
-  },
-  {
-    name: 'batches show',
-    summary: 'Show one batch.',
-    argument: BATCH,
-    examples: ['po-sync batches show 3f2a91c0', 'po-sync batches show orders.csv'],
-    exits: [SHOWN, ['1', 'the batch is unknown, or Redis is not reachable']],
-    load: async () => (await import('../batches.ts')).batchesShowCommand,
-  },
   {
     name: 'batches release',
     summary: 'Release a file that waits: its orders are sent.',
@@ -94,25 +62,6 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
     examples: ['po-sync batches cancel 3f2a91c0 --dry-run'],
     exits: [['0', 'cancelled'], NOT_DONE, ['2', 'some orders were or may have been sent']],
     load: async () => (await import('../batches.ts')).batchesCancelCommand,
-  },
-  {
-    name: 'dead-letters list',
-    summary: 'Show which orders need a person and why, grouped by error.',
-    options: [
-      {
-        flags: '--limit <count>',
-        text: `${LIMIT} (default: 50; with --json all)`,
-        parse: readWhole,
-      },
-      ...FILTERS,
-      { flags: '--all', text: 'include closed dead letters' },
-    ],
-    examples: [
-      'po-sync dead-letters list --kind refused',
-      'po-sync dead-letters list --batch 3f2a91c0 --json',
-    ],
-    exits: [SHOWN, ['1', 'the named order or batch is unknown, or Redis is not reachable']],
-    load: async () => (await import('../dead-letters-list.ts')).deadLettersListCommand,
   },
   {
     name: 'dead-letters retry',

@@ -1,0 +1,16 @@
+import type { ListCheck } from './delivery/api-list.ts';
+import type { Status } from './delivery/read-status.ts';
+import type { OperatorContext } from './operator-context.ts';
+import type { SearchFile } from './orders/file-search.ts';
+
+/** What operations work on, in a daemon and in a command. */
+export type OperationContext = OperatorContext & {
+  /** The state of the environment. `awaySince`: a daemon that cannot reach Redis knows only the last one. */
+  status(): Promise<{ status: Status; awaySince?: number }>;
+  /** Looks orders up in the API's list. */
+  checkList(numbers: ReadonlySet<string>): Promise<ListCheck>;
+  /** Looks for an order in a file. */
+  search: SearchFile;
+  /** The reports that have an order, if somebody knows; otherwise all are read. */
+  reportsOf?: (order: string) => Promise<readonly string[]>;
+};

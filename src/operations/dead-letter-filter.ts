@@ -1,0 +1,46 @@
+import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters/dead-letters.ts';
+import type { OperationContext } from '../operate/operation-context.ts';
+import { readSince } from '../operate/since.ts';
+import type { DeadLetterKind } from '../order/outcome.ts';
+
+/** The filters of `dead-letters` as a person or a program gave them. */
+export type FilterInput = {
+  batch?: string | undefined;
+  kind?: DeadLetterKind | undefined;
+  signature?: string | undefined;
+  since?: string | undefined;
+  order?: string[] | undefined;
+  limit?: number | undefined;
+};
+
+/** Selects open dead letters. PoSyncError as `checkFilter`. */
+export async function readFilter(
+  { batch, kind, signature, since, order, limit }: FilterInput,
+  context: OperationContext,
+): Promise<DeadLetterFilter> {
+  const at = since && readSince(since)?.(context.clock.now());
+  return checkFilter(
+    {
+      all: false,
+      ...(batch && { batch }),
+      ...(kind && { kind }),
+      ...(signature !== undefined && { signature }),
+      ...(at && { since: at }),
+      ...(order && { orders: new Set(order) }),
+      ...(limit && { limit }),
+    },
+    context,
+  );
+}
+
+/** Whether a filter selects dead letters; `limit` does not. */
+export function hasFilter({ batch, kind, signature, since, order }: FilterInput): boolean {
+  return [batch, kind, signature, since, order].some((one) => one !== undefined);
+}
+
+/** What an action is recorded as done to; empty for all. */
+export function selectedText({ orders, batch }: DeadLetterFilter): string {
+  const [first = '', ...more] = orders ?? [];
+  if (more.length > 9) return `${first} and ${more.length} more`;
+  return orders === undefined ? (batch ?? '') : [first, ...more].join(', ');
+}

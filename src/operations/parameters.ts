@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { readSince } from '../operate/since.ts';
+
+const COUNT = 'Enter a whole number above 0, such as 100.';
+const SINCE = 'Enter a duration such as 24h or 7d, or a date: 2026-11-21.';
+
+/** Parameters that operations share. `value`: how the help of the command calls it. */
+export const flag = (description: string) =>
+  z.boolean('Enter true or false.').default(false).meta({ description });
+
+export const word = (description: string, value?: string) =>
+  z
+    .string()
+    .max(1_000)
+    .meta({ description, ...(value && { 'x-value': value }) });
+
+export const argument = (description: string) =>
+  z.string().min(1).max(1_000).meta({ description, 'x-argument': true });
+
+export const count = (description: string) =>
+  z.int(COUNT).min(1, COUNT).max(999_999_999, COUNT).meta({ description, 'x-value': 'count' });
+
+export const since = (description: string) =>
+  z
+    .string()
+    .refine((text) => readSince(text) !== undefined, SINCE)
+    .meta({ description, 'x-value': 'time' });

@@ -1,0 +1,84 @@
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import { listOf, readLetters } from '../correct/read-as.ts';
+import type { LettersWithoutReport } from '../operate/batches/open-dead-letters.ts';
+import { deadLetters, lacking } from '../operate/dead-letters/dead-letters.ts';
+import type { OperationContext } from '../operate/operation-context.ts';
+import type { LetterRow } from '../order/dead-letter.ts';
+import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
+import { addError, byWeight, type ErrorGroups, fieldOf } from '../report/story.ts';
+import { type FilterInput, readFilter } from './dead-letter-filter.ts';
+import type { Work } from './operation.ts';
+
+/** All that match, as far as they are shown, and how all of them are grouped. */
+export type Listed = {
+  environment: string;
+  letters: FoundDeadLetter[];
+  total: number;
+  groups: ErrorGroups;
+  without: LettersWithoutReport[];
+};
+
+type ListInput = FilterInput & { all: boolean };
+
+async function list(
+  { limit, all, ...input }: ListInput,
+  usual: number,
+  context: OperationContext,
+): Promise<Listed> {
+  const filter = { ...(await readFilter(input, context)), all };
+  const groups: ErrorGroups = new Map();
+  const letters: FoundDeadLetter[] = [];
+  let total = 0;
+  for await (const letter of deadLetters(filter, context)) {
+    addError(groups, letter);
+    total += 1;
+    if (letters.length < (limit ?? usual)) letters.push(letter);
+  }
+  const without = await lacking(filter, context);
+  return { environment: context.config.environment, letters, total, groups, without };
+}
+
+export const listed = (usual: number): Work<ListInput, Listed> => ({
+  run: (input, context) => list(input, usual, context),
+  json({ environment, letters, total, groups, without }) {
+    const more = without.length > 0 ? { withoutReport: without } : {};
+    return { environment, deadLetters: letters, total, groups: groupsJson(groups), ...more };
+  },
+});
+
+function groupsJson(groups: ErrorGroups) {
+  return byWeight(groups).map((group) => {
+    const { kind, signature, code, message, count, firstAt, lastAt } = group;
+    const field = fieldOf(group);
+    // A dead letter that waits in a newer batch is closed here.
+    const closed = group.closed + group.waiting;
+    const facts = { kind, signature, code, message, count, closed, firstAt, lastAt };
+    return field === '' ? facts : { ...facts, field };
+  });
+}
+
+export type Shown = FoundDeadLetter & { rows: readonly LetterRow[] };
+
+export const shown: Work<{ id: string }, Shown> = {
+  async run({ id }, context) {
+    const filter = { batch: id.replace(/-\d+$/, ''), all: true };
+    for await (const letter of deadLetters(filter, context))
+      if (letter.id === id) return { ...letter, rows: await rowsOf(id, letter.batch, context) };
+    throw new PoSyncError('dead-letter-unknown', `Dead letter ${id} not found.`, {
+      remedy: 'Run po-sync dead-letters list --json to see their ids. Its report may have expired.',
+      facts: { id },
+    });
+  },
+  json: (letter) => letter,
+};
+
+async function rowsOf(id: string, batch: string, { config }: OperationContext) {
+  try {
+    for await (const one of readLetters(listOf(batch, config)))
+      if (one.id === id) return one.rows ?? [];
+  } catch (error) {
+    // The report expired meanwhile.
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  return [];
+}

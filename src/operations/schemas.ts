@@ -1,0 +1,377 @@
+import { z } from 'zod';
+import { DEAD_LETTER_KINDS, OUTCOMES } from '../order/outcome.ts';
+
+// What operations answer, as a program reads it. Keys that may be absent are absent when they do not apply.
+
+const text = z.string();
+const whole = z.int();
+const time = z.iso.datetime();
+const isTrue = z.literal(true);
+const { strictObject: strict, array: list } = z;
+const kind = z.enum(DEAD_LETTER_KINDS);
+const role = z.enum(['intake', 'delivery']);
+const OPEN = [
+  'queued',
+  'sending',
+  'retry',
+  'unknown',
+  'conflict',
+  'refused',
+  'failed',
+  'inDoubt',
+] as const;
+
+const item = strict({ articleCode: text, quantity: z.number() });
+const order = strict({ purchaseOrderNumber: text, orderState: text, items: list(item) });
+const sentAs = strict({ number: text, batch: text, file: text.optional() });
+
+/** An error, in place of what the operation answers. */
+export const problem = strict({
+  code: text,
+  message: text,
+  remedy: text.nullable(),
+  facts: z.record(text, z.unknown()),
+});
+
+const waits = strict({
+  code: z.enum(['layout', 'shape', 'volume', 'refusals', 'mapping', 'workbook', 'space', 'ledger']),
+  facts: z.record(text, z.unknown()),
+  message: text,
+  since: time.optional(),
+});
+
+/** `counts.orders` is null while nobody knows how many the file has. */
+export const batch = strict({
+  batch: text,
+  source: text,
+  file: text,
+  by: text.optional(),
+  state: z.enum(['reading', 'sending', 'waiting', 'finished', 'unreadable']),
+  startedAt: time,
+  lastAt: time,
+  sha256: text.optional(),
+  bytes: whole.optional(),
+  format: strict({
+    type: z.enum(['csv', 'json', 'ndjson', 'xlsx', 'xml']),
+    delimiter: text.optional(),
+    encoding: text.optional(),
+    decimal: z.enum(['.', ',']).optional(),
+    decimalSet: isTrue.optional(),
+    gzip: z.boolean().optional(),
+  }).optional(),
+  counts: z.record(z.enum(['records', 'orders', ...OUTCOMES]), whole.nullable()),
+  open: whole,
+  settled: whole.optional(),
+  error: strict({
+    code: text,
+    message: text,
+    remedy: text.optional(),
+    line: whole.optional(),
+    column: whole.optional(),
+    text: text.optional(),
+  }).optional(),
+  waits: waits.optional(),
+  unsettled: strict({ reason: text, since: time }).optional(),
+  waitsAfter: whole.optional(),
+  waitsForList: isTrue.optional(),
+  cancelled: z.boolean(),
+  cancelledBy: strict({ at: time, who: text }).optional(),
+  warnings: list(text),
+  settledPath: text.optional(),
+  report: text,
+});
+
+const end = { at: time, by: text, batch: text.optional(), who: text.optional() };
+const ended = strict({ ...end, file: text.optional() });
+
+const letter = {
+  id: text.optional(),
+  revision: whole.optional(),
+  purchaseOrderNumber: text,
+  kind,
+  stage: z.enum(['validation', 'delivery', 'reconciliation']),
+  code: text,
+  message: text,
+  problems: list(
+    strict({
+      line: whole,
+      pointer: text.optional(),
+      field: text,
+      code: text,
+      value: text,
+      message: text,
+      rows: list(text).optional(),
+    }),
+  ).optional(),
+  articles: list(text).optional(),
+  itemsRead: list(text).optional(),
+  httpStatus: whole.optional(),
+  response: text.optional(),
+  signature: text,
+  attempts: whole,
+  firstAt: time,
+  lastAt: time,
+  location: strict({ line: whole, lines: list(whole).optional(), pointer: text.optional() }),
+  payload: order.optional(),
+  known: order.optional(),
+  closed: strict({
+    ...end,
+    waitsIn: text.optional(),
+    file: text.optional(),
+    end: ended.optional(),
+    before: ended.optional(),
+    number: text.optional(),
+    changes: list(strict({ place: text, field: text, from: text, to: text })).optional(),
+  }).optional(),
+};
+
+/** A dead letter of a batch. `now`: the state of its order, if it is no longer that of the dead letter. */
+const found = {
+  ...letter,
+  batch: text,
+  source: text,
+  file: text,
+  now: z.enum(OPEN).optional(),
+  newerIn: text.optional(),
+  sentAs: sentAs.optional(),
+  isForgotten: isTrue.optional(),
+};
+
+export const deadLetter = strict({
+  ...found,
+  rows: list(
+    strict({
+      row: whole,
+      line: whole,
+      pointer: text.optional(),
+      cells: z.record(text, text),
+      value: z.unknown().optional(),
+    }),
+  ),
+});
+
+export const deadLetters = strict({
+  environment: text,
+  deadLetters: list(strict(found)),
+  total: whole,
+  groups: list(
+    strict({
+      kind,
+      signature: text,
+      code: text,
+      field: text.optional(),
+      message: text,
+      count: whole,
+      closed: whole,
+      firstAt: time,
+      lastAt: time,
+    }),
+  ),
+  withoutReport: list(strict({ batch: text, file: text, orders: whole, report: text })).optional(),
+});
+
+const pauseState = strict({
+  code: text,
+  reason: text,
+  since: time,
+  seenAt: time.optional(),
+  firstReason: text.optional(),
+  remedy: text.optional(),
+  held: z.boolean(),
+  nextTryAt: time.optional(),
+  ends: z.enum(['automatic', 'operator', 'list']),
+  waitsForOrder: isTrue.optional(),
+});
+
+const daemon = strict({
+  host: text,
+  pid: whole,
+  version: text,
+  since: time,
+  adminPort: whole.optional(),
+  role: role.optional(),
+  silentMs: whole.optional(),
+  isOutdated: isTrue.optional(),
+  redisLost: whole.optional(),
+  isUnsteady: isTrue.optional(),
+  foldersGone: list(strict({ folder: z.enum(['data', 'reports']), path: text })).optional(),
+  notices: list(
+    strict({ receiver: text, waiting: whole, lost: whole, error: text, at: time }),
+  ).optional(),
+});
+
+const source = strict({
+  name: text,
+  type: z.enum(['inbox', 'export']),
+  path: text,
+  state: z.enum([
+    'ok',
+    'missing',
+    'no match',
+    'no marker',
+    'other environment',
+    'unreachable',
+    'not checked',
+  ]),
+  owner: text.optional(),
+  code: text.optional(),
+  ignored: strict({ total: whole, entries: list(strict({ name: text, kind: text })) }).optional(),
+  waiting: whole.optional(),
+  heardAt: time.optional(),
+  silent: strict({ since: time, expectEveryMs: whole }).optional(),
+  waitingFiles: list(
+    strict({
+      name: text,
+      ageMs: whole.optional(),
+      unchangedMs: whole.optional(),
+      reason: text,
+    }),
+  ).optional(),
+  last: strict({ batch: text, file: text, at: time }).optional(),
+});
+
+const wait = {
+  for: text,
+  reason: text,
+  role: role.optional(),
+  until: time.optional(),
+};
+
+/** `redisAwaySince`: a daemon that cannot reach Redis answers what it read last. */
+export const status = strict({
+  environment: text,
+  baseUrl: text,
+  redis: strict({ private: z.boolean() }),
+  now: time,
+  redisAwaySince: time.optional(),
+  daemons: list(daemon),
+  sources: list(source),
+  queue: strict({
+    waitingJobs: whole,
+    unsettledOrders: whole,
+    ordersInDoubt: whole,
+    ordersAtFormerAddress: whole.optional(),
+    unreadOrders: whole,
+  }),
+  waits: list(
+    strict({
+      ...wait,
+      text,
+      orders: whole,
+      unread: whole.optional(),
+      oldest: strict({ order: text.optional(), batch: text, since: time }).optional(),
+    }),
+  ),
+  deadLetters: whole,
+  sentAgain: whole.optional(),
+  createdTwice: whole,
+  guarantee: list(
+    strict({
+      assumption: z.enum(['A2', 'A3', 'A4', 'A5', 'once']),
+      holds: z.boolean().nullable(),
+      samples: whole,
+      measured: z.union([z.number(), text, z.null()]),
+      atLeast: z.number().optional(),
+      margin: z.number().nullable(),
+      propose: text.optional(),
+    }),
+  ),
+  notTaken: list(
+    strict({ source: text, file: text.optional(), reason: text, remedy: text.optional() }),
+  ).optional(),
+  listFailure: strict({ since: time, reason: text }).optional(),
+  batches: list(batch),
+  unreadable: list(batch),
+  token: strict({
+    present: z.boolean(),
+    expiresInMs: z.number().optional(),
+    unusable: text.optional(),
+    reason: text.optional(),
+  }),
+  pauses: list(pauseState),
+  endedPauses: list(
+    strict({ code: text, reason: text, firstReason: text.optional(), from: time, to: time }),
+  ).optional(),
+});
+
+const attempt = strict({
+  attempt: whole,
+  at: time,
+  code: text,
+  message: text,
+  httpStatus: whole.optional(),
+});
+
+/** One order. `nothing`: the ledger has no entry for it. */
+export const history = strict({
+  order: text,
+  state: z.enum(['nothing', 'accepted', ...OPEN]),
+  accepted: strict({
+    at: time,
+    attempts: whole,
+    batch: text.optional(),
+    by: text.optional(),
+  }).optional(),
+  open: strict({
+    batch: text,
+    takenAt: time,
+    file: text.optional(),
+    by: text.optional(),
+    heldBecause: text.optional(),
+    line: whole,
+    content: order,
+    attempts: whole,
+    used: whole,
+    maybeSentAt: time.optional(),
+    answer: strict({
+      httpStatus: whole.optional(),
+      code: text,
+      message: text,
+      response: text.optional(),
+    }).optional(),
+    history: list(attempt),
+    nextAt: time.optional(),
+    waitsFor: strict(wait),
+    followedBy: list(text),
+  }).optional(),
+  atApi: strict({
+    listed: z.boolean().optional(),
+    items: list(item).optional(),
+    trouble: text.optional(),
+  }).optional(),
+  leftOut: list(
+    strict({ batch: text, source: text, file: text, startedAt: time, line: whole }),
+  ).optional(),
+  timesListed: whole.optional(),
+  operatorActions: list(strict({ at: time, who: text, what: text, after: attempt.optional() })),
+  appearances: list(
+    strict({
+      batch: text,
+      source: text,
+      file: text,
+      startedAt: time,
+      by: text.optional(),
+      result: strict({
+        line: whole,
+        purchaseOrderNumber: text,
+        outcome: z.enum(OUTCOMES),
+        attempts: whole,
+        at: time,
+        code: text,
+        message: text,
+      }),
+      deadLetter: strict(letter).optional(),
+      sentAs: sentAs.optional(),
+      inProgress: isTrue.optional(),
+    }),
+  ),
+  content: strict({
+    status: text,
+    message: text,
+    items: list(item).optional(),
+    batch: text.optional(),
+    path: text.optional(),
+    line: whole.optional(),
+    lines: list(whole).optional(),
+  }).optional(),
+});

@@ -1,0 +1,249 @@
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import { isAsDescribed } from '../support/described.ts';
+import { CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+let place: Workplace;
+let daemon: Running;
+let port = 0;
+let batch = '';
+
+type Json = Record<string, unknown>;
+
+async function get(route: string, expected = 200): Promise<Json> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${route}`);
+  const body = (await answer.json()) as Json;
+  expect([route, answer.status]).toEqual([route, expected]);
+  return body;
+}
+
+beforeAll(async () => {
+  const faults = [
+    {
+      kind: 'answer',
+      status: 400,
+      message: 'articleCode X-9 is invalid',
+      orders: ['PO-3', 'PO-5'],
+    },
+  ];
+  place = await openWorkplace({ faults: { faults } });
+  daemon = place.start(['start']);
+  port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
+  await place.drop(
+    'orders <b>.csv',
+    `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B-44,none', 'PO-5,NEW,X-9,2', 'PO-5,NEW,C,3'].join('\n')}\n`,
+  );
+  batch = await until(
+    'the report',
+    async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
+  );
+  await until('the end', async () => (await get(`batches/show?batch=${batch}`))['settledPath']);
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+/** Each operation that changes nothing, with its parameters; `{batch}` is the name of the batch. */
+const READS: readonly (readonly [name: string, given: Record<string, string>])[] = [
+  ['status', {}],
+  ['explain', { order: 'PO-1' }],
+  ['explain', { order: 'PO-3', list: 'true' }],
+  ['explain', { order: 'PO-404' }],
+  ['batches list', {}],
+  ['batches list', { open: 'true', limit: '1', since: '24h' }],
+  ['batches list', { since: '2999-01-01' }],
+  ['batches show', { batch: '{batch}' }],
+  ['batches show', { batch: 'frob' }],
+  ['dead-letters list', {}],
+  ['dead-letters list', { kind: 'refused', limit: '1' }],
+  ['dead-letters list', { order: 'PO-3', all: 'true' }],
+  ['dead-letters list', { batch: 'frob' }],
+  ['dead-letters show', { id: '{letter}' }],
+  ['dead-letters show', { id: 'frob-7' }],
+];
+
+/** What differs between two readings a moment apart. */
+const steady = (document: Json): Json => {
+  const { now: _, token: __, ...rest } = document;
+  return rest;
+};
+
+describe('an operation', () => {
+  it.each(READS)('%s with %j is the same as a command and as a route', async (name, given) => {
+    const known = Object.entries(given).map(([key, value]): [string, string] => [
+      key,
+      value.replace('{batch}', batch).replace('{letter}', `${batch.slice(-8)}-2`),
+    ]);
+    const flags = known.flatMap(([key, value]) => {
+      if (['order', 'batch', 'id'].includes(key) && !name.endsWith('list')) return [value];
+      return value === 'true' ? [`--${key}`] : [`--${key}`, value];
+    });
+    const command = await place.run([...name.split(' '), ...flags, '--json']);
+    const printed = JSON.parse(command.out) as Json;
+    const query = new URLSearchParams(known).toString();
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/api/v1/${name.replace(' ', '/')}?${query}`,
+    );
+    expect(steady((await answer.json()) as Json)).toEqual(steady(printed));
+    expect(answer.ok).toBe(command.code === 0);
+    if (answer.ok) isAsDescribed(name, printed);
+  });
+
+  it('that changes nothing is in the table above', () => {
+    const reading = OPERATIONS.filter(({ role }) => role === 'read').map(({ name }) => name);
+    expect(reading).toEqual([...new Set(READS.map(([name]) => name))]);
+  });
+
+  it('is described by /api/v1/openapi.json', async () => {
+    const { paths } = (await get('openapi.json')) as { paths: object };
+    expect(Object.keys(paths)).toEqual(OPERATIONS.map(({ name }) => `/${name.replace(' ', '/')}`));
+  });
+});
+
+describe('files of a report', () => {
+  it.each(['report.json', 'results.csv', 'dead-letters.json', 'fix.xlsx'])(
+    '%s is a download with its bytes',
+    async (name) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/${name}`);
+      expect(answer.headers.get('content-disposition')).toMatch(
+        /^attachment; filename="[\w.-]+"(?:; filename\*=UTF-8''[\w.%-]+)?$/,
+      );
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      expect(bytes).toEqual(await readFile(path.join(place.reports, batch, name)));
+    },
+  );
+
+  it('the page is a download without links to files that are not with it, and says where they are', async () => {
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/api/v1/batches/${batch}/files/report.html`,
+    );
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[\w.-]+\.csv\.report\.html"/,
+    );
+    const [page, saved] = [
+      await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'),
+      await answer.text(),
+    ];
+    const links = (text: string) =>
+      [...text.matchAll(/ href="([^"]*)"/g)].map(([, address]) => address ?? '');
+    expect(links(page)).toContain('fix.xlsx');
+    expect(links(saved).filter((address) => !address.startsWith('http://'))).toEqual([]);
+    expect(saved).toContain('Open <b>orders &lt;b&gt;.csv.fix.xlsx</b>.');
+    expect(saved).toContain('<code>results.csv</code>');
+    expect(saved).toContain('The files that it names are there, on the page of this file');
+    expect(saved.length).toBeGreaterThan(page.length - 500);
+  });
+
+  it.each([
+    '..%2fpo-sync.yaml',
+    '..%2f..%2fpo-sync.yaml',
+    'po-sync.yaml',
+    '.',
+    '%2e%2e%2freport.json',
+    'REPORT.JSON',
+    'report.json%00',
+  ])('%s is refused', async (name) => {
+    await get(`batches/${batch}/files/${name}`, 404);
+  });
+
+  it.each(['..', '..%2f..', '%2e%2e%2freports', `.%2f`, '20261121T071500Z-..%2f..%2fx'])(
+    'of the batch %s are refused',
+    async (name) => {
+      await get(`batches/${name}/files/report.json`, 404);
+    },
+  );
+});
+
+describe('mistakes', () => {
+  it.each([
+    ['batches/list?frob=1', 400, 'parameter-wrong'],
+    ['batches/list?limit=0', 400, 'parameter-wrong'],
+    ['batches/list?open=perhaps', 400, 'parameter-wrong'],
+    ['batches/list?since=yesterday', 400, 'parameter-wrong'],
+    ['dead-letters/list?kind=Refused', 400, 'parameter-wrong'],
+    ['explain', 400, 'parameter-wrong'],
+    ['explain?order=..%2f..%2fetc', 404, 'order-unknown'],
+    ['batches/frob', 404, 'not-found'],
+    ['nothing', 404, 'not-found'],
+  ])('%s is answered with %i and a code', async (route, status, code) => {
+    const { error } = await get(route, status);
+    expect(error).toMatchObject({ code, message: expect.any(String), facts: expect.any(Object) });
+  });
+});
+
+it('no answer contains a secret', async () => {
+  for (const route of ['status', 'batches/list', 'dead-letters/list', 'actions'])
+    expect(JSON.stringify(await get(route))).not.toContain(CLIENT_SECRET);
+});
+
+describe('what is in the inbox and its folders', () => {
+  const json = async (...args: string[]) => JSON.parse((await place.run([...args, '--json'])).out);
+  const openNow = async (): Promise<string[]> => {
+    const { batches } = await get('batches/list?open=true');
+    return (batches as { file: string }[]).map(({ file }) => file);
+  };
+
+  it('an unreadable file waits for a person everywhere until it is removed from failed/', async () => {
+    await place.drop('broken.csv', `${HEAD}\nPO-9,NEW,"A,1\n`);
+    await until('it waits in the list', async () => (await openNow()).includes('broken.csv'));
+    const found = await json('batches', 'show', 'broken.csv');
+    expect(found.settledPath).toMatch(/failed.*broken\.csv$/);
+    expect((await json('status')).unreadable).toMatchObject([{ file: 'broken.csv' }]);
+    expect((await place.run(['status'])).out).toContain(
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.',
+    );
+    expect((await place.run(['batches', 'list', '--open'])).out).toContain(
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.',
+    );
+    expect((await place.run(['batches', 'show', 'broken.csv'])).out).toContain(
+      `${found.error.remedy} To dismiss it, remove it:\n  ${found.settledPath}\n`,
+    );
+    const { code, out } = await place.run(['batches', 'cancel', found.batch, '--yes', '--json']);
+    const remedy = `${found.error.remedy} To dismiss it, remove ${found.settledPath}.`;
+    expect([code, JSON.parse(out).error]).toMatchObject([1, { code: 'batch-finished', remedy }]);
+    const page = (name: string) =>
+      fetch(`http://127.0.0.1:${port}/${name}`).then((answer) => answer.text());
+    const dismiss = 'remove it from failed/ in its inbox, or from done/ if it was changed later.';
+    await until('the overview says how', async () => (await page('')).includes(dismiss));
+    expect(await page(`batches/${found.batch}`)).toContain(
+      `Delete it: <code>${found.settledPath}</code>`,
+    );
+
+    await rm(found.settledPath);
+    expect((await json('status')).unreadable).toEqual([]);
+    const open = (await json('batches', 'list', '--open')).batches.map(
+      ({ file }: { file: string }) => file,
+    );
+    expect(open).toContain('orders <b>.csv');
+    expect(open).not.toContain('broken.csv');
+    await until('it is gone from the list', async () => !(await openNow()).includes('broken.csv'));
+    await until('it is gone from the overview', async () => {
+      const { unreadable } = await get('status');
+      return (unreadable as unknown[]).length === 0;
+    });
+  });
+
+  it('folders and links are named by status and by the page of the sources', async () => {
+    await mkdir(path.join(place.inbox, 'june\u202e'));
+    await symlink('elsewhere.csv', path.join(place.inbox, 'link.csv'));
+    for (let i = 0; i < 5; i += 1) await mkdir(path.join(place.inbox, `more-${i}`));
+    const [source] = (await json('status')).sources;
+    expect(source.ignored.total).toBe(7);
+    expect(source.ignored.entries).toHaveLength(5);
+    for (const { name, kind } of source.ignored.entries)
+      expect(kind).toBe(name === 'link.csv' ? 'link' : 'folder');
+    const { out } = await place.run(['status']);
+    expect(out).toMatch(/Not read\n {2}inbox: .*\((folder|link)\).* and 2 more\n/);
+    expect(out).toContain('move the files themselves into the inbox.');
+    expect(out).not.toContain('\u202e');
+    await until('the page names them', async () => {
+      const page = await fetch(`http://127.0.0.1:${port}/sources`);
+      return /and 2 more.*move the files themselves/s.test(await page.text());
+    });
+    expect(await get('status')).toMatchObject({ sources: [{ ignored: { total: 7 } }] });
+  });
+});
