@@ -267,10 +267,10 @@ function wasUnauthorized({ history }: Entry): boolean {
   return history?.at(-1)?.httpStatus === 401;
 }
 
-function report({ on, context }: Line, step: Step, { batch, order }: Entry): void {
+function report({ on, context }: Line, step: Step, { batch, order, lastAt = 0 }: Entry): void {
   const { purchaseOrderNumber } = order;
   if (step.kind === 'accept' || step.kind === 'dead') on.outcome();
-  if (step.kind === 'accept') on.accepted(purchaseOrderNumber);
+  if (step.kind === 'accept') on.accepted(purchaseOrderNumber, lastAt);
   if (step.kind !== 'dead') return;
   const { state: outcome, answer } = step.entry;
   orderDead(context.log, {

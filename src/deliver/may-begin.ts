@@ -25,8 +25,8 @@ export type Line = {
 
 /** Called while orders are delivered. */
 export type DeliveryEvents = {
-  /** An order was accepted: later it is evidence that a list is complete. */
-  accepted(number: string): void;
+  /** An order was accepted, by an attempt that began at `since`: later it is evidence that a list is complete. */
+  accepted(number: string, since: number): void;
   /** An order has its outcome. */
   outcome(): void;
   /** Redis lost part of the ledger: the API's list must be read before anything more is sent. */

@@ -9,7 +9,8 @@
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
 --      letters that the order takes ('' none; a list of batch, '' for orders that have another number now, field, expected
---      text, new text, '' to leave it), does a reader admit the order? ('1'), is the order certainly not at the API? ('1')
+--      text, new text, '' to leave it), does a reader admit the order? ('1'), is the order certainly not at the API? ('1'),
+--      the last order that was sent to show how far the list reaches, where this one is the next ('' it is not; '=' and its text), and its text
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
@@ -18,7 +19,7 @@
 -- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 20) .. '$'
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 22) .. '$'
 local TURN = 'hold:list'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
@@ -50,7 +51,7 @@ local function takesTurn(number, intended)
   if not isDue or turn == number then return true end
   if turn then return false end
   turn = number
-  redis.call('HSET', listProof, 'turn', number)
+  redis.call('HSET', listProof, 'turn', number, 'turnAt', intended)
   redis.call('HSET', breaker, TURN,
     cjson.encode({ code = 'list-unproved', reason = unproved, since = tonumber(intended), turn = number }))
   return true
@@ -124,7 +125,7 @@ local function score(set, number, at)
 end
 
 local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent)
+  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent, witnessBefore, witness)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
@@ -137,6 +138,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
   if known ~= '' and not takesTurn(number, intended) then return -2 end
+  if witnessBefore ~= '' and witnessBefore ~= '=' .. (redis.call('HGET', listProof, 'witness') or '') then return 0 end
   if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
@@ -149,6 +151,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
     redis.call('LTRIM', actions, -20, -1)
   end
   if isAbsent == '1' then passTurnOn(number) end
+  if witness ~= '' then redis.call('HSET', listProof, 'witness', witness) end
   sequence = sequence + 1
   if outcome == '' then return sequence end
   if closing ~= '' and hasLetters then closeBefore(number, closing, batch, ordinal) end

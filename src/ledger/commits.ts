@@ -49,6 +49,8 @@ export type Change = {
   rows?: readonly RowClaim[];
   /** The API certainly does not have the order: another one may prove that its list is complete. */
   isAbsent?: boolean;
+  /** The order is sent again to show how far the list reaches: the text of the last one that was, and its own. */
+  witness?: { before: string; text: string };
   /** A reader admits the order: too late when its batch was canceled or has an outcome for it. */
   isAdmission?: boolean;
   /** The batch and the order in it that the change belongs to. */
@@ -137,6 +139,8 @@ function pack(change: Change, reached: Checkpoint): Packed {
       : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
     change.isAdmission ? '1' : '',
     change.isAbsent ? '1' : '',
+    change.witness ? `=${change.witness.before}` : '',
+    change.witness?.text ?? '',
     '',
   ];
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };

@@ -72,11 +72,11 @@ export function createLedger(deps: LedgerDeps) {
     entry: Entry,
     step: Step,
     operatorAction?: OperatorAction,
-    { followers = '', ...rows }: Pick<Change, 'rows' | 'followers'> = {},
+    { followers = '', ...more }: Pick<Change, 'rows' | 'followers' | 'witness'> = {},
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const isDone = await commit({ ...change, ...rows, ...actionOn(entry, operatorAction) });
+    const isDone = await commit({ ...change, ...more, ...actionOn(entry, operatorAction) });
     if (isDone && change.outcome !== undefined)
       onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;

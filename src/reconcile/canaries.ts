@@ -21,9 +21,10 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
   let remembered = Number.NEGATIVE_INFINITY;
   let latest: Canary | undefined;
 
-  /** The API has this order. */
-  async function remember(number: string): Promise<void> {
-    latest = { number, since: time.now() };
+  /** The API has this order, whose attempt began at `since`. */
+  async function remember(number: string, since: number): Promise<void> {
+    // The list may show an older one after a newer one was accepted, which shows more.
+    if (latest === undefined || since >= latest.since) latest = { number, since };
     if (clock.monotonic() - remembered < spacing) return;
     remembered = clock.monotonic();
     // The spacing is that of all daemons together.

@@ -3,7 +3,7 @@ import { createListBudget } from '../ledger/adopt.ts';
 import { spellingOf } from '../ledger/spellings.ts';
 import type { Unproved } from './list-proof.ts';
 
-/** An order that the API certainly has, and since when: a complete list must show it. */
+/** An order that the API certainly has, and when its attempt began: a complete list must show it. */
 export type Canary = { number: string; since: number };
 
 /** What a list is worth as evidence that an order is absent. */
@@ -53,22 +53,47 @@ export function judgeEvidence({
   if (missing) return { kind: 'bad', missing: missing.number };
   const [oldest] = grown;
   if (oldest)
-    return { kind: 'good', needed: WITH_CANARIES, reaches: agedUntil > 0 ? oldest.since : 0 };
+    return {
+      kind: 'good',
+      needed: WITH_CANARIES,
+      reaches: agedUntil > 0 ? oldest.since + settle : 0,
+    };
   if (canaries.length > 0 || underWay || agedUntil > 0) return { kind: 'early' };
   return { kind: 'good', needed: WITHOUT_CANARIES, reaches: 0 };
 }
 
+/** Whether a list lacks an order that it must show, and shows an older one: it does not only keep the newest. */
+export function isCut(
+  { canaries, listed }: Pick<ListSight, 'canaries' | 'listed'>,
+  evidence: Evidence,
+): boolean {
+  if (evidence.kind !== 'bad') return false;
+  const since = canaries.find(({ number }) => number === evidence.missing)?.since ?? 0;
+  return canaries.some((one) => one.since < since && listed.has(one.number));
+}
+
 /**
- * Whether a list shows what was created after an order that was sent at `sentAt`: a list that begins to
- * be cut shows older orders only. `young`: it need not show any of them yet; `none` is known.
+ * How far a list reaches that lacks an order which may have been created from `firstAt` until a settle after `sentAt`. It
+ * is cut there, unless it shows an order that was created before, and one that was created after.
  */
-export function witnessOf(
-  { canaries, listedFrom, settle }: Pick<ListSight, 'canaries' | 'listedFrom' | 'settle'>,
-  sentAt: number,
-): 'shown' | 'young' | 'none' {
-  const isYounger = ({ since }: Canary) => since >= sentAt;
-  if (!canaries.some(isYounger)) return 'none';
-  return grownOf(canaries, listedFrom, settle).some(isYounger) ? 'shown' : 'young';
+export type Reach =
+  | 'beyond'
+  /** It need not show any order yet that was created after. */
+  | 'early'
+  /** No order is known that was created after. */
+  | 'unknown'
+  /** It shows none that was created before. */
+  | 'short';
+
+export function reachOf(
+  { canaries, listed, settle }: Pick<ListSight, 'canaries' | 'listed' | 'settle'>,
+  { firstAt, sentAt }: { firstAt: number; sentAt: number },
+): Reach {
+  const isShown = ({ number }: Canary) => listed.has(number);
+  if (!canaries.some((one) => one.since < firstAt && isShown(one))) return 'short';
+  const younger = canaries.filter(({ since }) => since >= sentAt + settle);
+  if (younger.some(isShown)) return 'beyond';
+  return younger.length > 0 ? 'early' : 'unknown';
 }
 
 /** A canary that lists have not shown: since when, and in how many of them in a row. */

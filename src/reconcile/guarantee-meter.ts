@@ -142,6 +142,14 @@ export function createGuaranteeMeter({
     redis.hset(keys.guarantee, { kind }).catch(onTrouble);
   }
 
+  /** Whether a list lacked an order that it must show, and showed an older one. */
+  function sawCut(isCut: boolean): void {
+    const noted = isCut
+      ? redis.hset(keys.guarantee, { cut: 1 })
+      : redis.hdel(keys.guarantee, 'cut');
+    noted.catch(onTrouble);
+  }
+
   /** Reads the list when a created order should be in it by now, and nobody has read it for an hour. */
   async function tick(list: ReadList): Promise<void> {
     if (!(await isDue())) return;
@@ -168,7 +176,7 @@ export function createGuaranteeMeter({
     return isOld && now - Number(asked ?? 0) >= HOUR && now >= nextAt;
   }
 
-  return { remember, watch, sawKind, tick };
+  return { remember, watch, sawKind, sawCut, tick };
 }
 
 /** `created` and `doubts`: number → when its call ended. `before`: the last complete list, and the doubts that it lacked. */

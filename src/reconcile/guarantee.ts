@@ -151,7 +151,8 @@ export async function readGuarantee(
   ]);
   const days = Object.entries(fields).filter(([field]) => isKept(field, now));
   const seen = days.map(([, day]) => JSON.parse(day) as Seen).reduce(joinSeen, NOTHING_SEEN);
-  const { listed = '0', kind } = fields;
+  const { listed = '0', cut } = fields;
+  const kind = cut ? 'cut' : fields['kind'];
   const before = Number(listed) - settle;
   const late = Number(oldest) <= before ? await redis.zcount(keys.unseen, '-inf', before) : 0;
   const overdue = { orders: late, longest: late === 0 ? 0 : Number(listed) - Number(oldest) };

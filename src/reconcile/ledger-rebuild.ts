@@ -40,7 +40,7 @@ type RebuildDeps = {
   log: Log;
   /** Makes the breaker notice at once that a hold changed. */
   refresh(): Promise<void>;
-  proof: Pick<ListProof, 'readFirst' | 'rules'>;
+  proof: Pick<ListProof, 'readFirst' | 'rules' | 'vouched'>;
 };
 
 /** `pending`: not yet, or not this time. `impossible`: this API offers no list. */
@@ -95,6 +95,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
       await later(epoch, obstacle);
       return 'pending';
     }
+    if (expected !== undefined) await proof.vouched(listed);
     ledgerRebuilt(log, { orders: listed.length, added });
     return (await finish(epoch, await proofOf(shown, expected))) ? 'done' : 'pending';
   }

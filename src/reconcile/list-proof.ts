@@ -7,6 +7,7 @@ import type { Known } from '../ledger/entry.ts';
 import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
+import type { Canaries } from './canaries.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
 import { askPaging, readPages, readShown } from './list-pages.ts';
@@ -46,6 +47,7 @@ type ListProofDeps = {
   owner: string;
   /** Enters listed orders into the ledger. */
   takeIn(listed: readonly Existing[], why: { isIntact: boolean }): Promise<unknown>;
+  canaries: Pick<Canaries, 'remember' | 'flush'>;
   on: ListProofEvents;
 };
 
@@ -56,6 +58,8 @@ type ListProofEvents = {
   watch(read: ReadList): ReadList;
   /** What kind of list it turned out to be. */
   kind(kind: ListKind): void;
+  /** Whether a list lacked an order that it must show, and showed an older one. */
+  cut(isCut: boolean): void;
 };
 
 /** Milliseconds between two questions whether the list has pages. */
@@ -68,12 +72,17 @@ const MOST_UNANSWERED = 6;
 const FIRST_PAUSE = 1 / 64;
 const LEAST_PAUSE = 250;
 
+/** When an order was created that others sent before, as ledger time. */
+const BEFORE_ALL = 1;
+
 /** What Redis has of the proof. */
 type Stored = {
   isDue: boolean;
   /** The ledger was new: it lost nothing. */
   isIntact: boolean;
   turn: string | undefined;
+  /** When its first attempt began. */
+  turnAt: number;
   before: number;
   reads: number;
   nextAt: number;
@@ -203,6 +212,8 @@ export function createListProof(deps: ListProofDeps) {
     readFirst,
     tick,
     rules,
+    sawCut: on.cut,
+    vouched: judge.vouched,
     /** Whether this process has looked what the list shows now. */
     hasLooked: () => hasLooked,
   };
@@ -231,7 +242,8 @@ async function readExisting(list: ReadList): Promise<FirstRead> {
 }
 
 /** Builds the step that compares a complete list with what it must show. */
-function createJudge({ store, lookup, settle, takeIn, on, rules: { mode } }: ListProofDeps) {
+function createJudge(deps: ListProofDeps) {
+  const { store, lookup, settle, takeIn, canaries, on, rules } = deps;
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
 
@@ -247,6 +259,7 @@ function createJudge({ store, lookup, settle, takeIn, on, rules: { mode } }: Lis
     const isComplete = isExpected ? showsKnown(before, shown) : hasGrown(before, shown);
     if (!(await isComplete)) return later(turn, before, shown.size);
     await takeIn(listed, { isIntact: before.isIntact });
+    await (turn === '' ? vouched(listed) : remember(turn, before.turnAt));
     on.kind(before.hasPages ? 'paged' : 'complete');
     if ((await run('passed', turn)) === 1) await on.refresh();
   }
@@ -296,12 +309,24 @@ function createJudge({ store, lookup, settle, takeIn, on, rules: { mode } }: Lis
     }
   }
 
+  /** Later lists must show it, too. */
+  async function remember(number: string, since: number): Promise<void> {
+    await canaries.remember(number, since);
+    await canaries.flush();
+  }
+
+  /** A person said how many orders a complete list shows: no order had to prove it. */
+  async function vouched([old]: readonly Existing[]): Promise<void> {
+    if (old !== undefined) await remember(old.purchaseOrderNumber, BEFORE_ALL);
+  }
+
   return Object.assign(judge, {
+    vouched,
     /** The list could not be read. */
     failed: async (turn: string, end: Unread) => later(turn, await storedProof(store), end),
     /** The configuration says that no proof is needed any more. */
     async assume(turn: string): Promise<void> {
-      await redis.hset(keys.listProof, { assumed: mode });
+      await redis.hset(keys.listProof, { assumed: rules.mode });
       if ((await run('passed', turn)) === 1) await on.refresh();
     },
   });
@@ -325,11 +350,13 @@ function whyWaiting({ turn, before, seen, isDoubtful }: Waiting): { code: string
 
 async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>): Promise<Stored> {
   const stored = await redis.hgetall(keys.listProof);
-  const { proof, turn, before = '0', reads = '0', nextAt = '0', paging, askedAt = '0' } = stored;
+  const { proof, turn, turnAt = '0', before = '0', reads = '0' } = stored;
+  const { nextAt = '0', paging, askedAt = '0' } = stored;
   return {
     isDue: proof === 'due',
     isIntact: stored['why'] === 'new',
     turn,
+    turnAt: Number(turnAt),
     before: Number(before),
     reads: Number(reads),
     nextAt: Number(nextAt),

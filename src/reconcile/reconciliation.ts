@@ -44,8 +44,8 @@ export type Reconciliation = AsyncDisposable & {
   establish(ledgerBefore?: string): Promise<void>;
   /** Aborts with PoSyncError `ledger-newer` when a newer version has changed the format of the ledger since the start. */
   outdated: AbortSignal;
-  /** The API has just answered that it created this order: from now on it may serve as a canary, and lists should show it. */
-  remember(number: string): void;
+  /** The API has just answered that it created this order, by an attempt that began at `since`: it may serve as a canary, and lists should show it. */
+  remember(number: string, since: number): void;
 };
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
@@ -68,7 +68,8 @@ export function createReconciliation(
     rules: { mode, isProtected },
     owner,
     takeIn: createTakeIn({ store, ledger, policy, log }),
-    on: { refresh, watch: meter.watch, kind: meter.sawKind },
+    canaries,
+    on: { refresh, watch: meter.watch, kind: meter.sawKind, cut: meter.sawCut },
   });
   const shared = { store, ledger, owner, policy, log, proof };
   const delivery = {
@@ -102,10 +103,10 @@ export function createReconciliation(
     await breaker.refresh(true);
   }
 
-  function remember(number: string): void {
+  function remember(number: string, since: number): void {
     meter.remember(number);
     canaries
-      .remember(number)
+      .remember(number, since)
       .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 

@@ -2,9 +2,15 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { PATIENCE } from '../ledger/state-machine/after-list.ts';
 import { mayBeThere } from '../ledger/state-machine/decision.ts';
 import { next } from '../ledger/state-machine/next.ts';
-import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/state-machine/step.ts';
+import {
+  isSendable,
+  type ListEvent,
+  type Policy,
+  type Step,
+} from '../ledger/state-machine/step.ts';
 import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -15,9 +21,10 @@ import {
   type Canary,
   collectRows,
   type Evidence,
+  isCut,
   judgeEvidence,
   type ListSight,
-  witnessOf,
+  reachOf,
 } from './evidence.ts';
 import { withListLease } from './list-lease.ts';
 import { createListNews, listState, paceLists } from './list-pace.ts';
@@ -36,7 +43,7 @@ type VerifierDeps = {
     /** The API takes no order at all. */
     isAway(): boolean;
   };
-  proof: Pick<ListProof, 'read' | 'rules'>;
+  proof: Pick<ListProof, 'read' | 'rules' | 'sawCut'>;
 };
 
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
@@ -56,6 +63,8 @@ type Reading = {
   evidence: Evidence | undefined;
   settle: number;
   canaries: readonly Canary[];
+  listed: ReadonlySet<string>;
+  witness: Witness;
   /** This process has watched ledger time for a settle: a wait is as long as it seems. */
   isWatched: boolean;
   /** Inconclusive lists in a row, including this one. */
@@ -93,10 +102,10 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
   const numbers = [...inDoubt, ...dueAgain.filter((number) => reading.rows.has(number))];
   for (const one of await deps.ledger.lookup(numbers)) {
     if (one.kind !== 'open' || !mayBeThere(one.entry) || one.entry.state === 'inDoubt') continue;
-    const proof = await absenceProof(deps, one.entry, reading);
-    const event = eventFor(one.entry, reading, proof, deps.store.time.now());
+    const decision = await decide(deps, one.entry, reading);
     const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
-    if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event, proof);
+    if (decision.event.kind === 'found' || !isSending)
+      await apply(deps, one.entry, reading, decision);
   }
 }
 
@@ -110,7 +119,8 @@ async function read(
   const listedFrom = time.now();
   const isWatched = time.watched() >= deps.policy.settle;
   await deps.canaries.flush();
-  const canaries = await deps.canaries.all();
+  const witness = await readWitness(deps);
+  const canaries = [...(await deps.canaries.all()), ...witness.canary];
   const wanted = new Set([...numbers, ...others, ...canaries.map(({ number }) => number)]);
   const { rows, respelled, take } = collectRows(numbers, wanted);
   const end = await deps.proof.read(take);
@@ -127,7 +137,7 @@ async function read(
   );
   const isAway = deps.delivery.isAway() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
-  return { ...sight, end, rows, respelled, evidence, isWatched, unclear, isAway };
+  return { ...sight, end, rows, respelled, evidence, witness, isWatched, unclear, isAway };
 }
 
 async function judge(
@@ -137,7 +147,10 @@ async function judge(
   await canaries.age(sight);
   const unproved = await unprovedBy(store, proof.rules.mode);
   const underWay = (await ledger.nextDue('due')) !== undefined;
-  return judgeEvidence({ ...sight, underWay, unproved, agedUntil: await canaries.agedUntil() });
+  const agedUntil = await canaries.agedUntil();
+  const evidence = judgeEvidence({ ...sight, underWay, unproved, agedUntil });
+  if (evidence.kind === 'good' || evidence.kind === 'bad') proof.sawCut(isCut(sight, evidence));
+  return evidence;
 }
 
 async function countUnclear(
@@ -150,37 +163,88 @@ async function countUnclear(
   return 0;
 }
 
-/** Whether a list that lacks an order shows one that was created after it; `alone`: none is known. */
-type AbsenceProof = 'yes' | 'alone' | 'no';
+/** The one order in doubt that is sent again to show how far the list reaches, until the list has shown it. */
+type Witness = {
+  /** When it was chosen, and its number, as it is stored; '' before the first one. */
+  text: string;
+  number: string;
+  /** It was created: a complete list must show it. */
+  canary: readonly Canary[];
+  /** The API may have it twice: no other one is sent. */
+  isOpen: boolean;
+  /** It is still tried: the others wait for what it shows. */
+  isTried: boolean;
+  /** No other order is about to be sent, which would show as much. */
+  isNeeded: boolean;
+};
+
+async function readWitness({ ledger, store, policy }: VerifierDeps): Promise<Witness> {
+  const { redis, keys, time } = store;
+  const now = time.now();
+  const text = (await redis.hget(keys.listProof, 'witness')) ?? '';
+  const due = await ledger.nextDue('due');
+  const isNeeded = due === undefined || due > now + policy.settle;
+  const number = text.slice(text.indexOf(' ') + 1);
+  const [known] = text === '' ? [] : await ledger.lookup([number]);
+  const canary = known?.kind === 'accepted' ? [{ number, since: Number.parseInt(text, 10) }] : [];
+  const entry = known?.kind === 'open' ? known.entry : undefined;
+  // The last attempt of one that the API refused created nothing.
+  const isOpen = entry !== undefined && entry.refusal === undefined;
+  return { text, number, canary, isOpen, isTried: isOpen && isTried(entry, now, policy), isNeeded };
+}
+
+/** It changes as it is sent and looked up; one whose file a person holds does not. */
+function isTried(entry: Entry, now: number, { backoff, settle }: Policy): boolean {
+  const isInProgress = isSendable(entry) || entry.state === 'sending' || entry.state === 'unknown';
+  return isInProgress && now < entry.version + backoff(entry.used) + PATIENCE * settle;
+}
+
+/** What a list says about an order, what follows, and whether the order is sent to show how far the list reaches. */
+type Decision = { event: ListEvent; step: Step; isWitness: boolean };
 
 /**
- * A list that lacks an order must show one that was created after it. Where none was, one order is sent
- * again: it shows the others whether the list begins to be cut just here.
+ * A list that lacks an order must show one that was created before it and one after it. Where none was after it, one order is sent
+ * again, and no other until the list has shown it: it shows whether the list begins to be cut just here.
  */
-async function absenceProof(
-  { ledger, proof, store, policy }: VerifierDeps,
-  entry: Entry,
-  reading: Reading,
-): Promise<AbsenceProof> {
-  if (proof.rules.mode !== 'prove' || reading.evidence?.kind !== 'good') return 'yes';
-  switch (witnessOf(reading, entry.maybeSentAt ?? 0)) {
-    case 'shown':
-      return 'yes';
-    case 'young':
-      return 'no';
-    case 'none': {
-      const { redis, keys, time } = store;
-      const due = await ledger.nextDue('due');
-      const isNext = due === undefined || due > time.now() + policy.settle;
-      const sentAlone = Number((await redis.hget(keys.verification, 'sentAlone')) ?? 0);
-      const newest = Math.max(0, ...reading.canaries.map(({ since }) => since));
-      return isNext && sentAlone <= newest ? 'alone' : 'no';
-    }
-  }
+async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promise<Decision> {
+  const { proof, policy, store } = deps;
+  const at = store.time.now();
+  const by = (isProved: boolean) => {
+    const event = eventFor(entry, reading, isProved, at);
+    return { event, step: next(entry, event, policy) };
+  };
+  const { maybeSentAt: sentAt = 0, firstAt = sentAt } = entry;
+  const reach = proof.rules.mode === 'prove' ? reachOf(reading, { firstAt, sentAt }) : 'beyond';
+  const unproved = { ...by(reach === 'beyond'), isWitness: false };
+  if (reach !== 'unknown' || unproved.event.kind !== 'inconclusive') return unproved;
+  if (!isNext(entry, reading)) return unproved;
+
+  const alone = by(true);
+  const isSentAgain = alone.step.kind === 'move' && alone.step.entry.state === 'retry';
+  if (!isSentAgain || (await isStopped(store, entry))) return unproved;
+  return { ...alone, isWitness: true };
+}
+
+/** A person stopped the file of the order: it would not be sent. */
+async function isStopped(
+  { redis, keys }: VerifierDeps['store'],
+  { batch }: Entry,
+): Promise<boolean> {
+  const stopped = await redis.hmget(keys.batch(batch), 'cancelled', 'held');
+  return stopped.some((since) => since !== null);
+}
+
+/** It may be sent to show how far the list reaches: it did before, or the list has shown the last one that did. */
+function isNext({ order }: Entry, { witness, listed }: Reading): boolean {
+  const { number, canary, isOpen, isNeeded } = witness;
+  if (!isNeeded) return false;
+  return isOpen
+    ? number === order.purchaseOrderNumber
+    : canary.every((one) => listed.has(one.number));
 }
 
 /** What this list says about one order in doubt. */
-function eventFor(entry: Entry, reading: Reading, proof: AbsenceProof, at: number): ListEvent {
+function eventFor(entry: Entry, reading: Reading, isProved: boolean, at: number): ListEvent {
   const {
     listedFrom,
     end,
@@ -189,22 +253,25 @@ function eventFor(entry: Entry, reading: Reading, proof: AbsenceProof, at: numbe
     evidence,
     isWatched,
     unclear: inARow,
-    isAway,
+    witness,
   } = reading;
-  const shown = rows.get(entry.order.purchaseOrderNumber);
+  const { purchaseOrderNumber: number } = entry.order;
+  const shown = rows.get(number);
   if (shown) return foundIn(shown, entry, at);
-  const other = respelled.get(entry.order.purchaseOrderNumber);
+  const other = respelled.get(number);
   if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
-  const isGood = evidence?.kind === 'good' && proof !== 'no';
+  // Only the last list of those that it takes must prove how far it reaches.
+  const isGood = evidence?.kind === 'good' && (isProved || entry.absences + 1 < evidence.needed);
   // It may have been created as soon as its first attempt began.
   if (isGood && firstAt > evidence.reaches)
     return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
-  const answer =
-    end.kind === 'complete' ? unclearAnswer(evidence, proof !== 'no') : ofList(end.said);
+  const answer = end.kind === 'complete' ? unclearAnswer(evidence, isProved) : ofList(end.said);
   // A list that is good for other orders only does not end the series for this one.
   const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
+  const waitsForWitness = evidence?.kind === 'good' && witness.isTried && witness.number !== number;
+  const isAway = reading.isAway || waitsForWitness;
   return { kind: 'inconclusive', at, listedFrom, inARow: lists, answer, isAway };
 }
 
@@ -216,22 +283,21 @@ function ofList(said: Answer): Answer {
 async function apply(
   deps: VerifierDeps,
   entry: Entry,
-  event: LedgerEvent,
-  proof: AbsenceProof,
+  reading: Reading,
+  { event, step, isWitness }: Decision,
 ): Promise<void> {
-  const { ledger, log, policy, delivery, store } = deps;
-  const step = next(entry, event, policy);
-  const isSentAgain = step.kind === 'move' && step.entry.state === 'retry';
-  // Before it is sent: the next one waits for an order that is accepted since.
-  if (proof === 'alone' && isSentAgain)
-    await store.redis.hset(store.keys.verification, { sentAlone: store.time.now() });
+  const { ledger, log, delivery, canaries } = deps;
   const times = step.kind === 'accept' ? step.times : undefined;
   if (times) await ledger.listedTwice.add(entry.order.purchaseOrderNumber, times);
-  if (!(await ledger.take(entry, step))) return;
   const { batch, order } = entry;
   const { purchaseOrderNumber: number } = order;
+  const witness = { before: reading.witness.text, text: `${event.at} ${number}` };
+  if (!(await ledger.take(entry, step, undefined, isWitness ? { witness } : {}))) return;
   const outcome = outcomeOf(step);
-  if (step.kind === 'accept') await delivery.onVerdict(entry, true);
+  if (step.kind === 'accept') {
+    await canaries.remember(number, entry.firstAt ?? event.at);
+    await delivery.onVerdict(entry, true);
+  }
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
   if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry, false);
   if (step.kind === 'dead')

@@ -118,18 +118,26 @@ describe('an idempotency key', () => {
   });
 
   it('does not send an order of a canceled batch again: the list decides', async () => {
-    await using keyed = await openKeyedApi(({ order }) => ({
-      drop: true,
-      store: order?.purchaseOrderNumber === 'PO-1',
-    }));
+    const isOther = (number = '') => number === 'OLD' || number === 'NEW';
+    await using keyed = await openKeyedApi(({ order }) =>
+      isOther(order?.purchaseOrderNumber)
+        ? undefined
+        : { drop: true, store: order?.purchaseOrderNumber === 'PO-1' },
+    );
     await using rig = await openKeyedRig(keyed, { backoff: { initial: DAY, max: DAY } });
+    await rig.submit('b0', ['OLD']);
+    await rig.settled();
     await rig.submit('b1', ['PO-1', 'PO-2']);
     const areDoubted = async () =>
       (await entryIn(rig, 'PO-1')).repeats && (await entryIn(rig, 'PO-2')).repeats;
     await until('the doubts', areDoubted);
     const { redis, keys, time } = rig.store;
     await rig.batches.cancel('b1', { at: time.now(), who: 'anna' });
-    await redis.zadd(keys.due, time.now(), 'PO-1', time.now(), 'PO-2');
+    const cancelled = time.now();
+    await redis.zadd(keys.due, cancelled, 'PO-1', cancelled, 'PO-2');
+    // Orders that are created before and a settle later show that the list is complete there.
+    await until('a settle', () => time.now() - cancelled > 300);
+    await rig.submit('b2', ['NEW']);
     await until('the list', async () => {
       const { state, repeats } = await entryIn(rig, 'PO-2');
       return state === 'retry' && !repeats;
@@ -137,6 +145,6 @@ describe('an idempotency key', () => {
     await redis.zadd(keys.due, time.now(), 'PO-2');
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 1, cancelled: 1 } });
-    expect(keyed.api.calls.filter(({ endpoint }) => endpoint === 'create')).toHaveLength(2);
+    expect(keyed.api.calls.filter(({ endpoint }) => endpoint === 'create')).toHaveLength(4);
   });
 });

@@ -1,10 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  type Absence,
-  ageCanaries,
-  judgeEvidence,
-  witnessOf,
-} from '../../src/reconcile/evidence.ts';
+import { type Absence, ageCanaries, judgeEvidence, reachOf } from '../../src/reconcile/evidence.ts';
 
 const base = {
   listedFrom: 1_000_000,
@@ -51,7 +46,7 @@ it('after canaries were replaced, a list says nothing about orders older than th
   expect(judgeEvidence({ ...base, canaries, agedUntil: 1 })).toEqual({
     kind: 'good',
     needed: 2,
-    reaches: since,
+    reaches: since + base.settle,
   });
   expect(judgeEvidence({ ...base, canaries: [], agedUntil: 1 })).toEqual({ kind: 'early' });
 });
@@ -64,13 +59,25 @@ it('a list that is not proved complete proves nothing, whatever it shows', () =>
   });
 });
 
-it('absence needs a younger order that the list must show, where one was created', () => {
-  const sentAt = base.listedFrom - 3 * base.settle;
-  const older = { number: 'OLDER', since: sentAt - 1 };
-  expect(witnessOf({ ...base, canaries: [older] }, sentAt)).toBe('none');
-  expect(witnessOf({ ...base, canaries: [older, young('YOUNGER')] }, sentAt)).toBe('young');
-  expect(witnessOf({ ...base, canaries: [older, grown('YOUNGER')] }, sentAt)).toBe('shown');
-});
+/** An order in doubt that was sent first at `firstAt`, and last at `sentAt`. */
+const doubt = { firstAt: 500_000, sentAt: 600_000 };
+const older = { number: 'OLDER', since: doubt.firstAt - 1 };
+const between = { number: 'BETWEEN', since: doubt.sentAt + base.settle - 1 };
+const younger = { number: 'YOUNGER', since: doubt.sentAt + base.settle };
+
+it.each([
+  ['nothing', [], [], 'short'],
+  ['an order that is hidden before it', [older, younger], ['YOUNGER'], 'short'],
+  ['an order before it only', [older], ['OLDER'], 'unknown'],
+  ['one that may have been created before it', [older, between], ['OLDER', 'BETWEEN'], 'unknown'],
+  ['one before it, and not yet one after it', [older, younger], ['OLDER'], 'early'],
+  ['one before it and one after it', [older, younger], ['OLDER', 'YOUNGER'], 'beyond'],
+] as const)(
+  'how far a list reaches that lacks an order in doubt and shows %s',
+  (_, canaries, shown, reach) => {
+    expect(reachOf({ ...base, canaries, listed: new Set(shown) }, doubt)).toBe(reach);
+  },
+);
 
 /** Canaries by age, oldest first: A to E. */
 const ages = ['A', 'B', 'C', 'D', 'E'].map((number, i) => ({ number, since: 1000 * (i + 1) }));

@@ -230,6 +230,12 @@ it('the kind of the list is the last one that was found', async () => {
   expect(await measured('A4')).toMatchObject({ holds: true, measured: 'paged' });
   meter.sawKind('cut');
   expect(await measured('A4')).toMatchObject({ holds: false, measured: 'cut' });
+  meter.sawKind('complete');
+  // A later list shows an older order and lacks a younger one.
+  meter.sawCut(true);
+  expect(await measured('A4')).toMatchObject({ holds: false, measured: 'cut' });
+  meter.sawCut(false);
+  expect(await measured('A4')).toMatchObject({ holds: true, measured: 'complete' });
 });
 
 describe('the list is read for the meter', () => {

@@ -4,8 +4,10 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
+import type { Verdict } from '../../src/ledger/state-machine/step.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { listState } from '../../src/reconcile/list-pace.ts';
+import type { ListMode } from '../../src/reconcile/list-proof.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
@@ -15,11 +17,12 @@ const { settle } = policy;
 const LOST = { code: 'no-answer', message: 'no complete answer' };
 
 /** A verifier over a real Redis; time and what the list shows are the test's. */
-async function openVerifierRig() {
+async function openVerifierRig(mode: ListMode = 'trust') {
   await using stack = new AsyncDisposableStack();
   const { redis, keys, identity } = stack.use(await openTestRedis());
   const { log, lines } = capturedLog();
   const onVerdict = async () => undefined;
+  await redis.hset(keys.identity, { epoch: 'test' });
   const ledger = createLedger({ redis, keys, identity });
   const rig = {
     now: 1_000_000,
@@ -45,14 +48,14 @@ async function openVerifierRig() {
     policy,
     log,
     canaries,
-    proof: { read: list, rules: { mode: 'trust', isProtected: false } },
+    proof: { read: list, rules: { mode, isProtected: false }, sawCut: () => undefined },
     delivery: { onVerdict, isAway: () => false },
   });
 
   let ordinal = -1;
 
   /** Puts an order into the ledger whose attempt ended without an answer just now. */
-  async function doubt(number: string): Promise<void> {
+  async function doubt(number: string, more: Partial<Entry> = {}): Promise<void> {
     ordinal += 1;
     const entry: Entry = entryOf({ order: orderOf(number), ordinal, version: rig.now });
     const unknown: Entry = {
@@ -61,6 +64,7 @@ async function openVerifierRig() {
       state: 'unknown',
       maybeSentAt: rig.now,
       answer: LOST,
+      ...more,
     };
     await ledger.enter(entry, undefined, rig.now);
     await ledger.take(entry, { kind: 'move', entry: unknown, doubt: rig.now + settle });
@@ -95,8 +99,8 @@ async function openVerifierRig() {
 describe('verifier', () => {
   it('leaves an order to a person only after lists lacked a canary for ten settles', async () => {
     await using opened = await openVerifierRig();
-    const { canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    const { rig, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD', rig.now);
     await tickAfter(2 * settle);
     await doubt('A');
     await tickAfter(settle);
@@ -160,7 +164,7 @@ describe('verifier', () => {
   it('gives each order ten settles, also if lists were bad long before', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    await canaries.remember('OLD', rig.now);
     await tickAfter(2 * settle);
     await doubt('A');
     await tickAfter(settle);
@@ -180,7 +184,7 @@ describe('verifier', () => {
   it('sends an order again after two good lists, one settle apart, that lack it', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    await canaries.remember('OLD', rig.now);
     rig.shown = ['OLD'];
     await tickAfter(2 * settle);
     await doubt('A');
@@ -196,7 +200,7 @@ describe('verifier', () => {
   it('accepts an order that waits to be sent again when a list that is read for another one shows it', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    await canaries.remember('OLD', rig.now);
     rig.shown = ['OLD'];
     await tickAfter(2 * settle);
     await doubt('A');
@@ -241,7 +245,7 @@ describe('verifier', () => {
   it('does not count the first lists of a process that cannot know how long the order waited', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    await canaries.remember('OLD', rig.now);
     rig.shown = ['OLD'];
     await tickAfter(2 * settle);
     await doubt('A');
@@ -258,7 +262,7 @@ describe('verifier', () => {
   it('decides nothing about an order whose call this process has in flight, unless the list shows it', async () => {
     await using opened = await openVerifierRig();
     const { rig, ledger, canaries, doubt, tickAfter, stateOf } = opened;
-    await canaries.remember('OLD');
+    await canaries.remember('OLD', rig.now);
     rig.shown = ['OLD'];
     await tickAfter(2 * settle);
     await doubt('A');
@@ -285,7 +289,7 @@ describe('verifier', () => {
   it('reads lists at least a tenth of a settle apart, also when they decide nothing', async () => {
     await using opened = await openVerifierRig();
     const { rig, canaries, doubt, tickAfter } = opened;
-    await canaries.remember('CANARY');
+    await canaries.remember('CANARY', rig.now);
     rig.now += 3 * settle;
     await doubt('MISSING');
     await tickAfter(settle);
@@ -293,5 +297,110 @@ describe('verifier', () => {
     expect(rig.lists).toBe(1);
     await tickAfter(1);
     expect(rig.lists).toBe(2);
+  });
+});
+
+describe('of orders in doubt that nothing was created after', () => {
+  /** Three orders in doubt, of which two lists have shown nothing; which of them are sent again. */
+  async function openDoubts() {
+    const opened = await openVerifierRig('prove');
+    const { rig, canaries, doubt, tickAfter, ledger } = opened;
+    await canaries.remember('OLD', rig.now);
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    for (const number of ['A', 'B', 'C']) await doubt(number);
+    const sentAgain = () => ledger.numbersDue('due', Number.MAX_SAFE_INTEGER, 10);
+    const read = () => tickAfter(settle);
+    for (const _ of [1, 2, 3]) await read();
+
+    /** The order that is sent again gets its answer. */
+    async function answer(verdict: Verdict): Promise<void> {
+      const [number = ''] = await sentAgain();
+      const [known] = await ledger.lookup([number]);
+      if (known?.kind !== 'open') throw new Error('no order is sent again');
+      const sending = next(known.entry, { kind: 'begin', at: rig.now, deadline: rig.now }, policy);
+      if (sending.kind !== 'move') throw new Error('it is not sent');
+      await ledger.take(known.entry, sending);
+      const { attempt } = sending.entry;
+      const step = next(sending.entry, { kind: 'answered', at: rig.now, attempt, verdict }, policy);
+      await ledger.take(sending.entry, step);
+    }
+
+    return { ...opened, sentAgain, read, answer };
+  }
+
+  it('one is sent again, and the others only when the list has shown it', async () => {
+    await using opened = await openDoubts();
+    const { rig, sentAgain, read, answer } = opened;
+    expect(await sentAgain()).toEqual(['A']);
+    await answer({ kind: 'accepted' });
+    await read();
+    expect(await sentAgain()).toEqual([]);
+    rig.shown = ['OLD', 'A'];
+    await read();
+    expect(await sentAgain()).toEqual(['B', 'C']);
+  });
+
+  it('that one is sent again while its answer is lost, and the others wait for it longer than ten settles', async () => {
+    await using opened = await openDoubts();
+    const { rig, sentAgain, read, answer, stateOf } = opened;
+    for (let losses = 0; losses < 5; losses += 1) {
+      expect(await sentAgain()).toEqual(['A']);
+      await answer({ kind: 'unknown', answer: LOST, free: true });
+      for (const _ of [1, 2, 3]) await read();
+    }
+    expect(await stateOf('B')).toBe('unknown');
+    await answer({ kind: 'accepted' });
+    rig.shown = ['OLD', 'A'];
+    for (const _ of [1, 2, 3]) await read();
+    expect(await sentAgain()).toEqual(['B', 'C']);
+  });
+
+  it('all go to a person once the attempts of that one are used up', async () => {
+    await using opened = await openDoubts();
+    const { sentAgain, read, answer, stateOf } = opened;
+    for (let used = 0; used < policy.attempts; used += 1) {
+      await answer({ kind: 'unknown', answer: LOST });
+      for (const _ of [1, 2, 3]) await read();
+    }
+    expect(await sentAgain()).toEqual([]);
+    for (let lists = 0; lists < 25; lists += 1) await read();
+    for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
+  });
+
+  it('the next one is sent when the API refuses it', async () => {
+    await using opened = await openDoubts();
+    const { sentAgain, read, answer } = opened;
+    await answer({ kind: 'refused', answer: LOST });
+    await read();
+    expect(await sentAgain()).toEqual(['B']);
+  });
+
+  it('all go to a person where the list never shows it, which they name', async () => {
+    await using opened = await openDoubts();
+    const { read, answer, stateOf, ledger } = opened;
+    await answer({ kind: 'accepted' });
+    for (let lists = 0; lists < 11; lists += 1) await read();
+    expect(await stateOf('B')).toBe('inDoubt');
+    const [known] = await ledger.lookup(['C']);
+    const answered = known?.kind === 'open' ? known.entry.answer?.message : '';
+    expect(answered).toBe(
+      "the API's list lacks order A, which it must contain, so it proves nothing",
+    );
+  });
+
+  it('none is refused or given up for a list that does not show how far it reaches', async () => {
+    await using opened = await openVerifierRig('prove');
+    const { rig, canaries, tickAfter, stateOf, doubt } = opened;
+    await canaries.remember('OLD', rig.now);
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    await doubt('A', { refusal: LOST });
+    for (const _ of [1, 2, 3]) await tickAfter(settle);
+    expect(await stateOf('A')).toBe('unknown');
+    await canaries.remember('NEW', rig.now);
+    rig.shown = ['OLD', 'NEW'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('refused');
   });
 });

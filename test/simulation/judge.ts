@@ -92,15 +92,17 @@ export function judge(world: World): Judgement {
 }
 
 /**
- * Where the list is cut from the start without a word, the one order that showed it may have been there
- * before; and an API that refuses duplicates refuses what the list hid.
+ * Where the list is cut without a word, or an archive hides what is old, the one order that was sent to show it, which delivery
+ * names, may have been there before; and an API that refuses duplicates refuses what the list hid.
  */
-function excuseHidden(faults: FaultFound[], { weather, api }: World): void {
-  const isCut = !['all', 'paged', 'paged on request', 'limited'].includes(weather.listKind);
-  if (!isCut || weather.hadBefore === 0) return;
+function excuseHidden(faults: FaultFound[], { weather, api, named }: World): void {
+  const { listKind, archiveAfter } = weather;
+  const isWhole = ['all', 'paged', 'paged on request', 'limited'].includes(listKind);
+  if (isWhole && archiveAfter === Number.POSITIVE_INFINITY) return;
   const doubled = faults.filter(({ fault }) => fault === 'double');
   const [first] = doubled;
-  if (doubled.length === 1 && first?.detail.includes('stored 2 times'))
+  const isNamed = first !== undefined && named.has(first.number);
+  if (doubled.length === 1 && isNamed && first.detail.includes('stored 2 times'))
     faults.splice(faults.indexOf(first), 1);
   const isRefused = ({ fault, number, detail }: FaultFound) =>
     fault === 'falsely given up' && detail.startsWith('refused') && api.before.has(number);

@@ -84,11 +84,14 @@ export const commit: Port = (store, keys, args) => {
       done.push(-2);
       continue;
     }
-    if (!takeRows(ledger, rows)) {
+    const [witnessBefore = '', witness = ''] = fields.slice(20);
+    const isNext = witnessBefore === `=${store.hget(listProof, 'witness') ?? ''}`;
+    if ((witnessBefore !== '' && !isNext) || !takeRows(ledger, rows)) {
       done.push(0);
       continue;
     }
     if (fields[19] === '1') turn.passOn(number);
+    if (witness !== '') store.hset(listProof, 'witness', witness);
     if (entry === '') store.del(`${prefix}:o:${number}`);
     else store.set(`${prefix}:o:${number}`, entry);
     score(store, due, dueAt, number);
@@ -118,6 +121,7 @@ function openTurn(store: Store, keys: { listProof: string; breaker: string }, re
     if (turn !== undefined) return false;
     turn = number;
     store.hset(keys.listProof, 'turn', number);
+    store.hset(keys.listProof, 'turnAt', String(since));
     const hold = { code: 'list-unproved', reason, since, turn };
     store.hset(keys.breaker, TURN, JSON.stringify(hold));
     return true;

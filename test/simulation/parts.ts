@@ -23,7 +23,14 @@ import { createRedisTime, type RedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';
 import type { Connection } from './connection.ts';
 import { partnerOf } from './partner-calls.ts';
-import { blindCanaries, blindList, hopefulList, weakBreaker, weakLedger } from './safeguards.ts';
+import {
+  blindCanaries,
+  blindList,
+  hopefulList,
+  weakBreaker,
+  weakLedger,
+  withoutReach,
+} from './safeguards.ts';
 import { KEYS as keys } from './setting.ts';
 import { createSettling } from './settling.ts';
 import { toldLedger, watchedLedger } from './story.ts';
@@ -126,7 +133,7 @@ export async function openParts(
     breaker,
     on: {
       rolledBack: establish,
-      accepted: (number) => void canaries.remember(number).catch(onTrouble),
+      accepted: (...order) => void canaries.remember(...order).catch(onTrouble),
       outcome: nothing,
     },
   });
@@ -140,13 +147,14 @@ export async function openParts(
     rules: { mode: environmentOf(config).list, isProtected: false },
     owner: host.name,
     takeIn: createTakeIn({ store, ledger, policy, log }),
-    on: { refresh, watch: (read) => read, kind: nothing },
+    canaries,
+    on: { refresh, watch: (read) => read, kind: nothing, cut: nothing },
   });
   const verifier = createVerifier({
     ...base,
     store,
     canaries,
-    proof,
+    proof: around.breach === 'no reach of the list' ? withoutReach(proof) : proof,
     delivery: {
       onVerdict: learnFrom(breaker, store.time),
       isAway: () => isAway(breaker),

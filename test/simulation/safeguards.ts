@@ -6,6 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { Policy, Step } from '../../src/ledger/state-machine/step.ts';
 import type { Canaries } from '../../src/reconcile/canaries.ts';
+import type { ListProof } from '../../src/reconcile/list-proof.ts';
 import { unsent } from './answers.ts';
 import type { Breach } from './weather.ts';
 
@@ -90,6 +91,11 @@ function withoutFollowers(ledger: Ledger): Ledger {
       },
     },
   };
+}
+
+/** Orders in doubt trust the list; the order of a new ledger proves it all the same. */
+export function withoutReach(proof: ListProof) {
+  return { ...proof, rules: { ...proof.rules, mode: 'trust' as const } };
 }
 
 /** A circuit breaker that nothing trips, or that does not see a person's pause. */

@@ -101,6 +101,8 @@ const fields = fc.tuple(
   maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
   fc.constantFrom('', '1'),
   fc.constantFrom('', '', '1'),
+  fc.constantFrom('', '', '', '=', '=5 PO-1'),
+  fc.constantFrom('', '5 PO-1'),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);

@@ -4,6 +4,7 @@ import { dueTime } from '../../src/ledger/ledger.ts';
 import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
 import { ledgerTime } from './circuit-breaker-scripts.ts';
+import { STICKY_ORDER } from './network.ts';
 import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
@@ -26,10 +27,22 @@ export function standingOf(store: Store, number: string): Standing {
 }
 
 /** Delivery waits for a list that never shows what it must, and says so. */
-export function isStuckOnList(store: Store, { listKind }: Pick<Weather, 'listKind'>): boolean {
-  if (listKind === 'all' || listKind === 'healed' || listKind.startsWith('paged')) return false;
-  if (listKind === 'limited') return store.hget(KEYS.rebuild, 'why') !== null;
-  return store.hget(KEYS.breaker, 'hold:list')?.includes(LIST_INCOMPLETE) === true;
+export function isStuckOnList(
+  store: Store,
+  {
+    listKind,
+    archiveAfter,
+    stickyOrder,
+  }: Pick<Weather, 'listKind' | 'archiveAfter' | 'stickyOrder'>,
+): boolean {
+  const hold = store.hget(KEYS.breaker, 'hold:list') ?? '';
+  if (listKind === 'limited') return hold !== '' || store.hget(KEYS.rebuild, 'why') !== null;
+  const isWhole = listKind === 'all' || listKind === 'healed' || listKind.startsWith('paged');
+  // An archive may take what the list showed before the order that must prove it was sent.
+  const mayLack = !isWhole || archiveAfter < Number.POSITIVE_INFINITY;
+  // An order that never gets through, and that a person sends again each time, has the turn.
+  const isSticky = stickyOrder !== 'none' && hold.includes(`"turn":"${STICKY_ORDER}"`);
+  return (mayLack || isSticky) && hold.includes(LIST_INCOMPLETE);
 }
 
 /** What `status` shows that an order waits for; undefined when it is settled. */

@@ -223,7 +223,7 @@ function newcomers(
 /** A list that is cut or has pages, most often where the API has orders from before. */
 function listWeather(random: Random, mayBeCut: boolean, isOld: boolean) {
   const kinds = LIST_KINDS.filter((kind) => mayBeCut || kind.startsWith('paged'));
-  const isOdd = random.chance(isOld ? 0.6 : 0.1);
+  const isOdd = random.chance(isOld ? 0.6 : 0.2);
   const listKind: ListKind = isOdd ? random.pick(kinds) : 'all';
   return { listKind, listSize: 3 + random.below(listKind.endsWith('later') ? 40 : 12) };
 }
@@ -280,6 +280,8 @@ export const BREACHES = [
   'frozen between check and write',
   /** A list counts as complete without a proof. */
   'no list proof',
+  /** A list that lacks an order in doubt need not show one before it and one after it. */
+  'no reach of the list',
   'rollback unnoticed',
   /** Ledger time follows every step of Redis' clock forward. */
   'clock steps unnoticed',

@@ -14,6 +14,7 @@ type Deps = { timeline: Timeline; store: Store; deeds: () => Deeds };
 export function openWitness({ timeline, store, deeds }: Deps) {
   const conflicts = new Set<string>();
   const seen: FaultFound[] = [];
+  const named = new Set<string>();
   let givenBack = 0;
 
   function found(fault: FaultFound['fault'], number: string): void {
@@ -25,12 +26,21 @@ export function openWitness({ timeline, store, deeds }: Deps) {
     const { resent, pausedAt = Number.POSITIVE_INFINITY } = deeds();
     if (conflicts.has(number) && !resent.has(number)) found('sent though known', number);
     const isPaused = store.hget(KEYS.breaker, `hold:${OPERATOR}`) !== null;
+    if (showsTheList(number)) named.add(number);
     if (isPaused && timeline.now() > pausedAt + INTENT_TRAVELS + INTENT_FRESH)
       found('sent while paused', number);
   }
 
+  /** It is sent alone: the first one of a new ledger, or one in doubt. */
+  function showsTheList(number: string): boolean {
+    const again = store.hget(KEYS.listProof, 'witness')?.split(' ')[1];
+    return store.hget(KEYS.listProof, 'turn') === number || again === number;
+  }
+
   return {
     sent,
+    /** The orders that were sent to show whether the list is complete, which delivery names. */
+    named: named as ReadonlySet<string>,
     conflict: (number: string) => void conflicts.add(number),
     givenBack(): void {
       givenBack += 1;

@@ -43,6 +43,8 @@ export type World = {
   givenBack: number;
   /** What was seen to go wrong at once. */
   seen: readonly FaultFound[];
+  /** Orders that were sent to show whether the list is complete. */
+  named: ReadonlySet<string>;
   troubles: readonly unknown[];
 };
 
@@ -167,6 +169,7 @@ export async function live(
     fates: fate.tally,
     givenBack: witness.intentsGivenBack(),
     seen: witness.seen,
+    named: witness.named,
     troubles,
   };
 }

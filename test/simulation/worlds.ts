@@ -1,4 +1,5 @@
 import { type Fault, judge } from './judge.ts';
+import type { ListKind } from './weather.ts';
 import { type LiveOptions, live } from './world.ts';
 
 export type FoundFault = { seed: number; fault: Fault; number: string; detail: string };
@@ -15,6 +16,8 @@ export type Sum = {
   freezes: number;
   rollbacks: number;
   givenBack: number;
+  /** How many worlds have each kind of list. */
+  lists: Partial<Record<ListKind, number>>;
   faults: FoundFault[];
   troubles: string[];
 };
@@ -28,6 +31,7 @@ export function emptySum(): Sum {
     freezes: 0,
     rollbacks: 0,
     givenBack: 0,
+    lists: {},
     faults: [],
     troubles: [],
   };
@@ -48,6 +52,8 @@ export async function liveMany(
     sum.sent += world.sent;
     sum.deaths += world.fates.deaths;
     sum.freezes += world.fates.freezes;
+    const { listKind } = world.weather;
+    sum.lists[listKind] = (sum.lists[listKind] ?? 0) + 1;
     sum.givenBack += world.givenBack;
     sum.rollbacks += world.rolledBackAt === undefined ? 0 : 1;
     sum.faults.push(...faults.map((found) => ({ seed, ...found })));

@@ -6,12 +6,10 @@ describe('an API that takes no orders', () => {
     'while its list still answers costs %i orders no attempt, however long it lasts',
     async (orders) => {
       // About ten seconds.
-      const faults = [{ kind: 'answer', status: 500, body: 'html', calls: '1-30' }];
-      await using rig = await openDeliveryRig({
-        delivery: { attempts: 3 },
-        faults: { faults },
-        environment: { list: 'trust' },
-      });
+      const faults = [{ kind: 'answer', status: 500, body: 'html', calls: '3-32' }];
+      await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
+      await rig.submit('b0', ['BEFORE-1', 'BEFORE-2']);
+      await rig.settled();
       await rig.submit('b1', numbersOf(orders));
       await rig.settled(240_000);
       expect(await rig.batches.find('b1')).toMatchObject({

@@ -31,6 +31,7 @@ export function describeHardWorlds(half: 0 | 1): void {
       expect(sum.sent).toBeGreaterThan(1.2 * sum.accepted);
       expect(sum.deaths).toBeGreaterThan(share * 2_500);
       expect(sum.freezes).toBeGreaterThan(share * 2_500);
+      expect(Object.keys(sum.lists)).toHaveLength(9);
       expect(sum.rollbacks).toBeGreaterThan(share * 200);
     });
 

@@ -23,6 +23,11 @@ const CASES: Case[] = [
   ],
   ['new ledger reads no list', OLD, 20],
   ['no list proof', { ...OLD, listKind: 'newest', rollback: 'none' }, 10],
+  [
+    'no reach of the list',
+    { ...OLD, hadBefore: 0, listKind: 'oldest later', listSize: 30, lostAnswers: 0.6 },
+    20,
+  ],
   ['unreadable list is empty', { ...OLD, firstListFails: 600_000 }, 10],
   // From the start on, the slow opening of delivery bounds the calls, too.
   [

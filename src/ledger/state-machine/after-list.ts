@@ -4,7 +4,7 @@ import { deadStep, IGNORE, type ListEvent, type Policy, type Step } from './step
 type Event<Kind extends ListEvent['kind']> = Extract<ListEvent, { kind: Kind }>;
 
 /** Doubt ends with a person after this many settle times without a conclusive list. */
-const PATIENCE = 10;
+export const PATIENCE = 10;
 
 /** And not before this many inconclusive lists in a row: a daemon that was stopped has read none. */
 const LEAST_LISTS = 3;
@@ -86,7 +86,7 @@ function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
 function inconclusive(entry: Entry, event: Event<'inconclusive'>, policy: Policy): Step {
   const { at, listedFrom, inARow, answer, isAway = false } = event;
   const { askedSince } = entry;
-  // While the API is away for all, the wait begins again: an outage must not leave orders to a person.
+  // The wait begins again: neither an outage nor the order that is tried first must leave others to a person.
   const beginsAgain =
     isAway && askedSince !== undefined && listedFrom - askedSince >= policy.settle;
   if (askedSince === undefined || beginsAgain)

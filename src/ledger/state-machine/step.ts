@@ -55,7 +55,7 @@ export type ListEvent =
       needed: number;
       isWatched?: boolean;
     }
-  /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now. */
+  /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now, or another order is tried first. */
   | {
       kind: 'inconclusive';
       at: number;

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest';
+import type { ListedOrder, ListQuery, ReadList } from '../../src/api/list.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
+import type { Verdict } from '../../src/ledger/state-machine/step.ts';
+import { createCanaries } from '../../src/reconcile/canaries.ts';
+import { createListProof, keepShown } from '../../src/reconcile/list-proof.ts';
+import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
+import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+
+const { settle } = policy;
+const DAY = 86_400_000;
+const ANSWER = { code: 'x', message: 'x' };
+
+/** A proof over a real Redis: what the list shows, and how late it is, are the test's. */
+async function openProof(shown: string[]) {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openTestRedis());
+  const { redis, keys, identity } = store;
+  const rig = { shown, late: 0, takesQueries: true, calls: [] as ListQuery[] };
+  const time = { ...store.time, now: () => store.time.now() + rig.late };
+  const list: ReadList = async (onOrder: (order: ListedOrder) => void, query = {}) => {
+    rig.calls.push(query);
+    if (!rig.takesQueries && Object.keys(query).length > 0)
+      return { kind: 'failed', said: { ...ANSWER, httpStatus: 400 } };
+    for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
+    return { kind: 'complete', orders: rig.shown.length };
+  };
+  await identity.establish();
+  const ledger = createLedger({ redis, keys, identity });
+  const nothing = () => undefined;
+  const proof = createListProof({
+    store: { redis, keys, time },
+    lookup: ledger.lookup,
+    list,
+    settle,
+    rules: { mode: 'prove', isProtected: false },
+    owner: 'rig',
+    takeIn: async () => undefined,
+    canaries: createCanaries({ redis, keys, clock: systemClock, time, settle }),
+    on: { refresh: async () => undefined, watch: (read) => read, kind: nothing, cut: nothing },
+  });
+  const first = await proof.readFirst();
+  await keepShown({ redis, keys }, first.shown);
+  await createRebuildRequest({ redis, keys, time }).finish(identity.known().epoch, {
+    shown: first.shown.size,
+  });
+
+  /** Whether an attempt of the order may begin. */
+  async function mayBegin(number: string): Promise<boolean> {
+    const at = store.time.now();
+    const [known] = await ledger.lookup([number]);
+    const entry: Entry =
+      known?.kind === 'open' ? known.entry : entryOf({ order: orderOf(number), version: at });
+    if (known?.kind !== 'open') await ledger.enter(entry, undefined, at);
+    const step = next(entry, { kind: 'begin', at, deadline: at + 1_000 }, policy);
+    return ledger.take(entry, step).catch((error: { code: string }) => {
+      expect(error.code).toBe('delivery-paused');
+      return false;
+    });
+  }
+
+  async function answer(number: string, verdict: Verdict): Promise<void> {
+    const [known] = await ledger.lookup([number]);
+    if (known?.kind !== 'open') throw new Error('it is not sent');
+    const { attempt } = known.entry;
+    const at = store.time.now();
+    const answered = { kind: 'answered', at, attempt, verdict } as const;
+    expect(await ledger.take(known.entry, next(known.entry, answered, policy))).toBe(true);
+  }
+
+  /** Why delivery waits for the list, as `status` shows it. */
+  const hold = async () => JSON.parse((await redis.hget(keys.breaker, 'hold:list')) ?? '{}');
+
+  async function tickAfter(span: number): Promise<void> {
+    rig.late += span;
+    await proof.tick();
+  }
+
+  const kept = stack.move();
+  return {
+    rig,
+    proof,
+    mayBegin,
+    answer,
+    hold,
+    tickAfter,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+const ASKED = [{ limit: 1 }, { offset: 3 }];
+
+it('a list is asked for pages before the first order and once a day, and read without parameters otherwise', async () => {
+  await using opened = await openProof(['A', 'B', 'C']);
+  const { rig, proof, tickAfter } = opened;
+  expect(rig.calls).toEqual([{}, ...ASKED]);
+  await proof.read(() => undefined);
+  await tickAfter(DAY - 60_000);
+  expect(rig.calls.splice(0)).toEqual([{}, ...ASKED, {}]);
+  await tickAfter(60_000);
+  await tickAfter(1_000);
+  expect(rig.calls).toEqual([{}, ...ASKED]);
+});
+
+it('an API that refuses the question is not asked again on that day', async () => {
+  await using opened = await openProof(['A', 'B', 'C']);
+  const { rig, tickAfter } = opened;
+  rig.takesQueries = false;
+  await tickAfter(DAY);
+  for (let hours = 0; hours < 23; hours += 1) await tickAfter(DAY / 24);
+  expect(rig.calls.slice(3)).toEqual([{}, { limit: 1 }]);
+});
+
+it.each<[string, Verdict]>([
+  ['refused', { kind: 'refused', answer: ANSWER }],
+  ['not sent', { kind: 'postponed', answer: ANSWER, until: 0, isUnsent: true }],
+])(
+  'one order of a new ledger may begin, and passes its turn on when it is %s',
+  async (_, verdict) => {
+    await using opened = await openProof(['A']);
+    const { mayBegin, answer } = opened;
+    expect(await mayBegin('N-1')).toBe(true);
+    expect(await mayBegin('N-2')).toBe(false);
+    await answer('N-1', verdict);
+    expect(await mayBegin('N-2')).toBe(true);
+    expect(await mayBegin('N-3')).toBe(false);
+  },
+);
+
+it('an order in doubt keeps its turn until the list shows it, and has grown, and lacks nothing that it showed', async () => {
+  await using opened = await openProof(['A', 'B']);
+  const { rig, mayBegin, answer, hold, tickAfter } = opened;
+  expect(await mayBegin('N-1')).toBe(true);
+  await answer('N-1', { kind: 'unknown', answer: ANSWER });
+  for (const shown of [
+    ['A', 'B'],
+    ['A', 'N-1'],
+    ['A', 'C', 'N-1'],
+  ]) {
+    rig.shown = shown;
+    await tickAfter(2 * settle);
+    expect(await hold()).toMatchObject({ code: 'list-incomplete' });
+    expect(await mayBegin('N-2')).toBe(false);
+  }
+  rig.shown = ['B', 'A', 'N-1'];
+  await tickAfter(settle);
+  expect(await hold()).toEqual({});
+  expect(await mayBegin('N-2')).toBe(true);
+});
+
+it('after two settles delivery says what is missing, with both counts and the order', async () => {
+  await using opened = await openProof(['A', 'B']);
+  const { rig, mayBegin, answer, hold, tickAfter } = opened;
+  await mayBegin('N-1');
+  await answer('N-1', { kind: 'accepted' });
+  rig.calls = [];
+  for (let steps = 0; steps < 19; steps += 1) await tickAfter(settle / 10);
+  expect(await hold()).toMatchObject({ code: 'list-unproved' });
+  await tickAfter(settle);
+  expect(await hold()).toMatchObject({
+    code: 'list-incomplete',
+    reason:
+      "the API's list showed 2 orders, order N-1 was sent, and it shows 2 orders, without that order or without others that it showed",
+  });
+  for (let steps = 0; steps < 100; steps += 1) await tickAfter(settle / 10);
+  // Growing waits up to a settle.
+  expect(rig.calls.length).toBeLessThan(20);
+});
