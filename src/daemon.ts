@@ -117,7 +117,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
       notices,
       input,
       ingest,
-      faultOf: admission.faultOf,
+      look: admission.look,
     }),
   );
   return {

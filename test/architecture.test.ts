@@ -50,7 +50,6 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   bullmq: { units: ['queue'] },
   chokidar: { units: ['intake'] },
   commander: { units: ['cli', 'main'] },
-  'csv-parse': { units: ['parse'] },
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },
   marked: { units: ['admin'] },

@@ -7,6 +7,7 @@ import { type Correction, type FileOf, inspectAs, type ReadAs } from '../correct
 import { readOrderPages } from '../correct/read-orders.ts';
 import { shownSince } from '../intake/export-versions.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
+import type { SourcesDeps } from '../intake/sources.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { begunAt, changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
@@ -19,6 +20,7 @@ import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { type Admission, createAdmission } from './admit.ts';
+import { createFirstPasses } from './first-passes.ts';
 import { createListWait, type ListWait } from './list-wait.ts';
 import { measureThroughput } from './throughput.ts';
 
@@ -38,8 +40,8 @@ type FileAdmission = {
     claim: Claim,
     on: Pick<IngestDeps, 'onProgress' | 'onUnreadable'>,
   ): Promise<Ingested>;
-  /** Why a file that is not claimed cannot be read as orders of a source; undefined if it can. */
-  faultOf(path: string, source: string): Promise<PoSyncError | undefined>;
+  /** Of files that are not claimed. */
+  look: SourcesDeps['look'];
   retention: Retention;
   /** An order got its outcome here. */
   delivered(): void;
@@ -78,8 +80,9 @@ export function createFileAdmission({
   });
   const admission = { ...inTurn, listWait: createListWait({ config, store, batches, clock }) };
   const claims = { ...store, ledger };
+  const { inspect: inspectOnce, lacks } = createFirstPasses(config, stopping);
   const read: Reading['read'] = (file, signal) =>
-    inspectAs(file, { config, batches, claims }, signal);
+    inspectAs(file, { config, batches, claims, inspect: inspectOnce }, signal);
 
   return {
     ingest: (file, claim, on) =>
@@ -91,9 +94,12 @@ export function createFileAdmission({
         inspections,
         ...on,
       }),
-    async faultOf(path, source) {
-      const found = await inspect({ path, source }, {}, read, stopping);
-      return found instanceof PoSyncError ? found : undefined;
+    look: {
+      async faultOf(path, source) {
+        const found = await inspect({ path, source }, {}, read, stopping);
+        return found instanceof PoSyncError ? found : undefined;
+      },
+      lacks,
     },
     retention,
     delivered: throughput.count,

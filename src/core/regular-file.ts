@@ -10,13 +10,12 @@ export type Stamp = { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; c
 
 /** Whether the file did not change between two stamps. */
 export function sameStamp(a: Stamp, b: Stamp): boolean {
-  return (
-    a.ino === b.ino &&
-    a.dev === b.dev &&
-    a.size === b.size &&
-    a.mtimeNs === b.mtimeNs &&
-    a.ctimeNs === b.ctimeNs
-  );
+  return isRenamed(a, b) && a.ctimeNs === b.ctimeNs;
+}
+
+/** Whether the file did not change between two stamps, but for its name or permissions. */
+export function isRenamed(a: Stamp, b: Stamp): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 
 /** The stamp of an open file. */

@@ -63,6 +63,8 @@ export type ReadAsDeps = {
     find(name: string): Promise<FoundBatch | undefined>;
     closings?(batch: string): Promise<readonly Closing[]>;
   };
+  /** The first pass; absent: `inspectOrders`. */
+  inspect?: typeof inspectOrders;
   /** What orders rows became meanwhile; absent without Redis. */
   claims?: Parameters<typeof createRowClaims>[0];
 };
@@ -82,12 +84,12 @@ export async function inspectAs(
   deps: ReadAsDeps,
   signal?: AbortSignal,
 ): Promise<ReadAs> {
-  const { config } = deps;
+  const { config, inspect = inspectOrders } = deps;
   const kept = file.batch === undefined ? undefined : await keptCorrection(file.batch, config);
   const found = kept === undefined ? await findPatch(file.path) : undefined;
   if (kept === undefined && found === undefined) {
     const { maxOrders } = config.sources.find(({ name }) => name === file.source) ?? {};
-    const inspection = await inspectOrders(file.path, mappingsFor(config, file.source), {
+    const inspection = await inspect(file.path, mappingsFor(config, file.source), {
       signal,
       maxOrders,
     });
@@ -287,6 +289,7 @@ async function inspectionOf(
     read: {
       state: 'ready',
       counts: { records: records.length, orders: 0, skipped: 0, damaged: 0 },
+      isOpenEnded: false,
     },
   };
 }

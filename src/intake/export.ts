@@ -21,16 +21,15 @@ import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
 import { type CopiedFile, type ExportVersions, NS_IN_MS, type Verdict } from './export-versions.ts';
-import type { TableEnd } from './looks-complete.ts';
 import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
-import { newestOf, type ReadyFile } from './stability.ts';
+import { newestOf, type ReadyFile, type WhatLacks } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
 
 export type ExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
-  tableEnd?: TableEnd | undefined;
+  lacks?: WhatLacks | undefined;
   clock: Clock;
   log: Log;
   /** Claims the version of a copy for this daemon. */
@@ -77,7 +76,7 @@ export function createExport(
   deps: ExportDeps,
   { onRewrite, unread = async (files) => [...files] }: ExportNeeds = {},
 ): Watch {
-  const { source, tableEnd, spool, clock, log } = deps;
+  const { source, lacks, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   /** The version of each file that another daemon reads, and our copy of it, which is removed. */
@@ -139,7 +138,7 @@ export function createExport(
     if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / NS_IN_MS));
   }
 
-  return openWatch({ source, clock, log, tableEnd, folder, list, onReady: take });
+  return openWatch({ source, clock, log, lacks, folder, list, onReady: take });
 }
 
 /** What a change of permissions leaves as it is. */

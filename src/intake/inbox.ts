@@ -12,11 +12,11 @@ import type { ClaimedFile } from '../order/batch.ts';
 import { PROCESSING } from './claim.ts';
 import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
-import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isPrivate, takenNames } from './names.ts';
 import { createRetryGaps, type NotTaken } from './offers.ts';
 import { moveToFree } from './put-away.ts';
 import { FILES } from './read-claimed.ts';
+import type { WhatLacks } from './stability.ts';
 import { namesToTake } from './waiting.ts';
 import { openWatch, type Watch } from './watch.ts';
 
@@ -24,7 +24,7 @@ export type InboxDeps = {
   source: InboxSource;
   /** The environment that the inbox was marked for at the start; absent: it is not marked. */
   environment?: string;
-  tableEnd?: TableEnd | undefined;
+  lacks?: WhatLacks | undefined;
   clock: Clock;
   log: Log;
   /** Receives stable files one at a time, the oldest first. When it rejects, the file is offered again later. */
@@ -34,14 +34,7 @@ export type InboxDeps = {
 const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function createInbox({
-  source,
-  environment,
-  tableEnd,
-  clock,
-  log,
-  onReady,
-}: InboxDeps): Watch {
+export function createInbox({ source, environment, lacks, clock, log, onReady }: InboxDeps): Watch {
   const namesReported = new Set<string>();
   const gaps = createRetryGaps(clock);
   // Also before the first look: the folder may be replaced since the start marked it.
@@ -111,7 +104,7 @@ export function createInbox({
     source,
     clock,
     log,
-    tableEnd,
+    lacks,
     folder: source.path,
     list,
     onReady: ({ file }) => onReady(file),

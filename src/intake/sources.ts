@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, type ExportSource, type InboxSource, mappingsFor } from '../config/config.ts';
+import type { Config, ExportSource, InboxSource } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
@@ -28,8 +28,12 @@ import { openWebExport, storedValidators } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
-  /** Why a file cannot be read as orders of a source; undefined if it can. */
-  faultOf: (file: string, source: string) => Promise<PoSyncError | undefined>;
+  look: {
+    /** Why a file cannot be read as orders of a source; undefined if it can. */
+    faultOf(file: string, source: string): Promise<PoSyncError | undefined>;
+    /** What a file of a source lacks to be complete; undefined for nothing. */
+    lacks(file: string, source: string): Promise<string | undefined>;
+  };
   /** Learns that an export with `countRewrites` was written again, at this time of this host. */
   notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
@@ -107,19 +111,13 @@ async function settleAll(watchers: readonly Watch[]): Promise<NotTaken[]> {
 
 function watchInbox(
   source: InboxSource,
-  { config, clock, log }: SourcesDeps,
+  { config, look, clock, log }: SourcesDeps,
   reader: ClaimedFileReader,
 ): Watch {
   const { environment } = config;
+  const lacks = (path: string) => look.lacks(path, source.name);
   const onReady = (path: string) => reader.claimAndRead(path, source);
-  return createInbox({
-    source,
-    environment,
-    tableEnd: mappingsFor(config, source.name)[0]?.mapping,
-    clock,
-    log,
-    onReady,
-  });
+  return createInbox({ source, environment, lacks, clock, log, onReady });
 }
 
 function watchExport(
@@ -128,15 +126,15 @@ function watchExport(
   versions: ExportVersions,
   onReady: ClaimedFileReader['readCopy'],
 ) {
-  const { config, clock, log } = deps;
+  const { config, look, clock, log } = deps;
   const common = {
     source,
-    tableEnd: mappingsFor(config, source.name)[0]?.mapping,
+    lacks: (file: string) => look.lacks(file, source.name),
     spool: spoolOf(config, source.name),
     clock,
     log,
     async claim(copy: CopiedFile) {
-      await refuseUnreadable(copy, versions, deps.faultOf);
+      await refuseUnreadable(copy, versions, look.faultOf);
       return versions.claim(copy);
     },
     isTheirs: versions.isTheirs,

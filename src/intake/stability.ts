@@ -1,19 +1,15 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { codeOf, toError } from '../core/errors.ts';
-import { type TableEnd, whyIncomplete } from './looks-complete.ts';
 
-/**
- * A file that is ready to be taken. `version` changes whenever the content may have changed; `incomplete` is the reason
- * why the file may be incomplete nevertheless.
- */
-export type ReadyFile = { file: string; version: string; mtimeNs: bigint; incomplete?: string };
+/** A file that did not change for long enough. `version` changes whenever the content may have changed. */
+export type ReadyFile = { file: string; version: string; mtimeNs: bigint };
 
 /** The result of checking some files. */
 export type Checked = {
-  /** Stable and complete, or waited for long enough; the oldest first. */
-  ready: ReadyFile[];
-  /** Still changing or incomplete. */
+  /** The oldest first. `isLate`: it is taken even if it is not complete. */
+  ready: (ReadyFile & { isLate: boolean })[];
+  /** Still changing. */
   waiting: string[];
   /** Milliseconds until the first changing file becomes stable, if it stays unchanged. */
   firstIn: number;
@@ -25,30 +21,14 @@ export type Stability = {
   check(files: readonly string[], now: number): Promise<Checked>;
 };
 
+/** What a file lacks by a first pass over it; undefined for one that is complete. */
+export type WhatLacks = (file: string) => Promise<string | undefined>;
+
 /** The patience with an incomplete file, as a multiple of `stable`. */
 const PATIENCE = 10;
 
 /** Why a file that changed a moment ago is not taken yet. */
 export const STILL_CHANGING = 'it is still changing';
-
-/**
- * Why a file that has not changed for so many milliseconds is not taken yet; undefined when it is taken. `incomplete`: why its
- * content looks unfinished, asked of a stable file only.
- */
-export async function whyNotYet(
-  unchangedFor: number,
-  stable: number,
-  incomplete: () => Promise<string | undefined>,
-): Promise<string | undefined> {
-  if (unchangedFor < stable) return STILL_CHANGING;
-  const reason = await incomplete();
-  return isPatienceOver(unchangedFor, stable) ? undefined : reason;
-}
-
-/** Whether a file is taken even if it looks incomplete. */
-export function isPatienceOver(unchangedFor: number, stable: number): boolean {
-  return unchangedFor >= patience(stable);
-}
 
 /** How long an incomplete file is waited for, in milliseconds. */
 export function patience(stable: number): number {
@@ -57,30 +37,18 @@ export function patience(stable: number): number {
 
 /**
  * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
- * count, also at startup), and it looks complete.
+ * count, also at startup).
  */
-export function createStability(stable: number, tableEnd?: TableEnd): Stability {
+export function createStability(stable: number): Stability {
   const observations = createObservations();
-  const completeness = new Map<string, string | undefined>();
-
-  /** Examines the content once for each version of a file. */
-  async function incompleteness(file: string): Promise<string | undefined> {
-    if (!completeness.has(file)) completeness.set(file, await examine(file, tableEnd));
-    return completeness.get(file);
-  }
-
-  function keepOnly(files: ReadonlySet<string>): void {
-    observations.keepOnly(files);
-    for (const file of completeness.keys()) if (!files.has(file)) completeness.delete(file);
-  }
 
   return {
     async check(files, now) {
       const waiting: string[] = [];
       let firstIn = Number.POSITIVE_INFINITY;
       const others: Checked['others'] = [];
-      const ready: ReadyFile[] = [];
-      keepOnly(new Set(files));
+      const ready: Checked['ready'] = [];
+      observations.keepOnly(new Set(files));
       for (const [file, seen] of await observations.observeAll(files, now)) {
         if (seen.kind === 'gone') continue;
         if (seen.kind === 'other') {
@@ -88,36 +56,14 @@ export function createStability(stable: number, tableEnd?: TableEnd): Stability 
           continue;
         }
         const { unchangedFor, version, mtimeNs } = seen;
-        if (unchangedFor === 0) completeness.delete(file);
-        const reason = await whyNotYet(unchangedFor, stable, () => incompleteness(file));
-        if (unchangedFor < stable) firstIn = Math.min(firstIn, stable - unchangedFor);
-        if (reason !== undefined) waiting.push(file);
-        else ready.push({ file, version, mtimeNs, ...reasonOf(completeness.get(file)) });
+        if (unchangedFor < stable) {
+          firstIn = Math.min(firstIn, stable - unchangedFor);
+          waiting.push(file);
+        } else ready.push({ file, version, mtimeNs, isLate: unchangedFor >= patience(stable) });
       }
       return { ready: ready.sort(byAge), waiting, firstIn, others };
     },
   };
-}
-
-function reasonOf(incomplete: string | undefined): { incomplete?: string } {
-  return incomplete === undefined ? {} : { incomplete };
-}
-
-/**
- * A file that cannot be opened yet counts as incomplete: its writer may have locked it. Time alone changes no permissions:
- * what takes the file reports them.
- */
-export async function examine(
-  file: string,
-  tableEnd: TableEnd | undefined,
-  most?: number,
-): Promise<string | undefined> {
-  try {
-    return await whyIncomplete(file, tableEnd, most);
-  } catch (error) {
-    if (codeOf(error) === 'file-not-readable') return undefined;
-    return `it cannot be opened (${codeOf(error) ?? 'unknown error'})`;
-  }
 }
 
 /** Sorts the oldest first. */

@@ -7,9 +7,8 @@ import { duration } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
 import { newestToClaim } from './export-versions.ts';
 import { mayRead, NOT_PERMITTED } from './folders.ts';
-import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, takenNames } from './names.ts';
-import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './stability.ts';
+import { patience, STILL_CHANGING, type WhatLacks } from './stability.ts';
 
 /**
  * A file in an inbox that no daemon has taken yet. `ageMs`: since it was created, where the file system knows; `unchangedMs`:
@@ -18,7 +17,8 @@ import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './
  */
 export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; reason?: string };
 
-type Facts = { now: number; tableEnd?: TableEnd | undefined };
+/** `lacks` absent: every file is complete. */
+type Facts = { now: number; lacks?: WhatLacks };
 
 /** Maximum number of files that are examined for their age, and of those that are returned. */
 const MOST_EXAMINED = 500;
@@ -42,7 +42,7 @@ export async function namesToTake(
 export async function waitingFiles(
   source: Pick<InboxSource, 'path' | 'doneFile' | 'stable'>,
   names: readonly string[],
-  { now, tableEnd }: Facts,
+  { now, lacks }: Facts,
 ): Promise<WaitingFile[]> {
   const looked = await Promise.all(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
@@ -52,7 +52,7 @@ export async function waitingFiles(
       return { name, file, stats, unchanged };
     }),
   );
-  const isLate = ({ unchanged }: { unchanged: number }) => isPatienceOver(unchanged, source.stable);
+  const isLate = ({ unchanged }: { unchanged: number }) => unchanged >= patience(source.stable);
   const sorted = looked.toSorted(
     (a, b) => Number(isLate(a)) - Number(isLate(b)) || b.unchanged - a.unchanged,
   );
@@ -62,7 +62,8 @@ export async function waitingFiles(
       found.push({ name, reason: `it cannot be examined (${stats})` });
       continue;
     }
-    const reason = await reasonOf(file, unchanged, source, tableEnd);
+    const isSmall = stats.size <= MOST_READ;
+    const reason = await reasonOf(file, unchanged, source, isSmall ? lacks : undefined);
     found.push({
       name,
       ...ageOf(stats, now),
@@ -105,15 +106,13 @@ async function reasonOf(
   file: string,
   unchanged: number,
   { doneFile, stable }: Pick<InboxSource, 'doneFile' | 'stable'>,
-  tableEnd: TableEnd | undefined,
+  lacks: WhatLacks | undefined,
 ): Promise<string | undefined> {
   if (!(await mayRead(file))) return NOT_PERMITTED;
   if (doneFile && (await isGone(doneFileOf(file))))
     return `it waits for ${path.basename(doneFileOf(file))}`;
-  const isLate = isPatienceOver(unchanged, stable);
-  const why = await whyNotYet(unchanged, stable, async () =>
-    isLate ? undefined : examine(file, tableEnd, MOST_READ),
-  );
-  if (why === undefined || why === STILL_CHANGING) return why;
-  return `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
+  if (unchanged < stable) return STILL_CHANGING;
+  if (lacks === undefined || unchanged >= patience(stable)) return undefined;
+  const why = await lacks(file);
+  return why && `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
 }

@@ -12,9 +12,8 @@ import {
   watcherFailed,
 } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
-import type { TableEnd } from './looks-complete.ts';
 import { createOffers, type NotTaken, notTaken } from './offers.ts';
-import { createStability, type ReadyFile } from './stability.ts';
+import { createStability, type ReadyFile, type WhatLacks } from './stability.ts';
 
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
@@ -37,8 +36,8 @@ export type WatchDeps = {
   source: Source;
   clock: Clock;
   log: Log;
-  /** How tables end, by the mapping of the source; absent: with a line end. */
-  tableEnd?: TableEnd | undefined;
+  /** Absent: every file is complete. */
+  lacks?: WhatLacks | undefined;
   /** The folder to watch for file-system events. */
   folder: string;
   /** Returns the paths that intake handles. */
@@ -52,16 +51,9 @@ const SHARE = 1 / 4;
 const FINEST = 20;
 
 /** Creates a watch that checks every `poll`; file-system events only make it faster. */
-export function openWatch({
-  source,
-  clock,
-  log,
-  tableEnd,
-  folder,
-  list,
-  onReady,
-}: WatchDeps): Watch {
-  const stability = createStability(source.stable, tableEnd);
+export function openWatch({ source, clock, log, lacks, folder, list, onReady }: WatchDeps): Watch {
+  const stability = createStability(source.stable);
+  const completeness = createCompleteness(lacks);
   const offers = createOffers(source.name, clock, log, onReady);
   const loop = createLoop(clock, round);
   const reports = createReports(source, log);
@@ -83,15 +75,18 @@ export function openWatch({
   /** Checks all files once; returns those that must be offered again. */
   async function check(): Promise<Set<string>> {
     const files = await list();
-    for (const memory of [offers, reports]) memory.keepOnly(new Set(files));
+    for (const memory of [offers, reports, completeness]) memory.keepOnly(new Set(files));
     const found = await stability.check(files, clock.monotonic());
     firstIn = found.firstIn;
     found.others.forEach(reports.left);
     const kept = new Set(found.waiting);
     for (const one of found.ready) {
+      const lacking = loop.isStopped ? undefined : await completeness.lacks(one);
       if (loop.isStopped) break;
-      if ((await offers.offer(one)) === 'kept') kept.add(one.file);
-      else reports.incomplete(one);
+      const isTaken =
+        (lacking === undefined || one.isLate) && (await offers.offer(one)) === 'handed over';
+      if (!isTaken) kept.add(one.file);
+      else if (lacking !== undefined) reports.incomplete(one, lacking);
     }
     return kept;
   }
@@ -131,6 +126,23 @@ const mayBeReplaced = (source: Source) => source.type === 'export' && source.new
 /** Milliseconds between two failed checks after which a source is lost. */
 const LOST_AFTER = 3_000;
 
+/** Looks once at each version of a file. */
+function createCompleteness(lacks: WhatLacks = async () => undefined) {
+  const found = new Map<string, { version: string; lacking: string | undefined }>();
+  return {
+    async lacks({ file, version }: ReadyFile): Promise<string | undefined> {
+      const known = found.get(file);
+      if (known?.version === version) return known.lacking;
+      const lacking = await lacks(file);
+      found.set(file, { version, lacking });
+      return lacking;
+    },
+    keepOnly(files: ReadonlySet<string>): void {
+      for (const file of found.keys()) if (!files.has(file)) found.delete(file);
+    },
+  };
+}
+
 /** Logs each remarkable file once, as long as it is there. */
 function createReports({ name: source }: Source, log: Log) {
   const left = new Set<string>();
@@ -141,8 +153,8 @@ function createReports({ name: source }: Source, log: Log) {
       left.add(file);
       fileLeft(log, { source, file: path.basename(file), kind });
     },
-    incomplete({ file, version, incomplete: reason }: ReadyFile): void {
-      if (reason === undefined || incomplete.get(file) === version) return;
+    incomplete({ file, version }: ReadyFile, reason: string): void {
+      if (incomplete.get(file) === version) return;
       incomplete.set(file, version);
       fileIncomplete(log, { source, file: path.basename(file), reason });
     },

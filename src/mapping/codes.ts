@@ -94,8 +94,8 @@ export type Problem = {
 
 /** What makes a readable file unreadable with a mapping, each code with its facts. */
 export type LayoutFault =
-  /** No row among the first ones has the columns that are needed. */
-  | { code: 'unreadable-header'; needed: string; rows: number }
+  /** No row among the first ones has the columns that are needed. `isOpenEnded`: the last one has no line end. */
+  | { code: 'unreadable-header'; needed: string; rows: number; isOpenEnded: boolean }
   /** A declared name matches two columns. */
   | { code: 'unreadable-two-columns'; column: string; line: number }
   /** Objects never have a key that is needed. */

@@ -167,10 +167,10 @@ function createRuns(plan: Plan, { at }: Layout, { keyOf, filterBits }: SurveyOpt
     if (isOut || (items === 0 && leftOut > 0)) out += 1;
   }
 
-  function begin(next: string, line: Line) {
+  function begin(next: string, nextKey: string, line: Line) {
     end();
     number = next;
-    key = keyOf(next);
+    key = nextKey;
     orders += 1;
     items = 0;
     leftOut = 0;
@@ -183,10 +183,13 @@ function createRuns(plan: Plan, { at }: Layout, { keyOf, filterBits }: SurveyOpt
 
   return {
     add(line: Line, next: string, begins: boolean) {
-      if (begins || (next !== number && (number === undefined || keyOf(next) !== key)))
-        begin(next, line);
+      if (begins || next !== number) {
+        const nextKey = keyOf(next);
+        if (begins || number === undefined || nextKey !== key) begin(next, nextKey, line);
+      }
       if (line.kind === 'row' || line.isHead !== true) items += 1;
-      for (const [nth, { at: where }] of skips.entries()) {
+      for (let nth = 0; nth < skips.length; nth++) {
+        const where = skips[nth]?.at ?? -1;
         const text = textAt(line, where);
         if (text === '' && notComparable(line.odd?.get(where)) === undefined) continue;
         const before = values[nth];

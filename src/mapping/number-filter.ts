@@ -15,9 +15,9 @@ const LEAST_BITS = 2 ** 13;
 /** 16 MiB: twelve bits for each of ten million numbers. */
 const MOST_BITS = 2 ** 27;
 
-/** The bits of a filter for the numbers of a file of so many bytes, which may be compressed. */
+/** The bits of a filter for the numbers of a file of so many bytes: enough for one that is compressed. */
 export function filterBitsFor(bytes: number): number {
-  const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, bytes * 16)));
+  const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, bytes * 2)));
   return Math.min(MOST_BITS, Math.max(LEAST_BITS, wanted));
 }
 

@@ -66,7 +66,10 @@ function choose(tried: readonly Tried[]): Inspection {
   const names = (some: readonly Tried[]) => some.map(({ mapping }) => mapping.name);
   const facts = { mappings: names(tried), fitting: names(fitting) };
   const counts = { records: 0, orders: 0, skipped: 0, damaged: 0 };
-  return { state: { waits: { code: 'mapping', facts } }, counts };
+  const isOpenEnded = tried.some((one) =>
+    'error' in one ? one.error.facts['isOpenEnded'] === true : one.inspection.isOpenEnded,
+  );
+  return { state: { waits: { code: 'mapping', facts } }, counts, isOpenEnded };
 }
 
 /** Faults that another mapping may not have. */

@@ -50,6 +50,8 @@ export type Inspection = {
   state: 'ready' | { waits: ContentWait };
   /** `orders` is exact for a file that waits; otherwise a number may be counted again where its rows are apart. */
   counts: { records: number; orders: number; skipped: number; damaged: number };
+  /** A row that must have a line end has none: the file may not be complete. */
+  isOpenEnded: boolean;
   reading?: Reading;
   stamp?: Stamp;
 };
@@ -74,7 +76,8 @@ export async function inspectRecords(
 
   const survey = await surveyOf(file, pass);
   const workbook = workbookWait(file.summary(), survey?.layout, plan);
-  if (survey === undefined) return { state: workbook ?? 'ready', counts: NO_COUNTS };
+  const isOpenEnded = endsOpen(file, plan);
+  if (survey === undefined) return { state: workbook ?? 'ready', counts: NO_COUNTS, isOpenEnded };
   const again = survey.isStale ? await surveyOf(file, pass, survey.layout) : undefined;
   const { layout, missing, undeclared } = survey;
   const found: Survey = { ...survey, ...again, layout, missing, undeclared };
@@ -99,8 +102,14 @@ export async function inspectRecords(
   return {
     state: workbook ?? (waits === undefined ? 'ready' : { waits }),
     counts: { records, orders: exact.orders, skipped, damaged },
+    isOpenEnded,
     reading,
   };
+}
+
+/** `lastRow` says more about the end of a table than a line end. */
+function endsOpen(file: Records, { mapping: { finalNewline, lastRow } }: Plan): boolean {
+  return finalNewline === 'required' && lastRow === undefined && file.summary().isOpenEnded;
 }
 
 const NO_COUNTS = { records: 0, orders: 0, skipped: 0, damaged: 0 };
@@ -127,10 +136,10 @@ async function surveyOf(
   let survey = layout && begin(layout);
   const first: Row[] = [];
 
-  const beginBelowHeader = () => {
+  const beginBelowHeader = (isOpenEnded: boolean) => {
     const found = findHeader(first, plan);
     if (found === undefined)
-      throw unreadable({ code: 'unreadable-header', ...neededOf(plan, first) });
+      throw unreadable({ code: 'unreadable-header', ...neededOf(plan, first), isOpenEnded });
     const begun = begin(found);
     for (const row of first) begun.add(row);
     return begun;
@@ -140,11 +149,11 @@ async function surveyOf(
     for (const record of page) {
       if (survey !== undefined) survey.add(record);
       else if (record.kind === 'row' && first.push(record) === HEADER_ROWS)
-        survey = beginBelowHeader();
+        survey = beginBelowHeader(false);
     }
   const { workbook } = file.summary();
   if (workbook !== undefined && workbook.sheet === undefined) return undefined;
-  survey ??= beginBelowHeader();
+  survey ??= beginBelowHeader(endsOpen(file, plan));
   return survey.end();
 }
 

@@ -16,7 +16,6 @@ const KINDS: readonly [kind: string, start: { bytes: RegExp } | { text: RegExp }
     'UTF-32',
     { bytes: /^(?:\0\0\xfe\xff|\xff\xfe\0\0|\0\0\0[^\0]\0\0\0[^\0]|[^\0]\0\0\0[^\0]\0\0\0)/ },
   ],
-  ['filled with zeros at its beginning', { bytes: /^\0{16}/ }],
   ['UTF-16 without a byte order mark', { text: /^(?:[^\0]\0){8}|^(?:\0[^\0]){8}/ }],
   ['in an encoding with escape sequences (ISO-2022)', { text: /^[^\x1b]*\x1b[$(]/ }],
   ['an EDIFACT message', { text: /^\s*(?:UNA.{6}\s*UNB|UNB)\+/ }],

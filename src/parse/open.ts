@@ -74,9 +74,24 @@ async function lookAt(handle: FileHandle, stamp: Stamp, declared: Declared): Pro
   const { encoding, mark } = encodingOf(bytes, declared.encoding);
   const start = decodeStart(bytes.subarray(mark), encoding);
   refuseForeign(bytes, start);
+  if (!gzip && (await endsInZeros(handle, stamp))) {
+    const lacks = 'the text in place of the zeros at its end';
+    throw unreadable({ code: 'incomplete', of: 'text', lacks });
+  }
   const format = declared.format ?? formatOf(start);
   if (format === 'xlsx') throw unreadable({ code: 'foreign', kind: 'no workbook (.xlsx)' });
   return { gzip, encoding, mark, format, start };
+}
+
+/** Whether the file is longer than what was written to it so far: its space was reserved. */
+async function endsInZeros(handle: FileHandle, { size }: Stamp): Promise<boolean> {
+  const { bytesRead, buffer } = await handle.read(
+    Buffer.alloc(2),
+    0,
+    2,
+    Math.max(0, Number(size) - 2),
+  );
+  return bytesRead === 2 && buffer.readUInt16LE() === 0;
 }
 
 /** The format of a text by how it begins. */
@@ -188,7 +203,6 @@ async function* decodedContent(
       const text = decoder.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
       if (text.length === 0) continue;
-      pass.lastByte = text.at(-1) ?? 0;
       yield text;
     }
     const rest = decoder.end();

@@ -16,8 +16,6 @@ export type Pass = {
   hash?: Hash;
   signal?: AbortSignal | undefined;
   newline?: Newline | undefined;
-  /** Of the content so far. */
-  lastByte?: number;
   isOpenEnded: boolean;
   beside: readonly string[];
   workbook?: WorkbookFacts;

@@ -3,7 +3,7 @@ import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
 export type Place = { line: number; column: number };
 
 /** What of a file did not end. */
-type Part = 'quote' | 'gzip' | 'zip' | 'json' | 'xml' | 'character';
+type Part = 'quote' | 'gzip' | 'zip' | 'json' | 'xml' | 'text' | 'character';
 
 /** Why a file cannot be read. `incomplete`: it ends too early, and may still be written. */
 export type Fault =

@@ -12,7 +12,7 @@ import { ignoredIn, ignoredText } from '../../src/intake/folders.ts';
 import { createInbox } from '../../src/intake/inbox.ts';
 import { takenNames } from '../../src/intake/names.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { inboxSource } from '../support/inbox-source.ts';
+import { inboxSource, lacksWith } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 
@@ -35,7 +35,7 @@ async function openTestInbox(
   const inbox = createInbox({
     source,
     ...(environment === undefined ? {} : { environment }),
-    tableEnd: { finalNewline },
+    lacks: lacksWith({ finalNewline }),
     clock: systemClock,
     log,
     onReady: async (file) => {
@@ -125,21 +125,25 @@ describe('an inbox', () => {
   });
 
   test.each([
-    ['an open quote', 'a,b\n"1,2\n', 'a quote is not closed'],
-    ['half a last row', `${ROWS}2,`, 'its last row is shorter than its header'],
-    ['no line end after its last row', ROWS.trimEnd(), 'its last line has no line end'],
-    ['JSON without end', '[{"a":1},', 'its JSON does not end with the bracket that closes it'],
+    ['an open quote', 'a,b\n"1,2\n', 'the quote that closes field 1 of line 2 is missing'],
+    ['half a last row', `${ROWS}2,`, 'its last row has no line end'],
+    ['no line end after its last row', ROWS.trimEnd(), 'its last row has no line end'],
+    ['JSON without end', '[{"a":1},', expect.stringMatching(/is missing$/)],
     [
       'JSON that is cut behind an object',
       LONG_JSON.slice(0, -7),
-      'its JSON has brackets that are not closed',
+      expect.stringMatching(/is missing$/),
     ],
     [
       'XML without end',
       '<?xml version="1.0"?>\n<a><b/><b>1</b>\n',
-      'it does not end with the tag that closes it',
+      'the end of element a is missing',
     ],
-    ['zeros at its end', `${ROWS}${'\0'.repeat(4096)}`, 'it ends in zeros'],
+    [
+      'zeros at its end',
+      `${ROWS}${'\0'.repeat(4096)}`,
+      'the text in place of the zeros at its end is missing',
+    ],
     ['nothing in it', '', 'it is empty'],
   ])('waits longer for a file with %s, then takes it as it is', async (_, text, reason) => {
     await using it = await openTestInbox({ stable: 40 });

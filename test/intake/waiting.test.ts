@@ -2,7 +2,7 @@ import { stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { namesToTake, unfinishedExport, waitingFiles } from '../../src/intake/waiting.ts';
-import { exportSource, inboxSource } from '../support/inbox-source.ts';
+import { exportSource, inboxSource, lacksWith } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const STABLE = 2_000;
@@ -17,7 +17,10 @@ async function look(files: Record<string, string>, after: number, doneFile = fal
     now = Math.max(now, (await stat(path.join(folder.path, name))).ctimeMs);
   }
   const source = inboxSource(folder.path, { doneFile, stable: STABLE });
-  return await waitingFiles(source, await namesToTake(source), { now: now + after });
+  return await waitingFiles(source, await namesToTake(source), {
+    now: now + after,
+    lacks: lacksWith(),
+  });
 }
 
 it.each([
@@ -26,7 +29,7 @@ it.each([
     'a stable file without an end',
     COMPLETE.trimEnd(),
     STABLE + 1,
-    'its last line has no line end; without a change for 20 s it is taken as it is',
+    'its last row has no line end; without a change for 20 s it is taken as it is',
   ],
   ['a file that was waited for long enough', COMPLETE.trimEnd(), 10 * STABLE, undefined],
   ['a stable and complete file', COMPLETE, STABLE, undefined],
@@ -43,7 +46,7 @@ it('an export is named while it is written or looks incomplete, and not once it 
   await writeFile(file, COMPLETE);
   const { ctimeMs } = await stat(file);
   const reasonAfter = async (ms: number) => {
-    const facts = { now: ctimeMs + ms, tableEnd: { lastRow: '^END' } };
+    const facts = { now: ctimeMs + ms, lacks: lacksWith({ lastRow: '^END' }) };
     const { waitingFiles: found } = await unfinishedExport(
       exportSource(file, { stable: STABLE }),
       facts,

@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
+import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRowParser } from '../../src/parse/csv/row-parser.ts';
 import type { Declared, Row } from '../../src/parse/record.ts';
 import { runs } from '../support/runs.ts';
 import { cellsOf, faultOf, openReader, rowsOf } from './read-file.ts';
@@ -274,6 +276,39 @@ test('any table, written with any delimiter, quoting, line end and encoding, is 
       },
     ),
     { numRuns: runs(100) },
+  );
+});
+
+test('any text, in pieces of any size, has the rows that csv-parse finds', () => {
+  const unit = fc.constantFrom('"', '"', ',', '\n', '\n', 'a', 'b', '\r\n', '\r');
+  const newlines = fc.constantFrom(['\n'], ['\r\n'], ['\r'], ['\r\n', '\n'], ['\r\n', '\n', '\r']);
+  fc.assert(
+    fc.property(
+      fc.string({ unit, maxLength: 30 }),
+      newlines,
+      fc.constantFrom('"' as const, null),
+      fc.integer({ min: 1, max: 9 }),
+      (text, record_delimiter, quote, size) => {
+        const dialect = { delimiter: ',', quote, newlines: record_delimiter, isWritten: false };
+        const parser = createRowParser(dialect);
+        const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, nth) =>
+          parser.write(text.slice(nth * size, (nth + 1) * size)),
+        );
+        const { rows, fault } = parser.end();
+        const options = { relax_column_count: true, relax_quotes: true, skip_empty_lines: true };
+        const theirs: string[][] = [];
+        try {
+          const on_record = (cells: string[]) => void theirs.push(cells);
+          parse(text, { ...options, record_delimiter: [...record_delimiter], quote, on_record });
+          expect(fault).toBeUndefined();
+        } catch (error) {
+          if (!(error instanceof CsvError)) throw error;
+          expect(fault).toMatchObject({ code: 'unreadable-incomplete' });
+        }
+        expect([...pieces.flat(), ...rows].map(({ cells }) => cells)).toEqual(theirs);
+      },
+    ),
+    { numRuns: runs(2_000) },
   );
 });
 

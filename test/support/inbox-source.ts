@@ -1,4 +1,6 @@
+import { createFirstPasses } from '../../src/admit/first-passes.ts';
 import type { ExportSource, InboxSource } from '../../src/config/config.ts';
+import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import { USUAL_FILES } from '../../src/config/source-schema.ts';
 
 /** An inbox at `path`, quick enough for tests. */
@@ -22,4 +24,17 @@ export function exportSource(path: string, more: Partial<ExportSource> = {}): Ex
     idle: 5_000,
     ...more,
   };
+}
+
+/** What files with the API's names lack, under further keys of their mapping. */
+export function lacksWith(keys: Record<string, unknown> = {}) {
+  const columns = {
+    purchaseOrderNumber: { is: 'purchaseOrderNumber' },
+    articleCode: { is: 'articleCode' },
+    quantity: { is: 'quantity' },
+  };
+  const sources = [inboxSource('', { mapping: 'own' })];
+  const mappings = { own: mappingSchema.parse({ columns, ...keys }) };
+  const { lacks } = createFirstPasses({ sources, mappings }, new AbortController().signal);
+  return (file: string) => lacks(file, 'inbox');
 }

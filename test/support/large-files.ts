@@ -69,7 +69,7 @@ const KINDS = {
   },
   'nothing but zeros': {
     text: (rows) => endless('', '\0'.repeat(50), rows),
-    becomes: () => ({ code: 'unreadable-cut-off', line: 1 }),
+    becomes: () => ({ code: 'unreadable-incomplete', line: 0 }),
   },
 } as const satisfies Record<string, Kind>;
 

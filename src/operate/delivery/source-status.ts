@@ -1,7 +1,9 @@
 import { type Config, mappingsFor, type Source } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import type { Clock } from '../../core/clock.ts';
+import { toError } from '../../core/errors.ts';
 import { counted, duration } from '../../core/format.ts';
+import { inspectOrders } from '../../correct/inspection.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
 import { newestField } from '../../intake/export-versions.ts';
@@ -17,6 +19,7 @@ import {
 } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
+import { lackOf } from '../../wording/lack.ts';
 import type { BatchView } from '../batches/list-batches.ts';
 import { filesNotTaken, type LivingDaemon } from '../heartbeat.ts';
 
@@ -165,19 +168,25 @@ async function waitingOf(
   source: Source | undefined,
   { config, clock, store }: Place,
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
-  const [now, tableEnd] = [clock.now(), source && mappingsFor(config, source.name)[0]?.mapping];
-  if (source?.type === 'export') {
+  if (source === undefined) return {};
+  const mappings = mappingsFor(config, source.name);
+  const lacks = (file: string) =>
+    inspectOrders(file, mappings).then(
+      ({ read }) => lackOf(read),
+      (error) => lackOf(toError(error)),
+    );
+  const now = clock.now();
+  if (source.type === 'export') {
     const newest = source.newestOnly
       ? await store.redis.hget(store.keys.exports, newestField(source.name))
       : null;
-    return await unfinishedExport(source, { now, tableEnd, newest });
+    return await unfinishedExport(source, { now, lacks, newest });
   }
-  if (source === undefined) return {};
   const names = await namesToTake(source);
   if (names.length === 0) return {};
   return {
     waiting: names.length,
-    waitingFiles: await waitingFiles(source, names, { now, tableEnd }),
+    waitingFiles: await waitingFiles(source, names, { now, lacks }),
   };
 }
 

@@ -10,8 +10,6 @@ const HEAD_ROWS = 50;
 /** A piece of the beginning: small, because most headers are within the first. */
 const PIECE = 8 * 1024;
 
-const [LF, CR] = [10, 13];
-
 /** A complete pass over a table of text. */
 export async function* readCsv(
   source: Source,
@@ -24,24 +22,10 @@ export async function* readCsv(
     ? fixedRows(source, pass, widths)
     : delimitedRows(source.content(pass), dialectOf(source, delimiter));
 
-  // One page is kept back: whether its last row has a line end is only known at the end.
-  let page: Row[] = [];
-  for await (const rows of pages) {
-    if (rows.length === 0) continue;
-    if (page.length > 0) yield page;
-    page = rows;
+  for await (const page of pages) {
+    if (page.at(-1)?.isOpen === true) pass.isOpenEnded = true;
+    yield page;
   }
-
-  const last = page.at(-1);
-  // A CR may be half a CRLF.
-  const kinds = newlinesIn(source.start);
-  const isHalf = kinds.includes('\r\n') || !kinds.includes('\r');
-  const hasEnd = pass.lastByte === LF || (pass.lastByte === CR && !isHalf);
-  if (last && !hasEnd) {
-    pass.isOpenEnded = true;
-    last.isOpen = true;
-  }
-  yield page;
 }
 
 /** The first rows of a table under this delimiter, as far as the beginning of the file shows them. */
@@ -93,8 +77,8 @@ async function* delimitedRows(
   const isSeparatorLine = ({ line, cells }: Row) =>
     line === 1 && /^sep=.$/i.test(cells.join(dialect.delimiter));
   const shown = (rows: Row[]) => (rows[0] && isSeparatorLine(rows[0]) ? rows.slice(1) : rows);
-  for await (const chunk of content) yield* paged(shown(await parser.write(chunk)));
-  const rest = await parser.end();
+  for await (const chunk of content) yield* paged(shown(parser.write(chunk.toString())));
+  const rest = parser.end();
   yield* paged(shown(rest.rows));
   if (rest.fault !== undefined) throw rest.fault;
 }
@@ -109,10 +93,18 @@ async function* fixedRows(
   const newline = newlineOf(source.start);
   for await (const lines of linesOf(source.content(pass), newline))
     yield* paged(
-      lines.flatMap(({ line, text }) => {
+      lines.flatMap(({ line, text, isOpen }) => {
         if (text === '') return [];
         const cells = cutAt(text, widths);
-        return [{ kind: 'row', line, cells, ...(isWritten && { written: text }) }];
+        return [
+          {
+            kind: 'row',
+            line,
+            cells,
+            ...(isWritten && { written: text }),
+            ...(isOpen && { isOpen }),
+          },
+        ];
       }),
     );
 }

@@ -1,0 +1,49 @@
+import { type Config, mappingsFor, type NamedMapping } from '../config/config.ts';
+import { toError } from '../core/errors.ts';
+import { isRenamed, openRegularFile, stampOf } from '../core/regular-file.ts';
+import { type Inspection, inspectOrders } from '../correct/inspection.ts';
+import { lackOf } from '../wording/lack.ts';
+
+/** Results that are kept until their files are claimed. */
+const KEPT = 16;
+
+/** First passes over files that are not claimed yet; a claimed file is not read once more for what its pass found. */
+export function createFirstPasses(
+  config: Pick<Config, 'sources' | 'mappings'>,
+  stopping: AbortSignal,
+) {
+  let kept: Inspection[] = [];
+
+  return {
+    /** What a file of a source lacks to be complete; undefined for nothing. */
+    async lacks(path: string, source: string): Promise<string | undefined> {
+      const { maxOrders } = config.sources.find(({ name }) => name === source) ?? {};
+      const options = { signal: stopping, maxOrders };
+      try {
+        const found = await inspectOrders(path, mappingsFor(config, source), options);
+        kept = [found, ...kept].slice(0, KEPT);
+        return lackOf(found.read);
+      } catch (error) {
+        return lackOf(toError(error));
+      }
+    },
+    /** As `inspectOrders`, for a file that may have been renamed since its pass. */
+    async inspect(
+      path: string,
+      mappings: readonly NamedMapping[],
+      options: Parameters<typeof inspectOrders>[2],
+    ): Promise<Inspection> {
+      await using handle = await openRegularFile(path);
+      const stamp = await stampOf(handle);
+      const known = kept.find(
+        (one) =>
+          isRenamed(one.stamp, stamp) &&
+          one.mappings.length === mappings.length &&
+          one.mappings.every(({ mapping }, index) => mapping === mappings[index]?.mapping),
+      );
+      if (known === undefined) return await inspectOrders(path, mappings, options);
+      kept = kept.filter((one) => one !== known);
+      return { ...known, stamp, read: { ...known.read, stamp } };
+    },
+  };
+}
