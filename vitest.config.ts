@@ -51,9 +51,9 @@ const SUITES = [
       ...common,
       name: 'process',
       isolate: false,
+      // They wait for most of their time.
       maxWorkers: 6,
-      // Two tests of a file at once where it says so: the longest file would take longer than all others.
-      maxConcurrency: 2,
+      maxConcurrency: 6,
       include: ['test/process/**/*.test.ts', SLOW_FILES],
       exclude: SUITE_FOLDERS.filter((name) => name !== 'process').map((name) => `test/${name}/**`),
     },
@@ -84,13 +84,10 @@ const SUITES = [
     test: {
       ...common,
       name: 'trouble',
-      globalSetup: ['test/support/shared-redis.setup.ts', 'test/trouble/table.setup.ts'],
       include: ['test/trouble/**/*.test.ts'],
       isolate: false,
-      // They wait for most of their time.
       maxWorkers: 6,
       maxConcurrency: 8,
-      disableConsoleIntercept: true,
     },
   },
   // The long forms print their figures, and programs of a desktop are heavy: one at a time.

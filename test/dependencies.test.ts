@@ -56,7 +56,7 @@ test('`npm run check` says at once that it needs a complete checkout, where the 
   ]);
 });
 
-test.each(['bench', 'soak', 'fuzz', 'test:mutants'])(
+test.each(['bench', 'soak', 'compare', 'test:flake', 'test:mutants'])(
   '`npm run %s` says at once that it needs a complete checkout, where the tests are missing',
   async (name) => {
     await using folder = await makeTempFolder();

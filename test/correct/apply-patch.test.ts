@@ -6,7 +6,7 @@ import type { PatchRow } from '../../src/correct/patch.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { Problem, SourceRecord } from '../../src/order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
-import { mappingOf } from '../support/read-text.ts';
+import { mappingOf } from '../support/mapping-of.ts';
 import { AT, rows } from '../support/reported.ts';
 import { runs } from '../support/runs.ts';
 

@@ -5,13 +5,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeExecutable } from '../support/executable.ts';
 import { freePort } from '../support/free-port.ts';
-import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { until } from '../support/until.ts';
-import { openWorkplace } from '../support/workplace.ts';
 
 // Needs root and Debian's buildah, podman and mmdebstrap. There is no container engine involved: buildah runs each program
 // in a chroot on the network of the machine.
@@ -171,85 +167,3 @@ test('a daemon in one container delivers to the sandbox in another', async () =>
     await closed;
   }
 });
-
-/** `docker` with buildah: one container for each command, and a Redis of the test for any image of Redis. */
-const DOCKER = `
-buildah="buildah $STORAGE"
-isolated="--isolation chroot --env PO_SYNC_ADMIN_PORT=0"
-command=$1; shift
-case $command in
-  build) test "$1" = -t && test -s "$3/Dockerfile" && test -s "$3"/po-sync-*.tgz && $buildah tag localhost/po-sync:test "$2" ;;
-  network) test "$1" = create ;;
-  run)
-    options=
-    while :; do
-      case $1 in
-        -d | --init | --read-only) shift ;;
-        -v) options="$options -v $2"; shift 2 ;;
-        -e) options="$options --env $2"; shift 2 ;;
-        --name) name=$2; shift 2 ;;
-        --*) shift 2 ;;
-        *) break ;;
-      esac
-    done
-    case $1 in redis:*) exit 0 ;; esac
-    options=$(echo "$options" | sed "s#redis://po-sync-redis:6379/0#$REDIS#")
-    echo "$options" >"$HOME/$name.options"
-    setsid $buildah run $isolated $options "$($buildah from "localhost/$1")" -- /opt/po-sync/bin/po-sync start >"$HOME/$name.log" 2>&1 &
-    echo $! >"$HOME/$name.pid" ;;
-  exec) name=$1; shift; $buildah run $isolated $(cat "$HOME/$name.options") "$($buildah from localhost/po-sync)" -- "$@" ;;
-  logs) ;;
-esac`;
-
-test('the commands of docs/deploy.md for a container lead to one that delivers, and doctor finds no problem', async () => {
-  await using place = await openWorkplace();
-  const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
-  const block = /^```sh\n((?:(?!```).)*?docker run.*?)^```/ms.exec(page)?.[1] ?? '';
-  expect(block).toMatch(/^npm ci .*docker logs/s);
-  const drop = /`(sudo install -o 10001 [^`]*)`/.exec(page)?.[1] ?? '';
-  const [home, checkout, bin] = ['home', 'checkout', 'bin'].map((name) =>
-    path.join(place.folder, name),
-  ) as [string, string, string];
-  await mkdir(home);
-  await cp(path.join(ROOT, 'docs'), path.join(checkout, 'docs'), { recursive: true });
-  await writeExecutable(path.join(bin, 'sudo'), 'exec "$@"');
-  await writeExecutable(path.join(bin, 'docker'), DOCKER);
-  await writeExecutable(
-    path.join(bin, 'npm'),
-    `case $1 in ci) ;; pack) cp '${path.join(folder.path, 'context')}'/po-sync-*.tgz "$3" ;; *) exit 1 ;; esac`,
-  );
-  await writeExecutable(
-    path.join(bin, 'editor'),
-    `case $1 in */client-id) echo '${CLIENT_ID}' >"$1" ;; */client-secret) echo '${CLIENT_SECRET}' >"$1" ;;`,
-    `*) sed -i 's#https://api.*#${place.api.baseUrl}#; s#https://auth.*#${place.api.authUrl}#' "$1" ;; esac`,
-  );
-  const env = {
-    PATH: `${bin}:${process.env['PATH']}`,
-    HOME: home,
-    STORAGE: storage.join(' '),
-    REDIS: await openDatabase(),
-  };
-  const shell = (commands: string, cwd: string) => run('sh', ['-ec', commands], { cwd, env });
-  try {
-    const { stdout } = await shell(block, checkout);
-    expect(stdout).toMatch(/^No problems found\.|^0 failed/m);
-    await writeFile(
-      path.join(place.folder, 'orders.csv'),
-      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
-    );
-    await shell(drop, place.folder);
-    await until('the order is stored', () => place.stored().size === 1, 120_000);
-  } finally {
-    const daemon = Number(await readFile(path.join(home, 'po-sync.pid'), 'utf8').catch(() => '0'));
-    if (daemon > 0) process.kill(-daemon, 'SIGTERM');
-    await until('the container ended', () => daemon === 0 || !isAlive(daemon), 60_000);
-  }
-});
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(-pid, 0);
-  } catch {
-    return false;
-  }
-}

@@ -1,17 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeExecutable } from '../support/executable.ts';
-import { openCollector } from '../support/otlp-collector.ts';
 import { CREDENTIALS } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
-import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -47,15 +44,6 @@ const env = { PATH: `${NODE}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent'
 const versionIn = async (file: string): Promise<unknown> =>
   JSON.parse(await readFile(file, 'utf8')).version;
 
-test('npm pack without the packages, which would leave them out, is refused with the command to run', async () => {
-  const empty = path.join(folder.path, 'empty');
-  await mkdir(empty);
-  await copyFile(path.join(ROOT, 'package.json'), path.join(empty, 'package.json'));
-  await expect(run('npm', ['pack'], { cwd: empty })).rejects.toMatchObject({
-    stderr: expect.stringContaining('Run `npm ci --omit=dev` first'),
-  });
-});
-
 test('an installed package has the exact version of each library that was tested', async () => {
   const { dependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   const lock = JSON.parse(await readFile(path.join(ROOT, 'package-lock.json'), 'utf8')).packages;
@@ -80,17 +68,6 @@ test('an installed package has the exact version of each library that was tested
   }
 });
 
-test('an installed po-sync checks a workbook, which a separate process reads', async () => {
-  const file = path.join(folder.path, 'orders.xlsx');
-  const rows = [
-    ['purchaseOrderNumber', 'articleCode', 'quantity'],
-    ['PO-1', '0007', '3'],
-  ];
-  await writeFile(file, await writeWorkbook(textRows(rows)));
-  const { stdout } = await run(launcher, ['check', file, '--json'], { cwd: folder.path, env });
-  expect(stdout).toContain('"articleCode":"0007"');
-});
-
 test('an installed po-sync delivers a file with its private Redis', async () => {
   await using place = await openWorkplace({ redis: 'private', launcher });
   await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,B,2\n');
@@ -102,41 +79,6 @@ test('an installed po-sync delivers a file with its private Redis', async () => 
       ['PO-2', 1],
     ]),
   );
-});
-
-test('an installed po-sync traces orders, also where optional packages were left out', async () => {
-  await using collector = await openCollector();
-  await using place = await openWorkplace({ launcher, more: 'tracing: { enabled: true }\n' });
-  await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-  const variables = { PATH: env.PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-  expect(await place.spawn(['start', '--once'], variables).ended).toMatchObject({
-    code: 0,
-    err: '',
-  });
-  expect(collector.spans().map(({ name }) => name)).toContain('order');
-});
-
-test('an installed po-sync starts the sandbox, which stores orders in a separate thread', async () => {
-  const args = ['sandbox', '--environment', 'staging', '--data', path.join(folder.path, 'sandbox')];
-  const child = spawn(launcher, args, {
-    env: { ...env, ...CREDENTIALS },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const closed = once(child, 'close');
-  try {
-    const [line] = await once(createInterface(child.stdout), 'line');
-    const { baseUrl } = JSON.parse(String(line));
-    expect((await fetch(`${baseUrl}/purchase-orders`)).status).toBe(401);
-  } finally {
-    child.kill('SIGTERM');
-    expect(await closed).toEqual([0, null]);
-  }
-});
-
-test('an installed po-sync prints its completion and its version', async () => {
-  const { stdout } = await run(launcher, ['completion', 'bash'], { env });
-  expect(stdout).toContain('_po_sync');
-  expect((await run(launcher, ['--version'], { env })).stdout.trim()).toBe('0.1.0');
 });
 
 test('the commands of docs/deploy.md lead from the package to a running daemon', async () => {

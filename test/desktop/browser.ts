@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openDevtools } from './devtools.ts';
 import { programOf } from './programs.ts';
 
 /** How somebody looks at a page. */
-export type Look = { width: number; height: number; dark?: boolean; paper?: boolean };
+type Look = { width: number; height: number; dark?: boolean };
 
 /** A page as a browser shows it. */
 export type Shown = {
@@ -21,12 +20,6 @@ export type Shown = {
   type(text: string): Promise<void>;
   /** Presses the space bar on a file input, and chooses a file in the dialog that opens. */
   choose(file: string): Promise<void>;
-  /** Takes a picture of the complete page. */
-  picture(file: string): Promise<void>;
-  /** Prints it on A4. */
-  print(file: string): Promise<void>;
-  /** Addresses that the page asked for, itself excepted. */
-  requests: readonly string[];
   /** What the browser reported: errors, and what the page's own policy blocked. */
   complaints: readonly string[];
 };
@@ -35,7 +28,7 @@ export type Shown = {
 const KEYS = { Tab: ['Tab', 9, ''], Enter: ['Enter', 13, '\r'], ' ': ['Space', 32, ' '] } as const;
 
 /** A Chromium without a window, in a separate profile. */
-export type Browser = AsyncDisposable & { show(file: string, look: Look): Promise<Shown> };
+type Browser = AsyncDisposable & { show(address: string, look: Look): Promise<Shown> };
 
 export async function openBrowser(): Promise<Browser> {
   await using stack = new AsyncDisposableStack();
@@ -66,23 +59,15 @@ export async function openBrowser(): Promise<Browser> {
   const devtools = stack.use(await openDevtools(`ws://127.0.0.1:${port}${lines}`));
   const kept = stack.move();
 
-  async function show(
-    file: string,
-    { width, height, dark = false, paper = false }: Look,
-  ): Promise<Shown> {
+  async function show(address: string, { width, height, dark = false }: Look): Promise<Shown> {
     const page = await devtools.openPage();
-    const address = /^https?:/.test(file) ? file : pathToFileURL(file).href;
-    const [requests, complaints]: [string[], string[]] = [[], []];
-    page.on('Network.requestWillBeSent', ({ request }) => {
-      if (request?.url !== address) requests.push(request?.url ?? '');
-    });
+    const complaints: string[] = [];
     page.on('Log.entryAdded', ({ entry }) => void complaints.push(entry?.text ?? ''));
     page.on('Runtime.exceptionThrown', () => void complaints.push('a script failed'));
-    for (const domain of ['Page', 'Network', 'Log', 'Runtime']) await page.call(`${domain}.enable`);
+    for (const domain of ['Page', 'Log', 'Runtime']) await page.call(`${domain}.enable`);
     const metrics = { width, height, deviceScaleFactor: 1, mobile: width < 500 };
     await page.call('Emulation.setDeviceMetricsOverride', metrics);
     await page.call('Emulation.setEmulatedMedia', {
-      media: paper ? 'print' : '',
       features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }],
     });
     await page.call('Emulation.setFocusEmulationEnabled', { enabled: true });
@@ -104,12 +89,7 @@ export async function openBrowser(): Promise<Browser> {
       await press(' ');
       await page.call('DOM.setFileInputFiles', { files: [chosen], backendNodeId: await opened });
     }
-    const bytes = async (method: string, more: object) => {
-      const { data } = await page.call<{ data: string }>(method, more);
-      return Buffer.from(data, 'base64');
-    };
     return {
-      requests,
       complaints,
       async evaluate<T>(expression: string) {
         const { result } = await page.call<{ result: { value: T } }>('Runtime.evaluate', {
@@ -121,10 +101,6 @@ export async function openBrowser(): Promise<Browser> {
       press,
       type: async (text) => void (await page.call('Input.insertText', { text })),
       choose,
-      picture: async (to) =>
-        writeFile(to, await bytes('Page.captureScreenshot', { captureBeyondViewport: true })),
-      print: async (to) =>
-        writeFile(to, await bytes('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })),
     };
   }
 

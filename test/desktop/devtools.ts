@@ -1,5 +1,5 @@
 /** The parts of an event that are used here. */
-type KnownInvalid = { request?: { url: string }; entry?: { text: string }; backendNodeId?: number };
+type KnownInvalid = { entry?: { text: string }; backendNodeId?: number };
 
 /** One tab, by the Chrome DevTools Protocol. */
 export type Page = {

@@ -12,7 +12,7 @@ import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { exportSource } from '../support/inbox-source.ts';
-import { API_COLUMNS, mappingOf } from '../support/read-text.ts';
+import { API_COLUMNS, mappingOf } from '../support/mapping-of.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 

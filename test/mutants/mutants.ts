@@ -1359,7 +1359,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/circuit-breaker.lua',
     find: 'if now < tonumber(at) then return 0 end',
     replace: '',
-    tests: [...DELIVERY, 'test/trouble/outage.test.ts'],
+    tests: DELIVERY,
   },
   {
     without: 'the rate limit',
@@ -1427,21 +1427,21 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/attempt.ts',
     find: 'turnedAway: await breaker.acceptedSince(before)',
     replace: 'turnedAway: false',
-    tests: ['test/trouble/odd-answers.test.ts'],
+    tests: ['test/trouble/other-orders.test.ts'],
   },
   {
     without: 'learning what a success without an envelope means',
     file: 'src/reconcile/reconciliation.ts',
     find: 'await breaker.learnAnswers(wasCreated);',
     replace: 'return;',
-    tests: ['test/trouble/odd-answers.test.ts'],
+    tests: ['test/trouble/other-orders.test.ts'],
   },
   {
     without: 'a name for each grant of a token',
     file: 'src/api/token.ts',
     find: "const fingerprint = randomBytes(12).toString('hex');",
     replace: "const fingerprint = randomBytes(0).toString('hex') + value;",
-    tests: ['test/trouble/no-hot-loop.test.ts'],
+    tests: ['test/trouble/rates.test.ts'],
   },
   {
     without: 'the rest after a failed token request',
@@ -1455,7 +1455,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/deliver/guards.ts',
     find: 'const passes = wait <= LONG_WAIT && (',
     replace: 'const passes = true || (',
-    tests: ['test/trouble/odd-answers.test.ts'],
+    tests: ['test/trouble/people.test.ts'],
   },
   {
     without: 'the longest wait that a burst of failures asks for',

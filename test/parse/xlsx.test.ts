@@ -137,11 +137,11 @@ test('text that looks like a blank cell stays text', async () => {
   ]);
 });
 
-test('a million formatted blank rows cost few seconds of processor time', async () => {
+test('250,000 formatted blank rows cost few seconds of processor time', async () => {
   const blank = (line: number) =>
     `<row r="${line}" spans="1:4" s="1" customFormat="1" x14ac:dyDescent="0.25"><c r="A${line}" s="1"/><c r="B${line}" s="1"/><c r="C${line}" s="1"/></row>`;
-  const rows = Array.from({ length: 1_000_000 }, (_, i) => blank(i + 2));
-  const last = row('<c r="B1000003" t="str"><v>z</v></c>', ' r="1000003"');
+  const rows = Array.from({ length: 250_000 }, (_, i) => blank(i + 2));
+  const last = row('<c r="B250003" t="str"><v>z</v></c>', ' r="250003"');
   const zip = new ZipFile();
   const book = await unzip(rawWorkbook([sheet(row(textCell('a')), rows.join(''), last)], ['0']));
   for (const [name, content] of book) zip.addBuffer(content, name);
@@ -154,13 +154,13 @@ test('a million formatted blank rows cost few seconds of processor time', async 
   await using opened = await openWorkbook(handle, await stampOf(handle), {
     sheet: undefined,
     signal: undefined,
-    seconds: 10,
+    seconds: 5,
   });
   const read = [];
   for await (const page of opened.pages()) read.push(...page);
   expect(read.map(({ line, cells }) => [line, ...cells])).toEqual([
     [1, 'a'],
-    [1_000_003, '', 'z'],
+    [250_003, '', 'z'],
   ]);
 }, 120_000);
 

@@ -7,7 +7,7 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import { type EchoingApi, openEchoingApi } from '../support/echoing-api.ts';
 import { filesUnder } from '../support/files-under.ts';
 import { freePort } from '../support/free-port.ts';
-import { startProgram } from '../support/program.ts';
+import { startInside, startProgram } from '../support/program.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { DOCUMENTED_USER, LOGIN, startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -90,19 +90,16 @@ const env = () => ({
   PO_SYNC_REDIS_URL: url,
 });
 
-function start(args: readonly string[], more: Record<string, string> = {}) {
-  const running = startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
-    cwd: folder,
-    env: { ...env(), ...more },
-  });
-  stack.defer(() => void running.child.kill('SIGKILL'));
-  return running;
-}
+const withConfig = (args: readonly string[]) => [
+  '--config',
+  path.join(folder, 'po-sync.yaml'),
+  ...args,
+];
 
-async function run(args: readonly string[], more: Record<string, string> = {}): Promise<string> {
-  const { out, err } = await start(args, more).ended;
+async function run(args: readonly string[], more: Record<string, string> = {}): Promise<void> {
+  const place = { cwd: folder, env: { ...env(), ...more } };
+  const { out, err } = await startInside(withConfig(args), place).ended;
   printed.push(out, err);
-  return out + err;
 }
 
 /** What may reveal a secret: the secret, also as in addresses, in hexadecimal, in base64 and within it. */
@@ -198,7 +195,7 @@ async function ask(
 
 /** Signs in by a link and by a token, and reads every page and every path of the control API. */
 async function useDashboard(): Promise<void> {
-  const { out } = await start(['dashboard']).ended;
+  const { out } = await startInside(withConfig(['dashboard']), { cwd: folder, env: env() }).ended;
   const code = /#(\S+)/.exec(out)?.[1] ?? '';
   const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: `http://127.0.0.1:${adminPort}` };
   const post = (page: string, type: string, body: string) =>
@@ -294,7 +291,8 @@ async function act(): Promise<void> {
 }
 
 it('no secret appears in files, logs, Redis, process arguments, notices or anything a command prints', async () => {
-  const daemon = start(['start']);
+  const daemon = startProgram(withConfig(['start']), { cwd: folder, env: env() });
+  stack.defer(() => void daemon.child.kill('SIGKILL'));
   await until('ready', () => daemon.out().includes('po-sync is ready'));
   const drop = (name: string, text: string) => writeFile(path.join(folder, 'inbox', name), text);
   await drop(

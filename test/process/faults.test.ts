@@ -9,17 +9,17 @@ const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
 describe('no order is lost or doubled', () => {
   it('by an API that fails 3 of 10 calls in every way', async () => {
-    const figures = await randomFaults(500);
-    expect(figures).toMatchObject({ ...ALL_THERE, orders: 500 });
-    expect(figures.struck).toBeGreaterThan(100);
+    const figures = await randomFaults(300);
+    expect(figures).toMatchObject({ ...ALL_THERE, orders: 300 });
+    expect(figures.struck).toBeGreaterThan(50);
   });
 
-  it('when one of two daemons is killed with kill -9, 5 times', async () => {
-    expect(await kills(5)).toMatchObject({ ...ALL_THERE, kills: 5, files: 5 });
+  it('when one of two daemons is killed with kill -9, 3 times', async () => {
+    expect(await kills(3)).toMatchObject({ ...ALL_THERE, kills: 3, files: 3 });
   });
 
-  it('when Redis is killed with kill -9, 3 times', async () => {
-    expect(await redisKills(3)).toMatchObject({ ...ALL_THERE, kills: 3 });
+  it('when Redis is killed with kill -9, 2 times', async () => {
+    expect(await redisKills(2)).toMatchObject({ ...ALL_THERE, kills: 2 });
   });
 
   it('when Redis is flushed in the middle of the work', async () => {

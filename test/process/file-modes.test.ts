@@ -103,7 +103,7 @@ async function makeFolder(folder: string, owner: number, mode: number): Promise<
   await chmod(folder, mode);
 }
 
-const COMMANDS = [['status'], ['doctor'], ['start', '--once', '--max-wait', '1s'], ['start']];
+const COMMANDS = [['status'], ['start']];
 
 /** Needs root, and a checkout that everybody may read. */
 const canRunAsOwner = await startProgram(['--version'], {
@@ -150,14 +150,6 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
     expect(await readdir(foreign)).toEqual([]);
   });
 
-  test('is refused as `data` also with a configured Redis', async () => {
-    await using redis = await startTestRedis();
-    await using home = await openHome(redis.url);
-    await makeFolder(home.data, NEIGHBOR, 0o777);
-    const { code, err } = await home.run('start', '--once', '--max-wait', '1s');
-    expect([code, err]).toEqual([1, expect.stringContaining('can be changed by other users')]);
-  });
-
   test('is closed where it belongs to the user that runs po-sync', async () => {
     await using home = await openHome();
     await makeFolder(home.data, OWNER, 0o777);
@@ -197,7 +189,7 @@ describe.runIf(canRunAsOwner)('explain', () => {
 });
 
 describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
-  test('that cannot be moved out of a sticky inbox is named within half a minute, by the path that people know', async () => {
+  test('that cannot be moved out of a sticky inbox is named by the path that people know', async () => {
     await using home = await openHome();
     const inbox = path.join(home.folder, 'inbox');
     await makeFolder(inbox, NEIGHBOR, 0o1777);
@@ -207,17 +199,11 @@ describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
     const daemon = home.start();
     const named = `No permission to move ${file} to ${path.join(inbox, 'processing')}/`;
     await until('the start', () => daemon.out().includes('"event":"daemon-ready"'));
-    const status = await until(
-      'the file in the status',
-      async () => {
-        const { out } = await home.run('status', '--json');
-        return out.includes(named) && out;
-      },
-      30_000,
-    );
+    await until('the trouble', () => daemon.out().includes('"event":"file-trouble"'));
+    const status = (await home.run('status', '--json')).out;
+    expect(status).toContain(named);
     expect(status).toContain(`${inbox} is sticky, so only the owner of a file may move it`);
     expect(status).toContain(`chmod -t '${inbox}'`);
-    expect(daemon.out()).toContain('"event":"file-trouble"');
     expect(status + daemon.out()).not.toContain('/proc/self');
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
@@ -321,8 +307,17 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     const daemon = home.start();
     const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
     const get = async (page: string) => (await fetch(`http://127.0.0.1:${port}${page}`)).text();
-    const exitCode = async (who: Home['run']) => (await who('status', '--exit-code')).code;
-    await until('the alarm', async () => (await exitCode(home.run)) === 2, 60_000);
+    const endsWith = (expected: number) =>
+      until(`exit code ${expected}`, async () => {
+        const { code } = await home.run('status', '--exit-code');
+        return code === expected;
+      });
+    const isAlarm = async (count: number) =>
+      new RegExp(`^po_sync_files_not_taken\\{.*source="inbox".*\\} ${count}$`, 'm').test(
+        await get('/metrics'),
+      );
+    await until('the alarm', () => isAlarm(1));
+    await endsWith(2);
     expect(JSON.parse((await home.run('status', '--json')).out).notTaken).toMatchObject([
       {
         source: 'inbox',
@@ -332,7 +327,6 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     ]);
     const status = await home.run('status');
     expect(status.out).toContain('1 file in an inbox waits: po-sync may not read it\n');
-    expect(await get('/metrics')).toMatch(/po_sync_files_not_taken\{.*source="inbox".*\} 1\n/);
     expect(await get('/readyz')).toContain('"ok":true');
     await until('the notice', async () =>
       (await readFile(notices, 'utf8').catch(() => '')).includes('not-taken'),
@@ -340,9 +334,9 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
 
     await chmod(file, 0o644);
     // A folder in the inbox is only listed.
-    await until('the end of the alarm', async () => (await exitCode(home.run)) === 0, 150_000);
+    await until('the end of the alarm', () => isAlarm(0), 150_000);
+    await endsWith(0);
     expect((await home.run('status')).out).toContain('folder (folder)');
-    expect(await get('/metrics')).toMatch(/po_sync_files_not_taken\{.*source="inbox".*\} 0\n/);
     expect((await readFile(notices, 'utf8')).match(/"kind":/g)).toHaveLength(1);
     daemon.child.kill('SIGTERM');
     await daemon.ended;

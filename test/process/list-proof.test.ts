@@ -55,7 +55,7 @@ const COMPLETE: Kind[] = [
   'query parameters refused',
 ];
 
-describe('with a list that is complete, as far as its pages show', () => {
+describe.concurrent('with a list that is complete, as far as its pages show', () => {
   it.each(COMPLETE)('each order is created once: %s', async (kind) => {
     await using place = await openWithOrders(listOf(kind));
     await place.drop('orders.csv', FILE);
@@ -86,7 +86,7 @@ describe('with a list that is complete, as far as its pages show', () => {
 
 const CUT: Kind[] = ['the newest only', 'the oldest only', 'a random part', 'empty'];
 
-describe('with a list that is cut without a word', () => {
+describe.concurrent('with a list that is cut without a word', () => {
   it.each(CUT)('at most the first order is created twice, and it is named: %s', async (kind) => {
     await using place = await openWithOrders(listOf(kind));
     await place.drop('orders.csv', FILE);
@@ -155,7 +155,7 @@ const UNUSABLE: [Kind, string][] = [
   ['not offered, 501', 'list-not-offered'],
 ];
 
-describe('with a list that cannot be used', () => {
+describe.concurrent('with a list that cannot be used', () => {
   it.each(UNUSABLE)('nothing is sent, and the run ends with 2: %s', async (kind, code) => {
     await using place = await openWithOrders(listOf(kind));
     await place.drop('orders.csv', FILE);
@@ -170,7 +170,7 @@ describe('with a list that cannot be used', () => {
   });
 });
 
-it('delivery resumes when the list is healed, without another order twice', async () => {
+it.concurrent('delivery resumes when the list is healed, without another order twice', async () => {
   await using place = await openWithOrders(LIST_KINDS['the newest only']);
   await place.drop('orders.csv', FILE);
   place.start(['start']);
@@ -184,7 +184,7 @@ it('delivery resumes when the list is healed, without another order twice', asyn
   expect(doubled(place).length).toBeLessThanOrEqual(1);
 });
 
-it('a first order whose answer is lost keeps the others waiting until the list shows it', async () => {
+it.concurrent('a first order whose answer is lost keeps the others waiting until the list shows it', async () => {
   const lost = { kind: 'drop', on: 'create', when: 'after', attempts: '1', orders: ['PO-41'] };
   await using place = await openWithOrders([lost, ...LIST_KINDS.complete]);
   const rows = NEW.map((number) => `${number},NEW,A-1,1`);
@@ -194,7 +194,7 @@ it('a first order whose answer is lost keeps the others waiting until the list s
   expect(place.stored().size).toBe(50);
 });
 
-it('a daemon that is killed while the first order waits continues where it was', async () => {
+it.concurrent('a daemon that is killed while the first order waits continues where it was', async () => {
   await using place = await openWithOrders(LIST_KINDS.lagging);
   await place.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
   const first = place.spawn(['start']);
@@ -206,7 +206,7 @@ it('a daemon that is killed while the first order waits continues where it was',
   expect(place.stored().size).toBe(50);
 });
 
-it('a person says how many orders the API has: a list that shows them is complete', async () => {
+it.concurrent('a person says how many orders the API has: a list that shows them is complete', async () => {
   await using place = await openWithOrders(LIST_KINDS['the oldest only']);
   await place.drop('orders.csv', FILE);
   expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(2);
@@ -219,7 +219,7 @@ it('a person says how many orders the API has: a list that shows them is complet
   expect(place.stored().get('PO-50')).toBe(1);
 });
 
-it('the first start on a protected environment shows how many orders there are, and asks for that', async () => {
+it.concurrent('the first start on a protected environment shows how many orders there are, and asks for that', async () => {
   const environment = { environment: 'production', partner: ', protected: true' };
   const env = { PO_SYNC_CONFIRM: 'production' };
   await using place = await openWithOrders(LIST_KINDS.complete, { ...environment, env });
@@ -239,7 +239,7 @@ it('the first start on a protected environment shows how many orders there are, 
   expect(place.stored().size).toBe(50);
 });
 
-it('with list: none a new ledger begins without a list, and with list: trust without a proof', async () => {
+it.concurrent('with list: none a new ledger begins without a list, and with list: trust without a proof', async () => {
   await using none = await openWithOrders(LIST_KINDS.complete, { list: 'none' });
   await none.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
   const before = reads(none);

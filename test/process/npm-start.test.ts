@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { killProcess } from '../support/kill-process.ts';
 import { processesIn } from '../support/processes-in.ts';
@@ -19,9 +19,10 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 let root: string;
+let sandboxYaml: string;
 
-/** A separate checkout with separate ports, on the packages of this one. */
-beforeEach(async () => {
+/** A separate checkout on the packages of this one; the same for all, as compiled code is kept for its path. */
+beforeAll(async () => {
   const { arePackagesInStep } = await loadSetupPart<{
     arePackagesInStep(root: string): Promise<boolean>;
   }>('packages.mjs');
@@ -30,23 +31,27 @@ beforeEach(async () => {
     throw new Error('Install the packages first: npm ci.');
   folder = await makeTempFolder();
   root = path.join(folder.path, 'checkout');
-  await mkdir(path.join(root, 'inbox'), { recursive: true });
   for (const name of ['bin', 'src', 'config', 'package.json', 'package-lock.json']) {
     await cp(path.join(repository, name), path.join(root, name), { recursive: true });
   }
   await symlink(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
-  const configuration = path.join(root, 'config', 'sandbox.yaml');
-  const text = await readFile(configuration, 'utf8');
+  sandboxYaml = await readFile(path.join(root, 'config', 'sandbox.yaml'), 'utf8');
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+/** With separate ports, and nothing of an earlier start. */
+beforeEach(async () => {
+  await mkdir(path.join(root, 'inbox'));
   const port = await freePort(2);
   await writeFile(
-    configuration,
-    text.replaceAll(/401([01])/g, (_, nth) => String(port + Number(nth))),
+    path.join(root, 'config', 'sandbox.yaml'),
+    sandboxYaml.replaceAll(/401([01])/g, (_, nth) => String(port + Number(nth))),
   );
 });
-
 afterEach(async () => {
   await killEverything();
-  await folder[Symbol.asyncDispose]();
+  for (const name of ['inbox', 'data', 'reports'])
+    await rm(path.join(root, name), { recursive: true, force: true });
 });
 
 /** Whatever runs from the checkout, its Redis too. */

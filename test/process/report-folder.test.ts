@@ -53,7 +53,7 @@ async function fileInstead(place: Workplace): Promise<Subject> {
 /** Nothing is in its place: the daemon does not create it again. */
 async function movedAway(place: Workplace): Promise<Subject> {
   const away = `${place.reports}-away`;
-  const daemon = place.spawn(['start']);
+  const daemon = place.start(['start']);
   return {
     reports: place.reports,
     out: () => daemon.out(),

@@ -63,8 +63,8 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
 
 it('a delivery daemon reads the list for the files of an intake daemon', async () => {
   await using place = await openWorkplace({ delivery: ', readList: eachFile' });
-  const intake = place.spawn(['start', '--role', 'intake'], NOBODY);
-  const delivery = place.spawn(['start', '--role', 'delivery']);
+  const intake = place.start(['start', '--role', 'intake'], NOBODY);
+  const delivery = place.start(['start', '--role', 'delivery']);
   for (const one of [intake, delivery])
     await until('a daemon', () => one.out().includes('po-sync is ready'));
   await place.drop('first.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A-1,1\n');

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -9,7 +7,7 @@ it('start ends with 1 when Redis cannot be reached for ten seconds', async () =>
   await using place = await openWorkplace();
   const url = `redis://:pass-word@127.0.0.1:${await freePort()}/0`;
   const began = performance.now();
-  const { code, err } = await place.spawn(['start'], { PO_SYNC_REDIS_URL: url }).ended;
+  const { code, err } = await place.start(['start'], { PO_SYNC_REDIS_URL: url }).ended;
   expect(code).toBe(1);
   expect(err).toMatch(/Redis at redis:\/\/\[redacted\]@127\.0\.0\.1:\d+\/0 does not answer/);
   expect(err).not.toContain('pass-word');
@@ -20,7 +18,7 @@ it('start ends with 1 when a file is where a folder is configured, and names the
   await using place = await openWorkplace();
   const { reports, config } = place;
   await writeFile(reports, 'x');
-  const said = async () => (await place.spawn(['start']).ended).err;
+  const said = async () => (await place.start(['start']).ended).err;
   expect(await said()).toContain(
     `${reports} cannot be used as a folder: it is a file.\n  Enter a folder as reports.path in ${config}.`,
   );
@@ -32,22 +30,8 @@ it('start creates nothing when an inbox is missing', async () => {
   const { folder, inbox } = place;
   await rm(inbox, { recursive: true });
   const before = await readdir(folder);
-  const { code, err } = await place.spawn(['start']).ended;
+  const { code, err } = await place.start(['start']).ended;
   expect(code).toBe(1);
   expect(err).toContain(`The folder ${inbox} does not exist.`);
   expect(await readdir(folder)).toEqual(before);
-});
-
-it('start ends with 1 when another program has the admin port', async () => {
-  await using place = await openWorkplace();
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  try {
-    const { code, err } = await place.spawn(['start'], { PO_SYNC_ADMIN_PORT: String(port) }).ended;
-    expect(code).toBe(1);
-    expect(err).toContain(`The admin port 127.0.0.1:${port} is occupied.`);
-  } finally {
-    other.close();
-  }
 });

@@ -1,7 +1,6 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildOf } from '../../src/core/version.ts';
 import {
   accountOf,
   allReported,
@@ -17,17 +16,13 @@ import { credentials, openWorkplace, type Workplace } from '../support/workplace
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 const FAULTS = { faults: [{ kind: 'delay', by: '10ms..40ms' }] };
-/** Shows which daemon delivered an order. */
-const LOG = 'log: { level: debug }';
 
 let stack: AsyncDisposableStack;
-/** The launchers of a version with the same format of the ledger, and of one with a newer format. */
-let sameFormat: string;
+/** The launcher of a version with a newer format of the ledger. */
 let newFormat: string;
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
-  sameFormat = await installVersion('0.2.0', (store) => store);
   newFormat = await installVersion('0.3.0', (store) => {
     expect(store).toContain('const LEDGER_FORMAT = 1;');
     return store.replace('const LEDGER_FORMAT = 1;', 'const LEDGER_FORMAT = 2;');
@@ -73,35 +68,6 @@ function run(
 const THIS = path.join(ROOT, 'bin/po-sync');
 const ready = ({ out }: Running) =>
   until('a daemon is ready', () => out().includes('po-sync is ready'));
-const delivered = ({ out }: Running) => out().split('"event":"attempt-ended"').length - 1;
-
-it('two versions share the work, and the newer one continues when the older one is stopped under load', async () => {
-  await using place = await openWorkplace({ faults: FAULTS, more: LOG });
-  await using older = run(place, THIS, ['start']);
-  await ready(older);
-  await using newer = run(place, sameFormat, ['start']);
-  await ready(newer);
-  const { out } = await place.run(['status', '--json']);
-  const versions = JSON.parse(out).daemons.map(({ version }: { version: string }) => version);
-  expect(versions).toEqual([buildOf(), '0.2.0']);
-
-  const dropped: DroppedFile[] = [];
-  await until('both deliver', async () => {
-    if (countOf(place.events, 'stored') >= 100 * (dropped.length - 2))
-      await dropOrders(place, dropped, 100);
-    return delivered(older) > 20 && delivered(newer) > 20;
-  });
-  const before = countOf(place.events, 'stored');
-  await dropOrders(place, dropped, 400);
-  await until('they are in the middle', () => countOf(place.events, 'stored') > before + 100);
-  older.child.kill('SIGTERM');
-  expect(await older.ended).toMatchObject({ code: 0 });
-  await using replacement = run(place, sameFormat, ['start']);
-  await allReported(place, dropped);
-  await ready(replacement);
-  expect(await accountOf(place, dropped)).toMatchObject(ALL_THERE);
-});
-
 it('a newer ledger format ends an older daemon with 1 under load, but a command of that version that only reads does not', async () => {
   await using place = await openWorkplace({ faults: FAULTS });
   await using older = run(place, THIS, ['start']);

@@ -3,7 +3,6 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Stall, watchStalls } from './stalls.ts';
 import { listen, openWebServer } from './web-server.ts';
 
 export type Endpoint = 'token' | 'create' | 'list';
@@ -66,8 +65,6 @@ export type OddApi = AsyncDisposable & {
   /** Called with the connection before and after an answer is written. */
   onAnswer?: (socket: Socket) => void;
   onAnswered?: (socket: Socket) => void;
-  /** When it could not note calls. */
-  stalls: readonly Stall[];
   /** Tokens that are valid now; an empty set takes any. */
   revoked: Set<string>;
 };
@@ -154,7 +151,6 @@ export async function openOddApi(
     tls === undefined
       ? await openWebServer((a, b) => void answer(a, b))
       : await openTls(tls, answer);
-  const watched = watchStalls();
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`;
   const api: OddApi = {
     url,
@@ -164,11 +160,7 @@ export async function openOddApi(
     calls: [],
     oddity,
     revoked: new Set(),
-    stalls: watched.stalls,
-    async [Symbol.asyncDispose]() {
-      watched[Symbol.dispose]();
-      await server[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return api;
 }

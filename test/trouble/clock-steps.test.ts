@@ -16,7 +16,7 @@ describe.concurrent("steps of Redis' clock", () => {
     ['back', -300],
   ])(
     'a step of five minutes %s while a call is in flight sends no order twice and delays none',
-    async (direction, seconds) => {
+    async (_, seconds) => {
       await using folder = await makeTempFolder();
       const clock = await createFakeClock(folder.path);
       await using redis = await startTestRedis({ env: clock.env });
@@ -29,7 +29,6 @@ describe.concurrent("steps of Redis' clock", () => {
           : undefined;
       });
       await using place = await openTroublePlace(api, {
-        stays: `Redis' clock is set ${direction} five minutes while a call is in flight`,
         pace: PACE,
         redis: redis.url,
       });
@@ -49,13 +48,12 @@ describe.concurrent("steps of Redis' clock", () => {
     ['forward', 3_600],
   ])(
     'a step of an hour %s under a rate limit delays no call and lets no call out early',
-    async (direction, seconds) => {
+    async (_, seconds) => {
       await using folder = await makeTempFolder();
       const clock = await createFakeClock(folder.path);
       await using redis = await startTestRedis({ env: clock.env });
       await using api = await openOddApi();
       await using place = await openTroublePlace(api, {
-        stays: `Redis' clock is set ${direction} an hour under a rate limit`,
         environment: 'rateLimit: { max: 5, per: 1s }',
         redis: redis.url,
       });
@@ -83,8 +81,7 @@ describe.concurrent("steps of Redis' clock", () => {
     await using api = await openOddApi(({ endpoint }) =>
       endpoint === 'token' && !isUp ? { status: 503, body: 'down' } : undefined,
     );
-    const stays = "Redis' clock is set back an hour while the token endpoint fails";
-    await using place = await openTroublePlace(api, { stays, redis: redis.url });
+    await using place = await openTroublePlace(api, { redis: redis.url });
     await place.drop('orders.csv', csv(['PO-1']));
     const connection = new Redis(redis.url);
     await until('a failure just now', async () => {

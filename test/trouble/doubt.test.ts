@@ -3,7 +3,7 @@ import { type OddAnswer, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
-describe('doubt ends', () => {
+describe.concurrent('doubt ends', () => {
   it('a list that answers 401 after a revocation is read again with a new token', async () => {
     await using api = await openOddApi(({ endpoint, attempt, token }, { revoked }) => {
       if (endpoint !== 'create' || attempt > 1) return undefined;
@@ -87,7 +87,7 @@ describe('doubt ends', () => {
   });
 });
 
-describe('an order that the list shows twice', () => {
+describe.concurrent('an order that the list shows twice', () => {
   it('is accepted; report, log, status and explain say that it was created twice until a list shows it once', async () => {
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
       if (endpoint !== 'create' || !order || attempt > 1) return undefined;

@@ -3,7 +3,7 @@ import { listed, type OddAnswer, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 import { csv, numbered, openTroublePlace } from './trouble-place.ts';
 
-describe('a new ledger reads the list before its first order', () => {
+describe.concurrent('a new ledger reads the list before its first order', () => {
   it.each<[string, number, OddAnswer]>([
     ['answers 500', 1, { status: 500 }],
     ['answers 500', 3, { status: 500 }],

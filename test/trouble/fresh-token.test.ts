@@ -34,7 +34,6 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
     async (skew) => {
       await using api = await openLateApi(skew);
       await using place = await openTroublePlace(api, {
-        stays: `a fresh token is refused for ${skew} ms`,
         pace: PACE,
       });
       const numbers = numbered(20);
@@ -61,7 +60,6 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
       const lifetime = Math.max(6, (5.5 * skew) / 1_000);
       await using api = await openLateApi(skew, lifetime, () => calls(api, 'token').length > 1);
       await using place = await openTroublePlace(api, {
-        stays: `a renewed token is refused for ${skew} ms`,
         pace: PACE,
         environment: 'rateLimit: { max: 10, per: 1s }',
       });
@@ -86,7 +84,6 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
   it('on one of its two servers gets the orders meanwhile', async () => {
     await using api = await openLateApi(3_000, 3_600, (nth) => nth % 2 === 0);
     await using place = await openTroublePlace(api, {
-      stays: 'one of two servers learns of a token after 3 s',
       pace: PACE,
     });
     const numbers = numbered(100);
@@ -99,7 +96,6 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
   it('gets orders again at once when a token that was used for long is revoked', async () => {
     await using api = await openLateApi(0);
     await using place = await openTroublePlace(api, {
-      stays: 'a token is revoked after half a minute',
       pace: PACE,
     });
     await place.drop('one.csv', csv(['ONE-1']));

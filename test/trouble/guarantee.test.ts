@@ -15,7 +15,7 @@ async function measured(place: TroublePlace, assumption: string): Promise<Guaran
   return guarantee.find((one) => one.assumption === assumption);
 }
 
-it('a list that lags is measured, status and doctor say so, and doctor proposes a longer settle', async () => {
+it.concurrent('a list that lags is measured, status and doctor say so, and doctor proposes a longer settle', async () => {
   await using api = await openOddApi(({ endpoint }, { calls, stored }) => {
     if (endpoint !== 'list') return undefined;
     const isShown = (number: string) =>
@@ -45,16 +45,16 @@ it('a list that lags is measured, status and doctor say so, and doctor proposes 
   expect((await place.run('doctor')).out).toMatch(/^warn +guarantee A3 +a list lacked an order /m);
 });
 
-it('a call that the API stores later than a settle after it timed out is measured', async () => {
+it.concurrent('a call that the API stores later than a settle after it timed out is measured', async () => {
   await using api = await openOddApi(({ endpoint, order }, { stored }) => {
-    if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'LATE') return undefined;
+    if (endpoint !== 'create' || order?.purchaseOrderNumber !== 'LATE-1') return undefined;
     setTimeout(() => stored.push(order), 1_500);
     return { drop: true, store: false };
   });
   await using place = await openTroublePlace(api, { pace: PACE });
   await place.drop('first.csv', csv(['PO-1']));
   await place.settled(['PO-1']);
-  await place.drop('late.csv', csv(['LATE']));
-  expect(await place.settled(['LATE'])).toMatchObject({ LATE: 'accepted' });
+  await place.drop('late.csv', csv(['LATE-1']));
+  expect(await place.settled(['LATE-1'])).toMatchObject({ 'LATE-1': 'accepted' });
   expect(await measured(place, 'A2')).toMatchObject({ holds: false, samples: 1 });
 });

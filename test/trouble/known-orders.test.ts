@@ -5,7 +5,7 @@ import { created, listed, openOddApi, type StoredOrder } from '../support/odd-ap
 import { until } from '../support/until.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
-describe('an order that the API has is never sent again', () => {
+describe.concurrent('an order that the API has is never sent again', () => {
   it('a conflict that a file shows again, with the same or with other content', async () => {
     const others: StoredOrder = {
       purchaseOrderNumber: 'PO-1',

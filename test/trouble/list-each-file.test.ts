@@ -16,12 +16,8 @@ const PACE =
 const EACH_FILE = `${PACE}, readList: eachFile`;
 
 /** A place whose ledger is not new any more. */
-async function openPlace(
-  api: OddApi,
-  stays: string,
-  options: TroubleOptions = {},
-): Promise<TroublePlace> {
-  const place = await openTroublePlace(api, { pace: EACH_FILE, stays, ...options });
+async function openPlace(api: OddApi, options: TroubleOptions = {}): Promise<TroublePlace> {
+  const place = await openTroublePlace(api, { pace: EACH_FILE, ...options });
   await place.drop('first.csv', csv(['FIRST-1']));
   await place.settled(['FIRST-1']);
   return place;
@@ -83,7 +79,7 @@ function holdLists(api: OddApi) {
 describe.concurrent('orders that others create at the API', () => {
   it('with readList eachFile: the same order is a duplicate, other content a conflict, and both are created once', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'others create orders, readList eachFile');
+    await using place = await openPlace(api);
     byHand(api, 'SAME-1');
     byHand(api, 'OTHER-1', 7);
     await place.drop('orders.csv', csv(['SAME-1', 'OTHER-1', 'NEW-1']));
@@ -104,7 +100,7 @@ describe.concurrent('orders that others create at the API', () => {
 
   it('with the default, an order that was created since the ledger was new is created again', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'others create orders, readList newLedger', {
+    await using place = await openPlace(api, {
       pace: PACE,
     });
     const before = lists(api);
@@ -131,9 +127,9 @@ describe.concurrent('with readList eachFile, while the list', () => {
     ['drops connections', { drop: true }],
   ])(
     '%s, new files wait visibly, orders that were admitted are sent, and the wait ends with it',
-    async (title, odd) => {
+    async (_, odd) => {
       await using api = await openOddApi();
-      await using place = await openPlace(api, `readList eachFile, the list ${title}`);
+      await using place = await openPlace(api);
       const [early, late] = [numbered(3, 'EARLY'), numbered(3, 'LATE')];
       api.oddity = ({ endpoint }) => (endpoint === 'create' ? { status: 503 } : undefined);
       await place.drop('early.csv', csv(early));
@@ -169,7 +165,7 @@ describe.concurrent('with readList eachFile, while the list', () => {
     'is not offered (%d), orders are sent with one warning',
     async (status) => {
       await using api = await openOddApi();
-      await using place = await openPlace(api, `readList eachFile, the list answers ${status}`);
+      await using place = await openPlace(api);
       api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status } : undefined);
       await place.drop('second.csv', csv(['SECOND-1']));
       await place.settled(['SECOND-1']);
@@ -184,7 +180,7 @@ describe.concurrent('with readList eachFile, while the list', () => {
 
   it('takes long, one read serves all files that were claimed before it began, and other work continues', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'readList eachFile, the list takes long');
+    await using place = await openPlace(api);
     const { held, release } = holdLists(api);
     const before = lists(api);
     await place.drop('a.csv', csv(['A-1']));
@@ -214,7 +210,7 @@ describe.concurrent('with readList eachFile, while the list', () => {
 describe.concurrent('with readList eachFile, during the wait', () => {
   it('kill -9 loses nothing: after the restart the file waits for a list again', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'readList eachFile, kill -9 while a file waits');
+    await using place = await openPlace(api, { asProcess: true });
     const { held, release } = holdLists(api);
     await place.drop('orders.csv', csv(['A-1', 'B-1']));
     await until('the read', () => held.size === 1);
@@ -232,7 +228,7 @@ describe.concurrent('with readList eachFile, during the wait', () => {
 
   it('SIGTERM ends the daemon while the list is still being read', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'readList eachFile, SIGTERM while a file waits');
+    await using place = await openPlace(api);
     const { held, release } = holdLists(api);
     await place.drop('orders.csv', csv(['A-1']));
     await until('the read', () => held.size === 1);
@@ -248,7 +244,7 @@ describe.concurrent('with readList eachFile, during the wait', () => {
 
   it('a batch that is canceled does not wait for the list', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, 'readList eachFile, a batch that waits is canceled');
+    await using place = await openPlace(api);
     api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status: 503 } : undefined);
     await place.drop('orders.csv', csv(['A-1']));
     await waitingFor(place, 'orders.csv');

@@ -43,13 +43,13 @@ async function drip(socket: Socket): Promise<void> {
 }
 
 describe.concurrent('an answer that cannot be read', () => {
-  it.each(RAW)('%s leaves each order accepted and created once', async (stays, raw) => {
+  it.each(RAW)('%s leaves each order accepted and created once', async (_, raw) => {
     await using api = await openOddApi(({ endpoint, attempt, order }) =>
       endpoint === 'create' && attempt === 1
         ? { store: true, raw: (socket) => raw(socket, order?.purchaseOrderNumber ?? '') }
         : undefined,
     );
-    await using place = await openTroublePlace(api, { stays: `an answer ${stays}` });
+    await using place = await openTroublePlace(api);
     const numbers = numbered(4);
     await place.drop('orders.csv', csv(numbers));
     expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
@@ -67,7 +67,7 @@ describe.concurrent('a status of a gateway that ends', () => {
         calls += 1;
         return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
       });
-      await using place = await openTroublePlace(api, { stays: `eight times HTTP ${status}` });
+      await using place = await openTroublePlace(api);
       const numbers = numbered(6);
       await place.drop('orders.csv', csv(numbers));
       expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
@@ -80,7 +80,7 @@ describe.concurrent('an API that cannot be reached', () => {
   it('because its name is unknown: orders wait, and status says why', async () => {
     await using api = await openOddApi();
     const baseUrl = 'https://no-such-host.invalid/api/v1';
-    await using place = await openTroublePlace(api, { stays: 'an unknown host', baseUrl });
+    await using place = await openTroublePlace(api, { baseUrl });
     await place.drop('orders.csv', csv(numbered(5)));
     await until('the reason', async () =>
       (await place.status()).waits.some(({ reason }) =>
@@ -99,7 +99,6 @@ describe.concurrent('an API that cannot be reached', () => {
     const baseUrl = `https://127.0.0.1:${port}/api/v1`;
     {
       await using place = await openTroublePlace(api, {
-        stays: 'a TLS handshake that stalls',
         baseUrl,
       });
       await place.drop('orders.csv', csv(numbered(5)));

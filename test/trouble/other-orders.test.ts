@@ -3,7 +3,7 @@ import { envelope, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 import { createsOf, csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
-describe('one order never stops the others', () => {
+describe.concurrent('one order never stops the others', () => {
   it.each([
     ['403', { status: 403, body: '<html>Request blocked: rule 942100</html>' }],
     ['404', { status: 404, body: envelope(404, 'no such thing') }],

@@ -5,7 +5,7 @@ import { envelope, openOddApi } from '../support/odd-api.ts';
 import { until } from '../support/until.ts';
 import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
-describe('people', () => {
+describe.concurrent('people', () => {
   it.each([
     ['at full speed', ''],
     ['under a rate limit', 'rateLimit: { max: 5, per: 1s }'],
@@ -61,8 +61,8 @@ describe('people', () => {
     const pace =
       'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 10m, max: 10m }';
     await using place = await openTroublePlace(api, { pace });
-    await place.drop('before.csv', csv(['BEFORE']));
-    await place.settled(['BEFORE']);
+    await place.drop('before.csv', csv(['BEFORE-1']));
+    await place.settled(['BEFORE-1']);
     areValid = false;
     await place.drop('orders.csv', csv(numbered(5)));
     await until('the pause', async () =>

@@ -19,9 +19,7 @@ describe.concurrent('a stop while Redis is not reachable', () => {
       await using api = await openOddApi(({ endpoint }) =>
         endpoint === 'create' ? { after: 50 } : undefined,
       );
-      await using place = await openTroublePlace(api, {
-        stays: `Redis ${away} while ${signal} stops a busy daemon`,
-      });
+      await using place = await openTroublePlace(api, { asProcess: true });
       const numbers = numbered(300);
       await place.drop('orders.csv', csv(numbers));
       await until('some orders', () => api.stored.length > 20);
@@ -42,9 +40,7 @@ describe.concurrent('a stop while Redis is not reachable', () => {
     '%s ends an idle daemon with 0 when Redis is killed',
     async (signal) => {
       await using api = await openOddApi();
-      await using place = await openTroublePlace(api, {
-        stays: `Redis is killed while ${signal} stops an idle daemon`,
-      });
+      await using place = await openTroublePlace(api, { asProcess: true });
       await until('the daemon', () => place.daemon.out().includes('"event":"daemon-ready"'));
       await place.redis?.kill();
       place.daemon.child.kill(signal);
@@ -58,7 +54,7 @@ describe.concurrent('a stop while Redis is not reachable', () => {
       endpoint === 'create' ? { after: 13_000 } : undefined,
     );
     await using place = await openTroublePlace(api, {
-      stays: 'the daemon is frozen while it stops',
+      asProcess: true,
       pace: 'settle: 1s, timeout: 30s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }',
     });
     await place.drop('orders.csv', csv(['ORD-1']));
@@ -85,7 +81,7 @@ describe.concurrent('a stop while Redis is not reachable', () => {
       for (const port of [await freePort(), silent.port]) {
         const place = await openTroublePlace(
           { url: api.url },
-          { redis: `redis://127.0.0.1:${port}/0` },
+          { redis: `redis://127.0.0.1:${port}/0`, asProcess: true },
         );
         await using _ = place;
         await until('the start', () => place.daemon.out().includes('"event":"daemon-starting"'));

@@ -1,13 +1,12 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from 'vitest';
 import type { OddApi } from '../support/odd-api.ts';
 import { type Running, startInside, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-import { judgeRow, lostIn, type Status, statusText } from './trouble-row.ts';
+import { judge, lostIn, type Status } from './trouble-row.ts';
 
 /** The timeout is longer than a busy machine stops a process, so no call is in doubt unless the API makes it so. */
 const PACE =
@@ -23,9 +22,9 @@ export type TroubleOptions = {
   baseUrl?: string;
   /** Another connection to the API. */
   url?: string;
-  /** What stays, for the table of the suite; the title of the test where absent. */
-  stays?: string;
   env?: Record<string, string>;
+  /** The daemon is a separate process, which a test can kill and freeze; as it is with an `env`, or several daemons. */
+  asProcess?: true;
   /** Calls that are on their way when the trouble begins, where they are many. */
   onTheirWay?: number;
   /** Of the daemon: it serves one side only. */
@@ -38,7 +37,7 @@ export type TroubleOptions = {
 
 export type Outcomes = Record<string, string>;
 
-/** A real daemon with its own Redis in front of an odd API, at a quick pace. */
+/** A daemon with its own Redis in front of an odd API, at a quick pace. */
 export type TroublePlace = AsyncDisposable & {
   folder: string;
   redis: TestRedis | undefined;
@@ -59,16 +58,12 @@ export type TroublePlace = AsyncDisposable & {
   restart(): Promise<void>;
 };
 
-/**
- * Disposing adds the row of the test to the table of the suite, and throws where a rule for all rows is broken. A test of
- * another suite, in front of another API, has no row.
- */
+/** Disposing throws where a rule for all odd APIs is broken; the table of none is judged by its test. */
 export async function openTroublePlace(
   api: OddApi | { url: string },
   options: TroubleOptions = {},
 ): Promise<TroublePlace> {
   const { onTheirWay = 0, mustWait = false } = options;
-  const stays = options.stays ?? expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
   const redis = options.redis === undefined ? stack.use(await startTestRedis()) : undefined;
@@ -84,18 +79,19 @@ export async function openTroublePlace(
     PO_SYNC_ADMIN_PORT: '0',
     ...options.env,
   };
-  const start = (args: readonly string[]) =>
-    startProgram(['--config', config, ...args], { cwd: folder, env });
+  const isAlone = options.asProcess || options.env !== undefined || options.daemons !== undefined;
+  const startAs = (starter: typeof startProgram, args: readonly string[]) =>
+    starter(['--config', config, ...args], { cwd: folder, env });
+  const start = (args: readonly string[]) => startAs(isAlone ? startProgram : startInside, args);
   // A process for each look would take most of the processor; one with its own variables needs them.
-  const startCommand = options.env === undefined ? startInside : startProgram;
   const run = (...args: string[]) =>
-    startCommand(['--config', config, ...args], { cwd: folder, env }).ended;
+    startAs(options.env === undefined ? startInside : startProgram, args).ended;
   const startDaemon = () =>
     start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
   let daemon = startDaemon();
   const others = Array.from({ length: (options.daemons ?? 1) - 1 }, () => start(['start']));
   const ended = async () => {
-    daemon.child.kill('SIGKILL');
+    daemon.child.kill(isAlone ? 'SIGKILL' : 'SIGTERM');
     await daemon.ended;
   };
   stack.defer(ended);
@@ -126,16 +122,13 @@ export async function openTroublePlace(
   }
 
   const dropped = new Set<string>();
-  let named = '';
 
   async function status(): Promise<Status> {
     const { out } = await run('status', '--json');
-    const now = JSON.parse(out) as Status;
-    named = statusText(now) || named;
-    return now;
+    return JSON.parse(out) as Status;
   }
 
-  async function judge(): Promise<void> {
+  async function judgeAll(): Promise<void> {
     if (!('calls' in api)) return;
     // The report of a batch is written after the ledger has finished it.
     const seen = await until('an outcome of each order that does not wait', async () => {
@@ -144,7 +137,7 @@ export async function openTroublePlace(
       const isTooEarly = mustWait && now.status.waits.length === 0;
       return !isTooEarly && lostIn(now) === 0 && now;
     });
-    await judgeRow({ ...seen, stays, api, named, onTheirWay, mustWait });
+    judge({ ...seen, api, onTheirWay, mustWait });
   }
 
   const kept = stack.move();
@@ -178,7 +171,7 @@ export async function openTroublePlace(
     },
     async [Symbol.asyncDispose]() {
       await using _ = kept;
-      await judge();
+      await judgeAll();
     },
   };
 }

@@ -1,21 +1,6 @@
-import { appendFile } from 'node:fs/promises';
-import { inject } from 'vitest';
 import type { WaitKind } from '../../src/operate/orders/wait-of.ts';
 import { OUTCOMES } from '../../src/order/outcome.ts';
 import type { Endpoint, OddApi } from '../support/odd-api.ts';
-import { mostWithin } from '../support/stalls.ts';
-
-/** What one test of the suite saw, as a row of its table. Rates are calls a second while nothing succeeds; '–': something did. */
-export type Row = {
-  stays: string;
-  outcomes: string;
-  /** Orders that our calls created more than once. */
-  twice: number;
-  /** Orders that neither have an outcome nor wait. */
-  lost: number;
-  rates: Record<Endpoint, number | '–'>;
-  status: string;
-};
 
 export type Status = {
   pauses: { code: string; reason: string }[];
@@ -27,72 +12,48 @@ export type Status = {
   daemons: { redisLost?: number }[];
 };
 
+const ENDPOINTS: readonly Endpoint[] = ['token', 'create', 'list'];
+
 /** The contract allows a few calls a second to any endpoint while nothing succeeds. */
 const MOST = 5;
 /** Milliseconds. Calls that were in flight when the trouble began may still arrive. */
 const NOTICED = 3_000;
-/** Milliseconds. On a busy machine calls arrive in bunches, so a rate is taken over more than one second. */
-const WINDOW = 2_000;
-/** Milliseconds that a daemon may be suspended on a busy machine, with calls that were due. */
-const GAP = 2_000;
-/** The most calls within one second, bunches included. */
-const MOST_IN_A_SECOND = 12;
+/** As many more at any time: on a busy machine the calls of some seconds arrive together. */
+const BUNCH = 10;
 
 type Seen = {
-  stays: string;
   api: OddApi;
   /** The numbers of the files that were dropped. */
   dropped: ReadonlySet<string>;
   outcomes: Record<string, string>;
-  /** The last status, and the last that named something. */
   status: Status;
-  named: string;
   /** So many calls are on their way when the trouble begins, and may arrive late on a busy machine. */
   onTheirWay: number;
   mustWait: boolean;
 };
 
-/** The row of a test, added to the table of the suite. Throws where a rule that holds for every row is broken. */
-export async function judgeRow(seen: Seen): Promise<Row> {
-  const { stays, api, dropped, outcomes, status, named, onTheirWay, mustWait } = seen;
-  const ended = [...dropped].filter((number) => number in outcomes);
-  const open = dropped.size - ended.length;
+/** Throws where a rule is broken that holds for every odd API. */
+export function judge(seen: Seen): void {
+  const { api, status, onTheirWay, mustWait } = seen;
   const spans = barrenSpans(api, onTheirWay);
-  const row = {
-    stays,
-    outcomes: outcomesText(
-      ended.map((number) => outcomes[number] ?? ''),
-      open,
-    ),
-    twice: [...createdTimes(api).values()].filter((times) => times > 1).length,
-    lost: lostIn(seen),
-    rates: {
-      token: rateOf(api, 'token', spans),
-      create: rateOf(api, 'create', spans),
-      list: rateOf(api, 'list', spans),
-    },
-    status: statusText(status) || named,
-  };
-  await appendFile(inject('troubleRows'), `${JSON.stringify(row)}\n`);
+  const twice = [...createdTimes(api).values()].filter((times) => times > 1).length;
+  const lost = lostIn(seen);
   const broken = [
-    ...(row.twice > 0 ? [`${row.twice} orders were created twice`] : []),
-    ...(row.lost > 0 ? [`${row.lost} orders are lost`] : []),
-    ...Object.entries(row.rates).flatMap(([endpoint, rate]) =>
-      rate !== '–' && rate > MOST
-        ? [`${rate} calls a second to ${endpoint} while nothing succeeds`]
-        : [],
-    ),
-    ...Object.entries(row.rates).flatMap(([endpoint]) => {
-      const most = mostOf(api, endpoint, spans, 1_000);
-      return most > MOST_IN_A_SECOND
-        ? [`${most} calls within a second to ${endpoint} while nothing succeeds`]
-        : [];
+    ...(twice > 0 ? [`${twice} orders were created twice`] : []),
+    ...(lost > 0 ? [`${lost} orders are lost`] : []),
+    ...ENDPOINTS.flatMap((endpoint) => {
+      const at = api.calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
+      return spans.flatMap(([from, to]) => {
+        const calls = at.filter((one) => one >= from && one <= to).length;
+        return calls > mostIn(to - from)
+          ? [`${calls} calls to ${endpoint} in ${to - from} ms while nothing succeeds`]
+          : [];
+      });
     }),
     ...unnamed(status),
     ...(mustWait && status.waits.length === 0 ? ['nothing waits'] : []),
   ];
-  if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
-  return row;
+  if (broken.length > 0) throw new Error(broken.join('; '));
 }
 
 /** How many orders of the files neither have an outcome nor wait. */
@@ -128,23 +89,6 @@ function unnamed({ waits, queue }: Status): string[] {
   ];
 }
 
-export function statusText({ waits, pauses }: Status): string {
-  const texts = waits.map(
-    ({ orders, for: kind, reason }) => `${orders} wait for ${kind}${reason && `: ${reason}`}`,
-  );
-  return [
-    ...texts,
-    ...(waits.length === 0 ? pauses.map(({ reason }) => `paused: ${reason}`) : []),
-  ].join('; ');
-}
-
-function outcomesText(outcomes: readonly string[], open: number): string {
-  const counts = new Map<string, number>();
-  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  const texts = [...counts].map(([outcome, times]) => `${times} ${outcome}`);
-  return [...texts, ...(open > 0 ? [`${open} wait`] : [])].join(', ');
-}
-
 function createdTimes(api: OddApi): Map<string, number> {
   const times = new Map<string, number>();
   for (const { order, stored } of api.calls)
@@ -154,29 +98,9 @@ function createdTimes(api: OddApi): Map<string, number> {
 
 type Span = [from: number, to: number];
 
-/** The most calls a second of the spans in which no order was created or refused. */
-function rateOf(api: OddApi, endpoint: Endpoint, spans: readonly Span[]): number | '–' {
-  return spans.length === 0
-    ? '–'
-    : Math.ceil(mostOf(api, endpoint, spans, WINDOW, GAP) / (WINDOW / 1_000));
-}
-
-/** The most calls within so many milliseconds of the same spans. */
-function mostOf(
-  { calls, stalls }: OddApi,
-  endpoint: string,
-  spans: readonly Span[],
-  window: number,
-  gap = 0,
-): number {
-  const at = calls.filter((call) => call.endpoint === endpoint).map((call) => call.at);
-  const inSpans = spans.map(([from, to]) => at.filter((one) => one >= from && one <= to));
-  return Math.max(0, ...inSpans.map((times) => mostWithin(window, times, { stalls, gap })));
-}
-
-/** The most calls a second, of calls that reached `api` or its neighbor in this process at these times. */
-export function busiest(times: readonly number[], { stalls }: OddApi): number {
-  return Math.ceil(mostWithin(WINDOW, times, { stalls, gap: GAP }) / (WINDOW / 1_000));
+/** The most calls that an endpoint may get within so many milliseconds. */
+export function mostIn(milliseconds: number): number {
+  return BUNCH + (MOST * milliseconds) / 1_000;
 }
 
 /** Statuses that are an answer about the order. */

@@ -8,7 +8,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { fakeShell } from '../../support/fake-shell.ts';
 import { writeSheet } from '../../support/fix-workbook.ts';
 import { inboxSource } from '../../support/inbox-source.ts';
-import { mappingOf } from '../../support/read-text.ts';
+import { mappingOf } from '../../support/mapping-of.ts';
 import { textRows, writeWorkbook } from '../../support/write-workbook.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'po-sync-check-'));
