@@ -25,7 +25,7 @@ const UNREADABLE: Record<string, [content: string | Buffer, code: string]> = {
   ],
 };
 
-/** What is wrong with the whole file. */
+/** What is wrong with the complete file. */
 const WITHOUT_LINE = new Set(
   Object.keys(UNREADABLE).filter(
     (name) => name === 'zeros.csv' || UNREADABLE[name]?.[1] === 'unreadable-foreign',

@@ -18,7 +18,6 @@ import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-import { credentials, openWorkplace } from '../support/workplace.ts';
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
@@ -160,34 +159,6 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
   });
 });
 
-describe.runIf(canRunAsOwner)('explain', () => {
-  test('says that its user may not read the settled file of an order', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-    for (const name of await readdir(place.folder, { recursive: true }))
-      await chown(path.join(place.folder, name), OWNER, OWNER);
-    await chown(place.folder, OWNER, OWNER);
-    const [day = ''] = await readdir(path.join(place.inbox, 'done'));
-    const file = path.join(place.inbox, 'done', day, 'orders.csv');
-    const explain = () => {
-      const where = { cwd: place.folder, env: credentials('STAGING'), user: OWNER };
-      return startProgram(['--config', place.config, 'explain', 'PO-1'], where).ended;
-    };
-    await until('the items', async () =>
-      (await explain()).out.includes(`1 × A\n  As sent: line 2 of ${file}.`),
-    );
-    for (const locked of [file, path.dirname(file)]) {
-      const { mode } = await stat(locked);
-      await chown(locked, 0, 0);
-      await chmod(locked, 0o700);
-      expect((await explain()).out).toContain(`No permission to read ${file}.`);
-      await chmod(locked, mode);
-      await chown(locked, OWNER, OWNER);
-    }
-  });
-});
-
 describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
   test('that cannot be moved out of a sticky inbox is named by the path that people know', async () => {
     await using home = await openHome();
@@ -266,7 +237,7 @@ describe.runIf(canRunAsOwner)('a folder of reports without write permission', ()
 });
 
 describe.runIf(canRunAsOwner)('a dropped file of another user without read permission', () => {
-  test('is named by status and doctor, before folders, with what to do', async () => {
+  test('is named by doctor, before folders, with what to do', async () => {
     await using redis = await startTestRedis();
     await using home = await openHome(redis.url);
     for (let i = 0; i < 6; i += 1)
@@ -283,13 +254,9 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
       'orders\\.csv \\(no read permission\\), .* and 2 more',
       'Give the user that runs po-sync read permission',
     ];
-    expect((await home.run('status')).out).toMatch(new RegExp(`${named}\\n.*${remedy}`));
     expect((await home.run('doctor')).out).toMatch(
       new RegExp(`warn +inbox inbox +not read: ${named}.*${remedy}`),
     );
-    await chmod(file, 0o644);
-    // Like every file that waits, it is named above.
-    expect((await home.run('status')).out.split('Not read')[1]).not.toContain('orders.csv');
   });
 
   test('is an alarm of a running daemon until it is taken: exit code, notice and metric', async () => {
@@ -325,8 +292,6 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
         reason: expect.stringContaining('No permission to read'),
       },
     ]);
-    const status = await home.run('status');
-    expect(status.out).toContain('1 file in an inbox waits: po-sync may not read it\n');
     expect(await get('/readyz')).toContain('"ok":true');
     await until('the notice', async () =>
       (await readFile(notices, 'utf8').catch(() => '')).includes('not-taken'),
@@ -336,7 +301,6 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     // A folder in the inbox is only listed.
     await until('the end of the alarm', () => isAlarm(0), 150_000);
     await endsWith(0);
-    expect((await home.run('status')).out).toContain('folder (folder)');
     expect((await readFile(notices, 'utf8')).match(/"kind":/g)).toHaveLength(1);
     daemon.child.kill('SIGTERM');
     await daemon.ended;

@@ -389,7 +389,7 @@ describe('of orders in doubt that nothing was created after', () => {
     );
   });
 
-  it('none is refused or given up for a list that does not show how far it reaches', async () => {
+  it('none is refused or failed for a list that does not show how far it reaches', async () => {
     await using opened = await openVerifierRig('prove');
     const { rig, canaries, tickAfter, stateOf, doubt } = opened;
     await canaries.remember('OLD', rig.now);
