@@ -105,7 +105,7 @@ function rowsOf(schema: Schema, at: string, from: Inherited = {}): string[][] {
   if (isSchema(additionalProperties)) return below(additionalProperties, 'NAME');
   const options = optionsOf(schema);
   if (options.some((option) => isSchema(option['properties'])))
-    return unite(options.map((option) => rowsOf(option, at, own)));
+    return unite(options.map((option) => [typeOf(option), rowsOf(option, at, own)]));
   if (isSchema(items) && kindOf(items) === '') return below(items, '');
   const standard = typeof own.default === 'string' ? own.default : JSON.stringify(own.default);
   const isShown =
@@ -116,8 +116,22 @@ function rowsOf(schema: Schema, at: string, from: Inherited = {}): string[][] {
 
 const optionsOf = (schema: Schema) => [...schemas(schema['oneOf']), ...schemas(schema['anyOf'])];
 
-function unite(lists: string[][][]): string[][] {
-  return [...new Map(lists.flat().map((row) => [row.join(), row])).values()];
+/** The `type` by which a form of a value is known, such as `inbox`. */
+function typeOf({ properties }: Schema): string {
+  const { type } = isSchema(properties) ? properties : {};
+  return isSchema(type) && type.const !== undefined ? `${code(String(type.const))}: ` : '';
+}
+
+/** Each row once; what not every form has names the form. */
+function unite(forms: [string, string[][]][]): string[][] {
+  const named = forms.flatMap(([type, rows]) =>
+    rows.map(([at = '', kind = '', standard = '', meaning = '']) => {
+      const row = [at, kind, standard, meaning];
+      const isOfAll = forms.every(([, others]) => others.some((one) => one.join() === row.join()));
+      return isOfAll ? row : [at, kind, standard, `${type}${meaning}`];
+    }),
+  );
+  return [...new Map(named.map((row) => [row.join(), row])).values()];
 }
 
 /** What may be written; empty for what has keys. */
