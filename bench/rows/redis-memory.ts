@@ -58,13 +58,10 @@ async function settledBytes(redis: Redis, orders: number): Promise<number> {
     for (let i = first; i < first + 10_000; i += 1) {
       const number = `PO-2026-${String(i).padStart(8, '0')}`;
       const digest = digestOf({ items: [{ articleCode: 'ART-1', quantity: (i % 97) + 1 }] });
-      const compact = encodeCompact({
-        digest,
-        attempts: 1,
-        at: Date.now(),
-        batchNo: (i % 5000) + 1,
-      });
-      pipeline.hset(keys.settled(number), number, compact);
+      const key = keys.keyOf(number);
+      const batchNo = (i % 5000) + 1;
+      const compact = { number, digest, attempts: 1, at: Date.now(), batchNo };
+      pipeline.hset(keys.settled(number), key, encodeCompact(compact, key));
     }
     await pipeline.exec();
   }

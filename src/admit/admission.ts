@@ -3,11 +3,13 @@ import {
   isSameContent,
   type Known,
   type Listed,
+  numberOf,
   type StoredResult,
 } from '../ledger/entry.ts';
 
 /** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
 export type Candidate = {
+  number: string;
   digest: string;
   batch: string;
   ordinal: number;
@@ -31,8 +33,8 @@ export type Admission =
   | { kind: 'corrected'; entry: Entry; digest: string }
   /** It would be sent or wait for another order, but its batch was canceled. */
   | { kind: 'cancelled' }
-  /** `known` is the other content, where it is known. */
-  | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed }
+  /** `known` is the other content, where it is known; `as`: how the number is spelled there, if in another way. */
+  | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed; as?: string }
   /** An export shows it as it was before a person corrected it, and the correction waits for a person. */
   | { kind: 'waits'; result: StoredResult }
   /** A dead letter with the same content: sending it again would end the same way. */
@@ -49,10 +51,13 @@ function against(known: Known, candidate: Candidate): Admission {
   switch (known.kind) {
     case 'nothing':
       return { kind: 'queue', before: undefined };
-    case 'accepted':
-      return isSameContent(known.compact.digest, candidate.digest)
-        ? { kind: 'duplicate', batchNo: known.compact.batchNo }
-        : { kind: 'conflict', batchNo: known.compact.batchNo, underWay: false };
+    case 'accepted': {
+      const { digest, batchNo } = known.compact;
+      const as = otherSpelling(known, candidate);
+      return as === undefined && isSameContent(digest, candidate.digest)
+        ? { kind: 'duplicate', batchNo }
+        : { kind: 'conflict', batchNo, underWay: false, ...(as !== undefined && { as }) };
+    }
     case 'open':
       return againstOpen(known.entry, candidate);
   }
@@ -61,15 +66,16 @@ function against(known: Known, candidate: Candidate): Admission {
 function againstOpen(entry: Entry, candidate: Candidate): Admission {
   if (entry.batch === candidate.batch && entry.ordinal === candidate.ordinal)
     return { kind: 'mine' };
-  const same = entry.digest === candidate.digest;
+  const as = otherSpelling({ kind: 'open', entry }, candidate);
+  const same = as === undefined && entry.digest === candidate.digest;
   switch (entry.state) {
     case 'queued':
     case 'sending':
     case 'retry':
     case 'unknown':
-      return same ? { kind: 'follow', entry } : underWay(entry);
+      return same ? { kind: 'follow', entry } : underWay(entry, as);
     case 'inDoubt':
-      return same ? { kind: 'repeat', entry } : underWay(entry);
+      return same ? { kind: 'repeat', entry } : underWay(entry, as);
     case 'failed':
       return same && candidate.fromExport
         ? { kind: 'repeat', entry }
@@ -79,23 +85,37 @@ function againstOpen(entry: Entry, candidate: Candidate): Admission {
         ? { kind: 'repeat', entry }
         : { kind: 'queue', before: entry };
     case 'conflict':
-      return againstConflict(entry, candidate, same);
+      return againstConflict(entry, candidate, { same, as });
   }
 }
 
 /** What the API is known to have is never sent again: only a person's `resend` does that. */
-function againstConflict(entry: Entry, { digest }: Candidate, same: boolean): Admission {
+function againstConflict(
+  entry: Entry,
+  { digest }: Candidate,
+  { same, as }: { same: boolean; as: string | undefined },
+): Admission {
   const { known } = entry;
-  if (known?.digest === digest) return { kind: 'corrected', entry, digest };
+  if (as === undefined && known?.digest === digest) return { kind: 'corrected', entry, digest };
   if (same) return { kind: 'repeat', entry };
   return {
     kind: 'conflict',
     batchNo: 0,
     underWay: false,
     ...(known === undefined ? {} : { known }),
+    ...(as !== undefined && { as }),
   };
 }
 
-function underWay({ batchNo, digest, order }: Entry): Admission {
-  return { kind: 'conflict', batchNo, underWay: true, known: { digest, items: order.items } };
+function underWay({ batchNo, digest, order }: Entry, as: string | undefined): Admission {
+  const known = { digest, items: order.items };
+  return { kind: 'conflict', batchNo, underWay: true, known, ...(as !== undefined && { as }) };
+}
+
+/** How the ledger has the number, if that is another spelling: whether it is the same order, only a person knows. */
+function otherSpelling(
+  known: Exclude<Known, { kind: 'nothing' }>,
+  { number }: Candidate,
+): string | undefined {
+  return numberOf(known) === number ? undefined : numberOf(known);
 }

@@ -62,13 +62,13 @@ export function createAdmitPage(deps: AdmitPageDeps) {
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    const page = await guard.page(batch, orders, file);
+    if (file.isFixFile) await guard.page(batch, orders, file);
     await countInvalid(
       line,
       batch,
-      page.filter((order): order is InvalidOrder => !order.valid),
+      orders.filter((order): order is InvalidOrder => !order.valid),
     );
-    for (const round of planning.inRounds(page)) await admitRound(line, batch, round, file);
+    for (const round of planning.inRounds(orders)) await admitRound(line, batch, round, file);
   };
 }
 
@@ -276,17 +276,13 @@ async function enterGroup(
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
   const at = store.time.now();
-  const numbers = group.map(({ order: { order } }) => order.purchaseOrderNumber);
-  const respelled = await ledger.respelled(numbers);
-  await ledger.spelled(numbers);
   const done = await Promise.all(
-    group.map(({ order: { order, ordinal, place }, digest, admission: { before }, rows }, i) => {
+    group.map(({ order: { order, ordinal, place }, digest, admission: { before }, rows }) => {
       const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };
-      const entry = entered(arrival, before, at, respelled[i]);
-      return ledger.enter(entry, before, entry.state === 'unknown' ? at : at + SWEEP_AFTER, rows);
+      return ledger.enter(entered(arrival, before, at), before, at + SWEEP_AFTER, rows);
     }),
   );
-  const mine = group.filter((_, i) => done[i] && respelled[i] === undefined);
+  const mine = group.filter((_, i) => done[i]);
   const late = group.filter((_, i) => !done[i]).map(({ order }) => order);
   return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }

@@ -45,8 +45,6 @@ export function createAdmission(deps: AdmissionDeps) {
   const { batches, clock, throughput } = deps;
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
-  // Of two files with a number in two spellings, the second is held only once the first is in the ledger.
-  const entrance = createSemaphore(1);
   const { room, released } = createGate(deps);
 
   /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
@@ -69,7 +67,7 @@ export function createAdmission(deps: AdmissionDeps) {
       const orders = valid.slice(i, i + size);
       const done = await turns.hold(async () => {
         if (!(await room(signal))) return false;
-        await entrance.hold(() => admitPage(batch, orders, file));
+        await admitPage(batch, orders, file);
         return true;
       });
       if (!done) return false;

@@ -1,25 +1,15 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
-import { isSameContent, isUnderWay } from '../ledger/entry.ts';
+import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createNumberClaims, createRenumbering } from '../ledger/number-claims.ts';
 import { createRowClaims, type TakenRow } from '../ledger/row-claims.ts';
-import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
-import { digestOf } from '../order/digest.ts';
-import {
-  CONFIRM,
-  OTHER_ITEMS,
-  OTHER_SPELLING,
-  otherSpellingText,
-  placeText,
-  ROWS_LEFT_OUT,
-} from '../order/fixing.ts';
+import { placeText, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
-import { admit } from './admission.ts';
 import {
   type Claims,
   createNumberGuard,
@@ -30,29 +20,26 @@ import {
   heldBack,
   sentAlone,
 } from './held-back.ts';
-import { type Corrects, formerIn, mayBeRowOf } from './plan.ts';
+import { type Corrects, type FileFacts, formerIn, mayBeRowOf } from './plan.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
-  ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;
+  ledger: Pick<Ledger, 'lookup'>;
   batches: Pick<Batches, 'find' | 'nameOf'>;
 };
 
 /** Holds orders that another order of the ledger puts in doubt. */
 export function createOrderGuard(deps: Deps) {
-  const withoutOtherSpelling = createSpellingGuard(deps);
   const { remember } = createRowClaims(deps);
   const renumbering = createRenumbering(deps);
   return {
-    /** Checks the numbers of a page. Of a fix file, it keeps which rows its records were first. */
+    /** Of a page of a fix file, keeps which rows its records were first. */
     async page(
-      batch: Batch,
+      { batch }: Batch,
       page: readonly CheckedOrder[],
-      file: PageFacts,
-    ): Promise<readonly CheckedOrder[]> {
-      const formerOf = formerIn(file.corrects);
-      if (file.isFixFile)
-        await Promise.all(page.map(({ records }) => remember(batch.batch, records, formerOf)));
-      return batch.cancelled ? page : withoutOtherSpelling(batch, page, file.isFixFile);
+      { corrects }: Pick<FileFacts, 'corrects'>,
+    ): Promise<void> {
+      const formerOf = formerIn(corrects);
+      await Promise.all(page.map(({ records }) => remember(batch, records, formerOf)));
     },
     rows: createRowGuard(deps),
     async entering(
@@ -68,78 +55,6 @@ export function createOrderGuard(deps: Deps) {
     },
   };
 }
-
-type PageFacts = { isFixFile: boolean; corrects?: Corrects | undefined };
-
-/**
- * Holds an order that would be sent, and whose number another file had in another spelling: an ERP's `0088` that a list has as
- * `88` would be ordered twice. What a person confirmed is meant as it is written. `again`: the page is of a fix file.
- */
-export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
-  async function checked(order: ValidOrder, one: OtherSpelling): Promise<CheckedOrder> {
-    const digest =
-      one.known.kind === 'accepted' ? one.known.compact.digest : one.known.entry.digest;
-    const isSame = isSameContent(digest, digestOf(order.order));
-    return heldBack(
-      order,
-      OTHER_SPELLING,
-      await otherSpellingMessage(order.number, one, batches, isSame),
-    );
-  }
-
-  return async (
-    { batch, no, kind }: Pick<Batch, 'batch' | 'no' | 'kind'>,
-    page: readonly CheckedOrder[],
-    again: boolean,
-  ): Promise<CheckedOrder[]> => {
-    const all = await ledger.otherSpellings(page.map(({ number }) => number));
-    return Promise.all(
-      page.map(async (order, i) => {
-        if (!order.valid || isMeant(order) || broughtBefore(all[i]) === undefined) return order;
-        const [mine = { kind: 'nothing' }] = await ledger.lookup([order.number]);
-        const one = broughtBefore(all[i], [
-          no,
-          ...(mine.kind === 'open' ? [mine.entry.batchNo] : []),
-        ]);
-        if (one === undefined) return order;
-        const { ordinal } = order;
-        const candidate = {
-          digest: digestOf(order.order),
-          batch,
-          ordinal,
-          again,
-          fromExport: kind === 'export',
-        };
-        return admit(mine, candidate).kind === 'queue' ? checked(order, one) : order;
-      }),
-    );
-  };
-}
-
-/** What a person has to know of a number that is known in another spelling. `isSame`: undefined where the items are not compared. */
-export async function otherSpellingMessage(
-  number: string,
-  { other, known }: OtherSpelling,
-  batches: Deps['batches'],
-  isSame?: boolean,
-): Promise<string> {
-  const isAccepted = known.kind === 'accepted';
-  const batch = await batches.nameOf(isAccepted ? known.compact.batchNo : known.entry.batchNo);
-  const from =
-    batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
-  const items = isSame === undefined ? ', ' : isSame ? ' with the same items, ' : OTHER_ITEMS;
-  const how = `${otherSpellingText(number, other)}${isAccepted ? 'accepted' : 'in progress'}${from}${items}only in case, spaces or leading zeros`;
-  const same = `discard it${isAccepted ? '' : ` once ${other} is accepted`}`;
-  const differs = `enter ${other} to see both contents, and agree on the change with the supplier`;
-  const either = `If it is the same order with the same items, ${same}. With other items, ${differs}`;
-  const then =
-    isSame === undefined ? either : `If it is the same order, ${isSame ? same : differs}`;
-  return `${how}. ${then}. If it is another order, ${CONFIRM}`;
-}
-
-/** A person confirmed it as it is written. */
-const isMeant = ({ records }: CheckedOrder): boolean =>
-  records.some(({ isConfirmed }) => isConfirmed);
 
 /**
  * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where

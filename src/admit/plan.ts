@@ -4,6 +4,7 @@ import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
@@ -53,6 +54,7 @@ export function planOrder(
   const fromExport = batch.kind === 'export';
   const { batch: name, cancelled } = batch;
   const candidate = {
+    number: order.number,
     digest,
     batch: name,
     ordinal: order.ordinal,
@@ -88,10 +90,12 @@ export function resultOf(
       return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
     case 'conflict': {
       const state = admission.underWay ? 'in progress' : 'accepted';
-      const message = `this number is already ${state} with different items, ${origin(admission.batchNo)}`;
-      const items = admission.known?.items;
-      const words = { code: 'other-content', message, ...(items ? { known: { items } } : {}) };
-      return { attempts: 0, at, outcome: 'conflict', ...words, against: admission.batchNo };
+      const { as, batchNo, known } = admission;
+      const how = as === undefined ? 'with different items' : `as ${as}`;
+      const message = `this number is already ${state} ${how}, ${origin(batchNo)}`;
+      const code = as === undefined ? 'other-content' : OTHER_SPELLING;
+      const words = { code, message, ...(known?.items ? { known: { items: known.items } } : {}) };
+      return { attempts: 0, at, outcome: 'conflict', ...words, against: batchNo };
     }
     case 'waits':
       return admission.result;
@@ -112,7 +116,7 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT]);
+const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, ROWS_LEFT_OUT]);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;
@@ -201,14 +205,15 @@ export function settledIn(plans: readonly Plan[], known: readonly Known[]): stri
   return numbersOf(plans.filter((_, i) => known[i]?.kind === 'accepted'));
 }
 
-/** The valid orders in groups in which each number occurs once: the second order of a number must find the first in the ledger. */
+/** The valid orders in groups in which each number occurs once, however spelled: the second order of a number must find the first in the ledger. */
 export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
   const rounds: ValidOrder[][] = [];
   const seen = new Map<string, number>();
   for (const order of page) {
     if (!order.valid) continue;
-    const round = seen.get(order.number) ?? 0;
-    seen.set(order.number, round + 1);
+    const key = keyOf(order.number);
+    const round = seen.get(key) ?? 0;
+    seen.set(key, round + 1);
     const group = rounds[round] ?? [];
     rounds[round] = group;
     group.push(order);

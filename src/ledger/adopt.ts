@@ -6,7 +6,6 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
-import { createSpellingStore } from './spellings.ts';
 
 /** An order that the API has. Its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
@@ -73,27 +72,25 @@ const MOST_ITEMS = 1_000;
  */
 export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./adopt.lua', import.meta.url));
-  const spellings = createSpellingStore({ redis, keys });
 
   async function adoptOne(
     { purchaseOrderNumber: number, digest }: Existing,
     at: number,
   ): Promise<boolean> {
-    const compact = encodeCompact({ digest, attempts: 0, at, batchNo: 0 });
+    const key = keys.keyOf(number);
+    const compact = encodeCompact({ number, digest, attempts: 0, at, batchNo: 0 }, key);
     return (
       (await runScript(
         redis,
         script,
         [keys.open(number), keys.settled(number), keys.identity],
-        [number, compact],
+        [key, compact],
       )) === 1
     );
   }
 
-  return async (orders: readonly Existing[], at: number): Promise<boolean[]> => {
-    await spellings.keep(orders.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-    return Promise.all(orders.map((order) => adoptOne(order, at)));
-  };
+  return (orders: readonly Existing[], at: number): Promise<boolean[]> =>
+    Promise.all(orders.map((order) => adoptOne(order, at)));
 }
 
 /** How often a complete list shows each number, for those that it shows more than once. */

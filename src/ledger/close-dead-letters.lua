@@ -1,25 +1,25 @@
 -- Closes the dead letters of one order number in one batch as a person decided, and drops the ledger's entry where it
 -- belongs to them.
 -- KEYS open, settled bucket, due, doubt, waiting, identity, operator actions
--- ARGV prefix, number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing,
+-- ARGV prefix, number, its key, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing,
 --      operator action ('' none), version of the number's entry that the decision depends on (0: there is none, '': it
 --      does not matter), then the fields of the dead letters in `closed`
 -- Returns how many were closed, -1 when the entry was changed meanwhile.
 -- include close-open-dead-letters.lua
-local prefix, number, batch, version, compact, closing, action, seen = unpack(ARGV, 1, 8)
+local prefix, number, orderKey, batch, version, compact, closing, action, seen = unpack(ARGV, 1, 9)
 local current = string.match(redis.call('GET', KEYS[1]) or '0', '^%d+')
 if seen ~= '' and current ~= seen then return -1 end
 if version ~= '' then
   if current ~= version then return -1 end
   redis.call('DEL', KEYS[1])
-  redis.call('ZREM', KEYS[3], number)
-  redis.call('ZREM', KEYS[4], number)
-  if compact ~= '' then redis.call('HSET', KEYS[2], number, compact) end
+  redis.call('ZREM', KEYS[3], orderKey)
+  redis.call('ZREM', KEYS[4], orderKey)
+  if compact ~= '' then redis.call('HSET', KEYS[2], orderKey, compact) end
   redis.call('HINCRBY', KEYS[6], 'sequence', 1)
 end
 
 local closed, chosen = 0, {}
-for i = 9, #ARGV do
+for i = 10, #ARGV do
   if number == '' then closed = closed + closeLetter(prefix, batch, ARGV[i], closing) end
   chosen[ARGV[i]] = true
 end

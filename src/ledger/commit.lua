@@ -3,7 +3,7 @@
 -- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, followers, breaker, list proof
 -- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them), why delivery waits
 --      while one order must prove that the API's list is complete; then for each
---      change its number, its entry's text ('' deletes), and a text of fields, each ended by a line feed: bucket,
+--      change its key, its entry's text ('' deletes), and a text of fields, each ended by a line feed: number, bucket,
 --      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
 --      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
@@ -19,7 +19,7 @@
 -- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 22) .. '$'
+local FIELDS = '^' .. string.rep('([^\n]*)\n', 23) .. '$'
 local TURN = 'hold:list'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
@@ -89,19 +89,19 @@ local function closeBefore(number, closing, batch, ordinal)
 end
 
 -- Duplicates that waited for the order share its outcome; when it is canceled, the first takes its place.
-local function settleFollowers(number, passesOn, at)
-  local marks = hasFollowers and redis.call('HGET', followers, number)
+local function settleFollowers(key, number, passesOn, at)
+  local marks = hasFollowers and redis.call('HGET', followers, key)
   if not marks then return end
   if passesOn then
     local rest = string.match(marks, '^[^\t]*\t(.*)$')
-    if rest then redis.call('HSET', followers, number, rest) else redis.call('HDEL', followers, number) end
+    if rest then redis.call('HSET', followers, key, rest) else redis.call('HDEL', followers, key) end
     return
   end
   for no, ordinal in string.gmatch('\t' .. marks, '\t(%d+)/(%d+)/') do
     local batch = redis.call('HGET', prefix .. ':batch-names', no)
     if batch then count(number, batch, ordinal, 'duplicate', false, at) end
   end
-  redis.call('HDEL', followers, number)
+  redis.call('HDEL', followers, key)
 end
 
 local function rowsOf(batch)
@@ -120,31 +120,31 @@ local function takeRows(rows)
   return true
 end
 
-local function score(set, number, at)
-  if at == '' then redis.call('ZREM', set, number) elseif at ~= '=' then redis.call('ZADD', set, at, number) end
+local function score(set, key, at)
+  if at == '' then redis.call('ZREM', set, key) elseif at ~= '=' then redis.call('ZADD', set, at, key) end
 end
 
-local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
+local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
   needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent, witnessBefore, witness)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
   end
-  local open, settled = prefix .. ':o:' .. number, prefix .. ':s:' .. bucket
+  local open, settled = prefix .. ':o:' .. key, prefix .. ':s:' .. bucket
   local version = string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0'
   if version ~= expected then return 0 end
-  if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end
+  if version == '0' and redis.call('HEXISTS', settled, key) == 1 then return 0 end
   if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   local passesOn = heirs ~= ''
-  if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, number) or '') then return 0 end
+  if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, key) or '') then return 0 end
   if known ~= '' and not takesTurn(number, intended) then return -2 end
   if witnessBefore ~= '' and witnessBefore ~= '=' .. (redis.call('HGET', listProof, 'witness') or '') then return 0 end
   if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
-  score(due, number, dueAt)
-  score(doubt, number, doubtAt)
-  if compact ~= '' then redis.call('HSET', settled, number, compact) end
+  score(due, key, dueAt)
+  score(doubt, key, doubtAt)
+  if compact ~= '' then redis.call('HSET', settled, key, compact) end
   if operatorAction ~= '' then
     local actions = prefix .. ':d:' .. number
     redis.call('RPUSH', actions, operatorAction)
@@ -161,7 +161,7 @@ local function commit(number, entry, bucket, expected, dueAt, doubtAt, compact, 
   if isFirst and result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
   -- It needs a person again: the report shows the last answer.
   if not isFirst and needsPerson == '1' then redis.call('SADD', prefix .. ':refresh', batch) end
-  settleFollowers(number, passesOn, at)
+  settleFollowers(key, number, passesOn, at)
   return sequence
 end
 

@@ -5,7 +5,9 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { joinedCalls, readScript, runScript } from '../redis/script.ts';
 import {
+  type Compact,
   type Entry,
+  encodeCompact,
   encodeEntry,
   INTENT_TRAVELS,
   type OperatorAction,
@@ -34,7 +36,7 @@ export type Change = {
   doubt?: number;
   /** The number is among those in doubt, and is removed from them where `doubt` is absent. */
   wasInDoubt?: boolean;
-  compact?: string;
+  compact?: Compact;
   outcome?: Outcome;
   result?: StoredResult;
   /** The open dead letters of the number are closed by it. */
@@ -80,7 +82,7 @@ export function createCommits({
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made, UNPROVED];
-    for (const { number, text, fields } of group) args.push(number, text, fields);
+    for (const { key, text, fields } of group) args.push(key, text, fields);
     const used = [...shared, keys.own(daemon), keys.followers, keys.breaker, keys.listProof];
     const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];
     identity.sawOwn?.(count);
@@ -88,7 +90,7 @@ export function createCommits({
   }
 
   return async (change) => {
-    const done = await send(pack(change, identity.known()));
+    const done = await send(pack(change, identity.known(), keys.keyOf(change.number)));
     if (done === -1)
       throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
     if (done === -3) throw new PoSyncError('intent-late', 'The intent reached Redis too late.');
@@ -99,15 +101,15 @@ export function createCommits({
 }
 
 /** A change as the script reads it. Each field ends with a line feed, which none of them contains. */
-type Packed = { number: string; text: string; fields: string };
+type Packed = { key: string; text: string; fields: string };
 
-function pack(change: Change, reached: Checkpoint): Packed {
+function pack(change: Change, reached: Checkpoint, key: string): Packed {
   const {
     number,
     expected,
     entry,
     due = '',
-    compact = '',
+    compact,
     batch,
     ordinal,
     outcome,
@@ -117,11 +119,12 @@ function pack(change: Change, reached: Checkpoint): Packed {
   } = change;
   const begins = entry?.state === 'sending';
   const fields = [
-    bucketOf(number),
+    number,
+    bucketOf(key),
     expected,
     due,
     change.doubt ?? (change.wasInDoubt ? '' : '='),
-    compact,
+    compact ? encodeCompact(compact, key) : '',
     batch,
     ordinal,
     outcome ?? '',
@@ -143,7 +146,7 @@ function pack(change: Change, reached: Checkpoint): Packed {
     change.witness?.text ?? '',
     '',
   ];
-  return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
+  return { key, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
 }
 
 function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): Closing {

@@ -80,6 +80,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     by,
   }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
+    const key = keys.keyOf(number);
     // Comes first: when it is repeated after a crash, the dead letter may be closed already.
     const closing = closingOf(deadLetter, by);
     if (closing.successor && closing.batch !== undefined)
@@ -103,9 +104,10 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
       [
         keys.prefix,
         number,
+        key,
         batch,
         entry?.version ?? '',
-        entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at) : '',
+        entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at, key) : '',
         JSON.stringify(closing),
         'what' in by ? JSON.stringify(by) : '',
         seen ?? '',
@@ -210,8 +212,13 @@ function fixedBy({ at, batch, successor, outcome }: FixedBy) {
 }
 
 /** What is kept of the number: the content that the API has. */
-function compactOf({ attempt }: Entry, digest: string, at: number): string {
-  return encodeCompact({ digest, attempts: attempt, at, batchNo: 0 });
+function compactOf(
+  { attempt: attempts, order: { purchaseOrderNumber: number } }: Entry,
+  digest: string,
+  at: number,
+  key: string,
+): string {
+  return encodeCompact({ number, digest, attempts, at, batchNo: 0 }, key);
 }
 
 /**
@@ -261,9 +268,9 @@ export function createDoubtCount({
       const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', LOOKED_AT);
       const numbers = flat.filter((_, i) => i % 2 === 0);
       for (let from = 0; from < numbers.length; from += LOOKED_AT) {
-        const args = [keys.prefix, ...numbers.slice(from, from + LOOKED_AT)];
-        for (const number of (await runScript(redis, script, [keys.waiting], args)) as string[])
-          found.add(number);
+        const args = [keys.prefix, ...numbers.slice(from, from + LOOKED_AT).map(keys.keyOf)];
+        for (const key of (await runScript(redis, script, [keys.waiting], args)) as string[])
+          found.add(key);
       }
       cursor = next;
     }

@@ -83,8 +83,14 @@ export type Entry = {
   history?: readonly PastAttempt[];
 };
 
-/** What stays of an accepted order. `batchNo` 0: it is from the API's list. */
-export type Compact = { digest: string; attempts: number; at: number; batchNo: number };
+/** What stays of an accepted order. `number`: as it was sent or listed. `batchNo` 0: it is from the API's list. */
+export type Compact = {
+  number: string;
+  digest: string;
+  attempts: number;
+  at: number;
+  batchNo: number;
+};
 
 /** The digest of content at the API that is other than ours and not known: no order has it. */
 export const OTHER = '!!!!!!!!!!!!!!!!';
@@ -115,17 +121,20 @@ export function decodeEntry(text: string): Entry {
   return JSON.parse(text.slice(text.indexOf(':') + 1)) as Entry;
 }
 
-/** About 30 characters: what a settled order costs next to its number. */
-export function encodeCompact(compact: Compact): string {
-  const { digest, attempts, at, batchNo } = compact;
-  return `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}`;
+/** About 30 characters: what a settled order costs next to its key. The number is kept where it is spelled in another way. */
+export function encodeCompact(compact: Compact, key: string): string {
+  const { number, digest, attempts, at, batchNo } = compact;
+  const facts = `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}`;
+  return number === key ? facts : `${facts}=${number}`;
 }
 
 /** The inverse of `encodeCompact`. */
-export function decodeCompact(text: string): Compact {
-  const [attempts = '', at = '', batchNo = ''] = text.slice(16).split('.');
+export function decodeCompact(text: string, key: string): Compact {
+  const [facts = '', ...number] = text.split('=');
+  const [attempts = '', at = '', batchNo = ''] = facts.slice(16).split('.');
   return {
-    digest: text.slice(0, 16),
+    number: number.length > 0 ? number.join('=') : key,
+    digest: facts.slice(0, 16),
     attempts: Number.parseInt(attempts, 36),
     at: Number.parseInt(at, 36),
     batchNo: Number.parseInt(batchNo, 36),
@@ -198,6 +207,11 @@ export type Known =
   | { kind: 'nothing' }
   | { kind: 'open'; entry: Entry }
   | { kind: 'accepted'; compact: Compact };
+
+/** The number under which the ledger has an order, perhaps in another spelling than the one that was looked up. */
+export function numberOf(known: Exclude<Known, { kind: 'nothing' }>): string {
+  return known.kind === 'accepted' ? known.compact.number : known.entry.order.purchaseOrderNumber;
+}
 
 /** Whether an order is in progress or in doubt. */
 export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open' }> {

@@ -1,6 +1,6 @@
 -- Lets duplicates wait for the orders in progress that they repeat. Repeatable.
 -- KEYS followers, identity, the caller's own count; ARGV prefix, how many changes the caller made ('' does not count them),
--- then for each: number, version of the entry, mark (`no/ordinal/place`), batch, ordinal, is
+-- then for each: key, version of the entry, mark (`no/ordinal/place`), batch, ordinal, is
 -- the entry of the same batch? ('1'), and the result of a duplicate within one file.
 -- Returns the sequence and the caller's own count, then for each 1, 0 when the order or the batch was changed meanwhile,
 -- or -1 when the batch no longer has the number of the mark: Redis forgot it since, and the number may be another
@@ -9,15 +9,15 @@
 -- include may-be-admitted.lua
 local prefix, made, done, changes = ARGV[1], ARGV[2], {}, 0
 for i = 3, #ARGV, 7 do
-  local number, version, mark, batch, ordinal, isOwn, result = unpack(ARGV, i, i + 6)
-  local current = string.match(redis.call('GETRANGE', prefix .. ':o:' .. number, 0, 20), '^%d+')
+  local key, version, mark, batch, ordinal, isOwn, result = unpack(ARGV, i, i + 6)
+  local current = string.match(redis.call('GETRANGE', prefix .. ':o:' .. key, 0, 20), '^%d+')
   if redis.call('HGET', prefix .. ':batch-names', string.match(mark, '^%d+')) ~= batch then done[#done + 1] = -1
   elseif current == version and mayBeAdmitted(prefix, batch, ordinal) then
-    local marks = redis.call('HGET', KEYS[1], number)
+    local marks = redis.call('HGET', KEYS[1], key)
     local no, name = string.match(mark, '^(%d+/)'), string.match(mark, '^%d+/%d+/')
-    if not marks then redis.call('HSET', KEYS[1], number, mark)
+    if not marks then redis.call('HSET', KEYS[1], key, mark)
     elseif not string.find('\t' .. marks, '\t' .. name, 1, true) then
-      redis.call('HSET', KEYS[1], number, marks .. '\t' .. mark)
+      redis.call('HSET', KEYS[1], key, marks .. '\t' .. mark)
       -- Another order of the batch is before it: once that one is sent, this is its duplicate.
       if string.find('\t' .. marks, '\t' .. no, 1, true) then isOwn = '1' end
     end

@@ -35,7 +35,7 @@ export function createFollowers({
   async function follow(duplicates: readonly Following[]): Promise<boolean[]> {
     if (duplicates.length === 0) return [];
     const args = duplicates.flatMap(({ entry, follower, repeats }) => [
-      entry.order.purchaseOrderNumber,
+      keys.keyOf(entry.order.purchaseOrderNumber),
       entry.version,
       markOf(follower),
       follower.batch,
@@ -80,11 +80,11 @@ function createEnds(redis: Redis, keys: Keys) {
     at: number,
   ): Promise<{ marks: string; first: Follower | undefined }> {
     for (;;) {
-      const marks = (await redis.hget(keys.followers, number)) ?? '';
+      const marks = (await redis.hget(keys.followers, keys.keyOf(number))) ?? '';
       const first = marks === '' ? undefined : await followerOf(marks.split('\t')[0] ?? '');
       const isOver = first && (await redis.hexists(keys.batch(first.batch), 'cancelled')) === 1;
       if (!isOver) return { marks, first };
-      await unfollow(first, cancelledResult(at), [number]);
+      await unfollow(first, cancelledResult(at), [keys.keyOf(number)]);
     }
   }
 
@@ -127,7 +127,7 @@ type Followers = {
 function createViews(redis: Redis, keys: Keys) {
   /** The batches whose orders wait for the order with this number, in the order in which they came. */
   async function batchesWaitingFor(number: string): Promise<string[]> {
-    const marks = (await redis.hget(keys.followers, number)) ?? '';
+    const marks = (await redis.hget(keys.followers, keys.keyOf(number))) ?? '';
     if (marks === '') return [];
     const names = await redis.hmget(
       keys.batchNames,

@@ -9,7 +9,6 @@ import {
   decodeCompact,
   decodeEntry,
   type Entry,
-  encodeCompact,
   type Known,
   type OperatorAction,
   type StoredResult,
@@ -18,7 +17,6 @@ import {
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
-import { createSpellings } from './spellings.ts';
 import { isSendable, type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
 /** One order that ends at admission. */
@@ -58,9 +56,8 @@ export function createLedger(deps: LedgerDeps) {
   ) {
     const { order, batch, ordinal } = entry;
     const expected = before?.version ?? 0;
-    const when = entry.state === 'unknown' ? { doubt: due } : { due };
     const place = { number: order.purchaseOrderNumber, batch, ordinal };
-    return commit({ ...place, expected, entry, ...when, rows, isAdmission: true });
+    return commit({ ...place, expected, entry, due, rows, isAdmission: true });
   }
 
   /**
@@ -92,7 +89,6 @@ export function createLedger(deps: LedgerDeps) {
     ...createOperatorActions({ redis, keys }),
     followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
-    ...createSpellings({ redis, keys, lookup }),
     ...createDueTimes({ redis, keys }),
   };
 }
@@ -125,7 +121,7 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
 export function createLookup(redis: Redis, keys: Keys) {
   const script = readScript(new URL('./lookup.lua', import.meta.url));
 
-  /** What is known of each number, in the order asked. */
+  /** What is known of each number or key, in the order asked. */
   async function lookup(numbers: readonly string[]): Promise<Known[]> {
     const pages = [];
     for (let i = 0; i < numbers.length; i += LOOKUP)
@@ -136,9 +132,10 @@ export function createLookup(redis: Redis, keys: Keys) {
   /** One round trip. */
   async function lookupPage(numbers: readonly string[]): Promise<Known[]> {
     const asked: string[] = [keys.prefix];
-    for (const number of numbers) asked.push(number, bucketOf(number));
+    const wanted = numbers.map(keys.keyOf);
+    for (const key of wanted) asked.push(key, bucketOf(key));
     const found = (await runScript(redis, script, [keys.identity], asked)) as (string | null)[];
-    return found.map(knownFrom);
+    return found.map((text, i) => knownFrom(text, wanted[i] ?? ''));
   }
 
   return lookup;
@@ -152,7 +149,7 @@ export const dueTime = (score: number): number => score % PARKED;
 
 /** When the sweeper or the verifier looks after an order. */
 function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Numbers whose time has come, oldest first. `which`: `due` and `parked` for the sweeper, `doubt` for verification. */
+  /** Keys whose time has come, oldest first. `which`: `due` and `parked` for the sweeper, `doubt` for verification. */
   async function numbersDue(
     which: 'due' | 'parked' | 'doubt',
     now: number,
@@ -171,7 +168,7 @@ function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
 
   /** Lets the sweeper look again later, without a change of the order. */
   async function postpone(number: string, due: number): Promise<void> {
-    await redis.zadd(keys.due, 'XX', due, number);
+    await redis.zadd(keys.due, 'XX', due, keys.keyOf(number));
   }
 
   /** Lets an order of a held batch wait aside; the sweeper looks again after `SWEEP_AFTER`, whether the batch still is held. */
@@ -248,9 +245,9 @@ function isAbsentAfter(step: Step): boolean {
 
 type Settling = Omit<Change, 'number' | 'expected' | 'batch' | 'ordinal'>;
 
-function knownFrom(text: string | null): Known {
+function knownFrom(text: string | null, key: string): Known {
   if (text === null) return { kind: 'nothing' };
-  if (text.startsWith('=')) return { kind: 'accepted', compact: decodeCompact(text.slice(1)) };
+  if (text.startsWith('=')) return { kind: 'accepted', compact: decodeCompact(text.slice(1), key) };
   return { kind: 'open', entry: decodeEntry(text) };
 }
 
@@ -263,14 +260,18 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
 
 function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Settling {
   const { attempts, at, times = 1, isEarlier } = step;
-  if (isEarlier) {
-    const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: 0 });
-    return { compact, outcome: 'duplicate', closes: true, at };
-  }
-  const compact = encodeCompact({ digest: entry.digest, attempts, at, batchNo: entry.batchNo });
+  const { digest, order } = entry;
+  const compact = { number: order.purchaseOrderNumber, digest, attempts, at, batchNo: 0 };
+  if (isEarlier) return { compact, outcome: 'duplicate', closes: true, at };
   const words = times > 1 ? createdTwice(times) : foundWords(entry);
   const result: StoredResult | undefined = words && { outcome: 'accepted', attempts, at, ...words };
-  return { compact, outcome: 'accepted', closes: true, at, ...(result ? { result } : {}) };
+  return {
+    compact: { ...compact, batchNo: entry.batchNo },
+    outcome: 'accepted',
+    closes: true,
+    at,
+    ...(result ? { result } : {}),
+  };
 }
 
 /** The words for an order that the list shows more than once. */
@@ -315,10 +316,13 @@ function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {
 }
 
 /** A dead letter whose content the API has, or which a person discarded. */
-function dropped({ attempt }: Entry, { at, keeps }: Extract<Step, { kind: 'drop' }>): Settling {
-  return keeps === undefined
+function dropped(
+  { attempt: attempts, order: { purchaseOrderNumber: number } }: Entry,
+  { at, keeps: digest }: Extract<Step, { kind: 'drop' }>,
+): Settling {
+  return digest === undefined
     ? { at }
-    : { at, compact: encodeCompact({ digest: keeps, attempts: attempt, at, batchNo: 0 }) };
+    : { at, compact: { number, digest, attempts, at, batchNo: 0 } };
 }
 
 /** What the report reads from the file and the ledger again: an invalid order, a duplicate of another batch. */

@@ -1,5 +1,6 @@
 import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
+import { keyOf } from '../order/number-key.ts';
 import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -13,11 +14,10 @@ import {
   type RowOwner,
   type TakenRow,
 } from './row-claims.ts';
-import { spellingOf } from './spellings.ts';
 
 /** The field of `keys.renumbered`: a spreadsheet that saves the file again may write its number in another spelling. */
 function formerField({ number, content }: Former): string {
-  return JSON.stringify([spellingOf(number), content]);
+  return JSON.stringify([keyOf(number), content]);
 }
 
 /** As `keys.renumbered` has the orders that a person made of one. `from`: the batch in which the rows were first. */

@@ -2,7 +2,6 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
-import { createSpellingStore } from './spellings.ts';
 
 const DAY = 86_400_000;
 
@@ -12,7 +11,7 @@ export type Retention = ReturnType<typeof createRetention>;
 const END_HISTORY = `if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
 
 /** A settled order as it was read, and as it becomes; `''` forgets it. */
-type Replacement = [number: string, text: string, becomes: string];
+type Replacement = [key: string, text: string, becomes: string];
 
 /**
  * Forgets settled orders that no source has shown for `keep` milliseconds (docs/configuration.md). A number that an
@@ -30,13 +29,12 @@ export function createRetention({
   keep: number | 'forever';
   shownSince?: () => Promise<number>;
 }) {
-  const spellings = createSpellingStore({ redis, keys });
   const script = readScript(new URL('./replace-settled.lua', import.meta.url));
 
   /** Replaces orders that nobody changed since they were read; returns for each whether that was so. */
   async function replace(orders: readonly Replacement[]): Promise<boolean[]> {
     if (orders.length === 0) return [];
-    const args = orders.flatMap(([number, ...texts]) => [bucketOf(number), number, ...texts]);
+    const args = orders.flatMap(([key, ...texts]) => [bucketOf(key), key, ...texts]);
     const done = await runScript(redis, script, [keys.identity], [keys.prefix, ...args]);
     return (done as number[]).map((one) => one === 1);
   }
@@ -49,14 +47,17 @@ export function createRetention({
     if (keep === 'forever') return new Set();
     const today = dayOf(now);
     const texts = await Promise.all(
-      numbers.map((number) => redis.hget(keys.settled(number), number)),
+      numbers.map((number) => redis.hget(keys.settled(number), keys.keyOf(number))),
     );
     const old = numbers.flatMap((number, i): Replacement[] => {
       const text = texts[i] ?? '';
-      return text !== '' && lastShown(text) >= today ? [] : [[number, text, shownOn(text, today)]];
+      return text !== '' && lastShown(text) >= today
+        ? []
+        : [[keys.keyOf(number), text, shownOn(text, today)]];
     });
     const done = await replace(old);
-    return new Set(old.flatMap(([number], i) => (done[i] ? [] : [number])));
+    const late = new Set(old.flatMap(([key], i) => (done[i] ? [] : [key])));
+    return new Set(numbers.filter((number) => late.has(keys.keyOf(number))));
   }
 
   /** Forgets what is older than the retention, once a day; returns how many orders. Reads the ledger in small steps. */
@@ -97,7 +98,7 @@ export function createRetention({
     const number = key.slice(keys.operatorActions('').length);
     const [isOpen, isSettled, [last]] = await Promise.all([
       redis.exists(keys.open(number)),
-      redis.hexists(keys.settled(number), number),
+      redis.hexists(keys.settled(number), keys.keyOf(number)),
       redis.lrange(key, -1, -1),
     ]);
     if (isOpen || isSettled || last === undefined) return;
@@ -107,13 +108,10 @@ export function createRetention({
 
   async function forgetIn(bucket: string, oldest: number): Promise<number> {
     const all = Object.entries(await redis.hgetall(bucket));
-    const old = all.flatMap(([number, text]): Replacement[] =>
-      lastShown(text) < oldest ? [[number, text, '']] : [],
+    const old = all.flatMap(([key, text]): Replacement[] =>
+      lastShown(text) < oldest ? [[key, text, '']] : [],
     );
-    const done = await replace(old);
-    const gone = old.flatMap(([number], i) => (done[i] ? [number] : []));
-    await spellings.forget(gone);
-    return gone.length;
+    return (await replace(old)).filter(Boolean).length;
   }
 
   return { shown, forget };
@@ -125,12 +123,19 @@ function dayOf(at: number): number {
 
 /** The day when it was last shown, or accepted; days since 1970. */
 function lastShown(text: string): number {
-  const day = text.split('.')[3];
-  return day === undefined ? dayOf(decodeCompact(text).at) : Number.parseInt(day, 36);
+  const day = factsIn(text)[3];
+  return day === undefined ? dayOf(decodeCompact(text, '').at) : Number.parseInt(day, 36);
 }
 
 function shownOn(text: string, day: number): string {
-  return [...text.split('.').slice(0, 3), day.toString(36)].join('.');
+  const facts = [...factsIn(text).slice(0, 3), day.toString(36)].join('.');
+  const number = text.indexOf('=');
+  return number < 0 ? facts : facts + text.slice(number);
+}
+
+/** Those of a compact entry, before its number. */
+function factsIn(text: string): string[] {
+  return (text.split('=', 1)[0] ?? '').split('.');
 }
 
 /** A key's text within a pattern. */
@@ -148,13 +153,13 @@ export async function* settledOrders({
 }: {
   redis: Redis;
   keys: Keys;
-}): AsyncGenerator<[number: string, compact: Compact]> {
+}): AsyncGenerator<Compact> {
   const buckets = keys.settledBuckets();
   for (let i = 0; i < buckets.length; i += PAGE) {
     const page = await Promise.all(
       buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)),
     );
     for (const fields of page)
-      for (const [number, text] of Object.entries(fields)) yield [number, decodeCompact(text)];
+      for (const [key, text] of Object.entries(fields)) yield decodeCompact(text, key);
   }
 }

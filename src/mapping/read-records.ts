@@ -1,6 +1,7 @@
 import type { Mapping } from '../config/mapping-schema.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import type { ContentWait } from '../order/file-wait.ts';
+import { keyOf } from '../order/number-key.ts';
 import type { OpenFile } from '../parse/open.ts';
 import type { RawRecord, Row, Summary } from '../parse/record.ts';
 import { unreadable } from './codes.ts';
@@ -17,7 +18,6 @@ import { createJudge } from './judge.ts';
 import { openLateOrders } from './late-orders.ts';
 import { findHeader, fixedLayout, HEADER_ROWS, type Layout } from './layout.ts';
 import { filterBitsFor } from './number-filter.ts';
-import { keyOf } from './number-key.ts';
 import type { Plan } from './plan.ts';
 
 export type NamedMapping = { name: string; mapping: Mapping };

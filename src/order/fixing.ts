@@ -46,21 +46,12 @@ export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): str
     nameless === 0 ? '' : ' The next file with a row without an order number needs a person again.';
   const taken = letters.filter(isTaken).length;
   if (taken === 0) return `${DISCARDED_AGAIN}${rows}`;
-  const text =
-    taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
-  return letters.some(isSpelled)
-    ? text.replace(' number is ', ' number is, in this or another spelling, ')
-    : text;
+  return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
 }
-
-const isSpelled = ({ already = '', problems = [] }: ToDiscard): boolean =>
-  /^order .+? differs from .+?, which is /s.test(already) ||
-  problems.some(({ code }) => code === OTHER_SPELLING);
 
 const isTaken = (letter: ToDiscard): boolean =>
   letter.kind === 'conflict' ||
   letter.already !== undefined ||
-  isSpelled(letter) ||
   (letter.problems ?? []).some(({ code }) => code === NUMBER_KNOWN);
 
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
@@ -75,34 +66,11 @@ export const ALREADY_CORRECTED = 'already-corrected';
 /** Problem code of an order in a fix file with the number of one that needs a person, and none of its rows. */
 export const ROWS_LEFT_OUT = 'rows-left-out';
 
-/** Problem code of an order whose number an order of another file has in another spelling. */
+/** Code of a conflict with an order whose number is spelled in another way. */
 export const OTHER_SPELLING = 'other-spelling';
 
-/** The beginning of its message. `otherSpellingIn` reads it. */
-export function otherSpellingText(number: string, other: string): string {
-  return `order ${number} differs from ${other}, which is `;
-}
-
-/** How its message says that the items differ. */
-export const OTHER_ITEMS = ' with other items, ';
-
-/** The number of the other order; undefined when the message names none. */
-export function otherSpellingIn({
-  number,
-  message,
-}: {
-  number: string;
-  message: string;
-}): string | undefined {
-  const [start = '', end = ''] = otherSpellingText(number, '\n').split('\n');
-  const to = message.indexOf(end, start.length);
-  return message.startsWith(start) && to > start.length
-    ? message.slice(start.length, to)
-    : undefined;
-}
-
 /** Codes of problems whose messages name the order that was sent. */
-const SENT_AS: ReadonlySet<string> = new Set([NUMBER_KNOWN, OTHER_SPELLING, ALREADY_CORRECTED]);
+const SENT_AS: ReadonlySet<string> = new Set([NUMBER_KNOWN, ALREADY_CORRECTED]);
 
 /** Whether the texts of a dead letter say that its order was accepted before, with other content or another number. */
 export function isOrdered({ kind, message, problems = [] }: Ordered): boolean {
@@ -122,7 +90,7 @@ type Ordered = {
 };
 
 const ORDERED =
-  /^this number is already accepted|^the API already has this number|, which is accepted\b| was already sent as /;
+  /^this number is already accepted|^the API already has this number| was already sent as /;
 
 /** What the operator does about a dead letter that is to be corrected (`correct`) or discarded, as lines. `isSent`: its number is accepted. */
 export function openSteps(
@@ -132,17 +100,6 @@ export function openSteps(
 ): string[] {
   const discard = `  po-sync dead-letters discard --order ${shellWord(number)}`;
   const codes = new Set(problems.map(({ code }) => code));
-  if (codes.has(OTHER_SPELLING)) {
-    const isOther = problems.some(({ message = '' }) => message.includes(OTHER_ITEMS));
-    return [
-      isOther
-        ? 'If it is the same order as the one that the message names, enter the number of that one to see both contents, and agree on the change with the supplier. If it is not wanted, discard it:'
-        : 'If it is the same order as the one that the message names, discard it:',
-      discard,
-      `If it really is another order, ${CONFIRM}, in each of its rows.`,
-      ...correct,
-    ];
-  }
   if (kind === 'conflict' && !isSent)
     return [
       `${NUMBER_FREE} ${SEND_UNCHANGED}:`,

@@ -196,19 +196,16 @@ const PAGE = 500;
 
 async function* accepted(batch: Batch, { ledger, store }: Deps): AsyncGenerator<ReportedOrder> {
   for await (const page of pages(acceptedFrom(batch, store), PAGE)) {
-    const times = await ledger.listedTwice.timesOf(page.map(([number]) => number));
-    for (const [i, [number, { attempts, at }]] of page.entries()) {
+    const times = await ledger.listedTwice.timesOf(page.map(({ number }) => number));
+    for (const [i, { number, attempts, at }] of page.entries()) {
       const words = times[i] === undefined ? { code: '', message: '' } : createdTwice(times[i]);
       yield listed(number, { line: 0 }, { outcome: 'accepted', attempts, at: iso(at), ...words });
     }
   }
 }
 
-async function* acceptedFrom(
-  { no }: Batch,
-  store: Deps['store'],
-): AsyncGenerator<[string, Compact]> {
-  for await (const one of settledOrders(store)) if (one[1].batchNo === no) yield one;
+async function* acceptedFrom({ no }: Batch, store: Deps['store']): AsyncGenerator<Compact> {
+  for await (const one of settledOrders(store)) if (one.batchNo === no) yield one;
 }
 
 function listed(

@@ -1,6 +1,6 @@
 import type { ListedOrder } from '../api/list.ts';
 import { createListBudget } from '../ledger/adopt.ts';
-import { spellingOf } from '../ledger/spellings.ts';
+import type { KeyOf } from '../order/number-key.ts';
 import type { Unproved } from './list-proof.ts';
 
 /** An order that the API certainly has, and when its attempt began: a complete list must show it. */
@@ -133,23 +133,26 @@ function grownOf(canaries: readonly Canary[], listedFrom: number, settle: number
     .sort((a, b) => a.since - b.since);
 }
 
-/** Collects the rows of the numbers that are wanted, and other spellings of those in doubt. */
-export function collectRows(inDoubt: readonly string[], wanted: ReadonlySet<string>) {
+/** Collects the rows of the orders with these keys, however spelled, and the canaries that the list shows as they were sent. */
+export function collectRows(
+  wanted: ReadonlySet<string>,
+  canaries: readonly Canary[],
+  keyOf: KeyOf,
+) {
   const rows = new Map<string, ListedOrder[]>();
-  const spellings = new Map(inDoubt.map((number) => [spellingOf(number), number]));
-  const respelled = new Map<string, string>();
+  const watched = new Set(canaries.map(({ number }) => number));
+  const listed = new Set<string>();
   const count = createListBudget();
 
   function take(order: ListedOrder): void {
     const { purchaseOrderNumber: number } = order;
-    const meant = spellings.get(spellingOf(number));
-    const isOther = meant !== undefined && meant !== number;
-    if (!isOther && !wanted.has(number)) return;
+    if (watched.has(number)) listed.add(number);
+    const key = keyOf(number);
+    if (!wanted.has(key)) return;
     count(order);
-    if (isOther) respelled.set(meant, number);
-    const shown = rows.get(number) ?? [];
-    if (wanted.has(number) && shown.push(order) === 1) rows.set(number, shown);
+    const shown = rows.get(key) ?? [];
+    if (shown.push(order) === 1) rows.set(key, shown);
   }
 
-  return { rows, respelled, take };
+  return { rows, listed, take };
 }

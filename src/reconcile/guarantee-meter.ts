@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { within } from '../core/semaphore.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { spellingOf } from '../ledger/spellings.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
+import { keyOf } from '../order/number-key.ts';
 import { scored } from '../redis/scored.ts';
 import type { Store } from '../redis/store.ts';
 import {
@@ -194,13 +194,13 @@ type Sight = ReturnType<typeof createSight>;
 function createSight({ from, before, created, doubts, now }: Looking) {
   const shownAt = new Map<string, number>();
   const spelled = new Set<string>();
-  const spellings = new Map([...created.keys()].map((number) => [spellingOf(number), number]));
+  const spellings = new Map([...created.keys()].map((number) => [keyOf(number), number]));
 
   function take({ purchaseOrderNumber: number }: ListedOrder): void {
     if (created.has(number) || doubts.has(number)) {
       if (!shownAt.has(number)) shownAt.set(number, now());
     } else if (spellings.size > 0) {
-      const meant = spellings.get(spellingOf(number));
+      const meant = spellings.get(keyOf(number));
       if (meant !== undefined) spelled.add(meant);
     }
   }

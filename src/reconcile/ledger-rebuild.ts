@@ -245,17 +245,15 @@ export function createTakeIn({
   /** The list is read once: what it proves is not lost because the order was changed meanwhile. */
   async function settleAsListed(
     entry: Entry,
-    { digest, times }: { digest: string; times: number },
+    { purchaseOrderNumber: number, digest, times }: Existing & { times: number },
     why: Why,
   ): Promise<void> {
     let open: Entry | undefined = entry;
     while (open) {
       const isIntact = why.isIntact || (await isClaimedIn(open.batch, why.epoch));
-      const step = next(
-        open,
-        { kind: 'found', at: time.now(), listed: { digest }, times, isIntact },
-        policy,
-      );
+      const as = number === open.order.purchaseOrderNumber ? {} : { as: number };
+      const event = { kind: 'found' as const, at: time.now(), listed: { digest }, ...as, times };
+      const step = next(open, { ...event, isIntact }, policy);
       if (step.kind === 'ignore') return;
       if (await ledger.take(open, step, why.operatorAction)) return logIfDead(open.batch, step);
       const [now] = await ledger.lookup([open.order.purchaseOrderNumber]);
@@ -296,8 +294,9 @@ export function createTakeIn({
       const known = await ledger.lookup(old.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
       for (const [n, one] of known.entries()) {
         if (one.kind !== 'open') continue;
-        const times = twice.get(one.entry.order.purchaseOrderNumber) ?? 1;
-        await settleAsListed(one.entry, { digest: old[n]?.digest ?? UNSHOWN, times }, why);
+        const { purchaseOrderNumber = '', digest = UNSHOWN } = old[n] ?? {};
+        const times = twice.get(purchaseOrderNumber) ?? 1;
+        await settleAsListed(one.entry, { purchaseOrderNumber, digest, times }, why);
       }
     }
     return added;

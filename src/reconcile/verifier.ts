@@ -56,10 +56,9 @@ const ENOUGH = Number.MAX_SAFE_INTEGER;
 type Reading = {
   listedFrom: number;
   end: ListEnd;
-  /** Every row of a number in question: one that occurs twice was created twice. */
+  /** Every row of an order in question, by its key: one that occurs twice was created twice. */
   rows: ReadonlyMap<string, readonly ListedOrder[]>;
-  /** Numbers in question that the list shows in another spelling only, and how. */
-  respelled: ReadonlyMap<string, string>;
+  shown(number: string): readonly ListedOrder[] | undefined;
   evidence: Evidence | undefined;
   settle: number;
   canaries: readonly Canary[];
@@ -99,8 +98,8 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
   // What the API stored after two lists lacked it must not be sent again only because no other attempt was in doubt.
   const dueAgain = await deps.ledger.numbersDue('due', Number.MAX_SAFE_INTEGER, MOST);
   const reading = await read(deps, inDoubt, dueAgain);
-  const numbers = [...inDoubt, ...dueAgain.filter((number) => reading.rows.has(number))];
-  for (const one of await deps.ledger.lookup(numbers)) {
+  const asked = [...inDoubt, ...dueAgain.filter((key) => reading.rows.has(key))];
+  for (const one of await deps.ledger.lookup(asked)) {
     if (one.kind !== 'open' || !mayBeThere(one.entry) || one.entry.state === 'inDoubt') continue;
     const decision = await decide(deps, one.entry, reading);
     const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
@@ -111,33 +110,34 @@ async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void
 
 async function read(
   deps: Verifying,
-  numbers: readonly string[],
+  inDoubt: readonly string[],
   others: readonly string[],
 ): Promise<Reading> {
-  const { time } = deps.store;
+  const { time, keys } = deps.store;
   await time.sync();
   const listedFrom = time.now();
   const isWatched = time.watched() >= deps.policy.settle;
   await deps.canaries.flush();
   const witness = await readWitness(deps);
   const canaries = [...(await deps.canaries.all()), ...witness.canary];
-  const wanted = new Set([...numbers, ...others, ...canaries.map(({ number }) => number)]);
-  const { rows, respelled, take } = collectRows(numbers, wanted);
+  const wanted = new Set([...inDoubt, ...others]);
+  const { rows, listed, take } = collectRows(wanted, canaries, keys.keyOf);
   const end = await deps.proof.read(take);
   const durationMs = time.now() - listedFrom;
   await paceLists(deps.store, deps.policy.settle, { end, durationMs });
-  const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
+  const sight = { listedFrom, settle: deps.policy.settle, canaries, listed };
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
   const reason = end.kind === 'complete' ? {} : { reason: end.said.message };
   listRead(
     deps.log,
-    { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason },
+    { orders: rows.size, asked: inDoubt.length, durationMs, outcome: end.kind, ...reason },
     isNews,
   );
   const isAway = deps.delivery.isAway() && (await deps.ledger.nextDue('due')) !== undefined;
   const unclear = await countUnclear(deps, evidence);
-  return { ...sight, end, rows, respelled, evidence, witness, isWatched, unclear, isAway };
+  const shown = (number: string) => rows.get(keys.keyOf(number));
+  return { ...sight, end, rows, shown, evidence, witness, isWatched, unclear, isAway };
 }
 
 async function judge(
@@ -245,21 +245,10 @@ function isNext({ order }: Entry, { witness, listed }: Reading): boolean {
 
 /** What this list says about one order in doubt. */
 function eventFor(entry: Entry, reading: Reading, isProved: boolean, at: number): ListEvent {
-  const {
-    listedFrom,
-    end,
-    rows,
-    respelled,
-    evidence,
-    isWatched,
-    unclear: inARow,
-    witness,
-  } = reading;
+  const { listedFrom, end, evidence, isWatched, unclear: inARow, witness } = reading;
   const { purchaseOrderNumber: number } = entry.order;
-  const shown = rows.get(number);
+  const shown = reading.shown(number);
   if (shown) return foundIn(shown, entry, at);
-  const other = respelled.get(number);
-  if (other !== undefined) return { kind: 'unlistable', at, answer: otherSpelling(other) };
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
   // Only the last list of those that it takes must prove how far it reaches.
@@ -307,12 +296,15 @@ async function apply(
   if (times) orderCreatedTwice(log, { batch, order: number, times });
 }
 
-/** The row with our content wins over another row of the number. */
-function foundIn(rows: readonly ListedOrder[], { digest }: Entry, at: number): ListEvent {
-  const all = rows.map(listedOf);
+/** A row with our number wins over one that spells it in another way, and one with our content over another. */
+function foundIn(rows: readonly ListedOrder[], { digest, order }: Entry, at: number): ListEvent {
+  const [first] = rows;
+  const ours = rows.filter((row) => row.purchaseOrderNumber === order.purchaseOrderNumber);
+  const all = ours.map(listedOf);
   const listed = all.find((one) => one.digest === digest) ?? all[0];
-  if (listed === undefined) throw new Error('no row');
-  return { kind: 'found', at, listed, times: rows.length };
+  if (listed !== undefined) return { kind: 'found', at, listed, times: ours.length };
+  if (first === undefined) throw new Error('no row');
+  return { kind: 'found', at, listed: listedOf(first), as: first.purchaseOrderNumber };
 }
 
 function outcomeOf(step: Step): string {
@@ -355,8 +347,4 @@ function unclearAnswer(evidence: Evidence | undefined, isSeen: boolean): Answer 
         message: "no accepted order is old enough to show that the API's list is complete",
       };
   }
-}
-
-function otherSpelling(number: string): Answer {
-  return { code: 'other-number', message: `the list shows this number as "${number}" only` };
 }

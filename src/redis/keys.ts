@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { textHash } from '../order/digest.ts';
+import { type KeyOf, keyingOf, type Numbers } from '../order/number-key.ts';
 
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 const BUCKETS = 65_536;
@@ -14,19 +15,23 @@ export type Keys = ReturnType<typeof keysOf>;
  * Key names for an environment and API address. Two addresses never share a ledger,
  * even when the environment keeps its name.
  */
-export function keysOf(environment: string, baseUrl: string) {
-  return keysAt(environment, createHash('sha256').update(baseUrl).digest('hex').slice(0, 8));
+export function keysOf(environment: string, baseUrl: string, numbers: Numbers = 'canonical') {
+  const origin = createHash('sha256').update(baseUrl).digest('hex').slice(0, 8);
+  return keysAt(environment, origin, numbers);
 }
 
 /** The keys of an environment at the address that `origin` stands for. */
-export function keysAt(environment: string, origin: string) {
+export function keysAt(environment: string, origin: string, numbers: Numbers = 'canonical') {
+  const keyOf = keyingOf(numbers);
   const prefix = `{posync:${environment}:${origin}}`;
   return {
     prefix,
     origin,
+    /** What identifies an order in the ledger. */
+    keyOf,
     /** By whom a batch was cancelled, for every address of the environment; expires. */
     cancelledBatch: (batch: string) => `{posync:${environment}}:cancelled:${batch}`,
-    ...orderKeys(prefix),
+    ...orderKeys(prefix, keyOf),
     ...batchKeys(prefix),
     ...deliveryKeys(prefix),
     ...daemonKeys(prefix),
@@ -34,22 +39,22 @@ export function keysAt(environment: string, origin: string) {
 }
 
 /** What is known about every order. */
-function orderKeys(prefix: string) {
+function orderKeys(prefix: string, keyOf: KeyOf) {
   return {
     /** An order that is not settled, or a dead letter: version and entry. */
-    open: (number: string) => `${prefix}:o:${number}`,
+    open: (number: string) => `${prefix}:o:${keyOf(number)}`,
     /** List: operator actions on an order, oldest first. */
     operatorActions: (number: string) => `${prefix}:d:${number}`,
-    /** Settled orders, packed: order number → compact entry. */
-    settled: (number: string) => `${prefix}:s:${bucketOf(number)}`,
+    /** Settled orders, packed: key of the order → compact entry. */
+    settled: (number: string) => `${prefix}:s:${bucketOf(keyOf(number))}`,
     /** Every key that `settled` can return. */
     settledBuckets: () =>
       Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
     /** The day, since 1970, on which orders were forgotten last. */
     forgotten: `${prefix}:forgotten`,
-    /** Sorted set: order number → when its next step is due. */
+    /** Sorted set: key of the order → when its next step is due. */
     due: `${prefix}:due`,
-    /** Sorted set: order number → when the API's list may be asked about it. */
+    /** Sorted set: key of the order → when the API's list may be asked about it. */
     doubt: `${prefix}:doubt`,
     /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
@@ -57,13 +62,11 @@ function orderKeys(prefix: string) {
     discarded: `${prefix}:discarded`,
     /** Set: the batches of these dead letters. */
     discardedIn: (number: string) => `${prefix}:x:${number}`,
-    /** Hash: order number without case, spaces and leading zeros → how a list that was read into the ledger showed it. */
-    spellings: `${prefix}:spellings`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
-    /** Hash: number (spelled plainly) and content of an order as a file had it → the orders that a person made of it, under other numbers. */
+    /** Hash: key and content of an order as a file had it → the orders that a person made of it, under other numbers. */
     renumbered: `${prefix}:renumbered`,
-    /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
+    /** Hash: key of the order → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
     followers: `${prefix}:followers`,
   };
 }
@@ -181,9 +184,9 @@ function daemonKeys(prefix: string) {
   };
 }
 
-/** The bucket of settled orders that a number belongs to. */
-export function bucketOf(number: string): string {
-  return (textHash(number, 0) % BUCKETS).toString(16);
+/** The bucket of settled orders that a key belongs to. */
+export function bucketOf(key: string): string {
+  return (textHash(key, 0) % BUCKETS).toString(16);
 }
 
 /** The field of a content in `keys.contents`. */

@@ -6,7 +6,14 @@ import { entryOf } from '../support/entry.ts';
 
 const AT_API = { digest: 'content-at-the-api', items: [{ articleCode: 'B-2', quantity: 9 }] };
 const ENTRY = entryOf({ batch: 'first', batchNo: 1, ordinal: 4 });
-const SAME = { digest: ENTRY.digest, batch: 'second', ordinal: 0, again: false, fromExport: false };
+const SAME = {
+  number: ENTRY.order.purchaseOrderNumber,
+  digest: ENTRY.digest,
+  batch: 'second',
+  ordinal: 0,
+  again: false,
+  fromExport: false,
+};
 const OTHER = { ...SAME, digest: 'another-content-' };
 const CORRECTED = { ...SAME, digest: AT_API.digest };
 
@@ -25,7 +32,7 @@ describe('admission', () => {
   it('distinguishes an accepted order with the same content from one with other content', () => {
     const known: Known = {
       kind: 'accepted',
-      compact: { digest: ENTRY.digest, attempts: 1, at: 5, batchNo: 7 },
+      compact: { number: SAME.number, digest: ENTRY.digest, attempts: 1, at: 5, batchNo: 7 },
     };
     expect(admit(known, SAME)).toEqual({ kind: 'duplicate', batchNo: 7 });
     expect(admit(known, OTHER)).toEqual({ kind: 'conflict', batchNo: 7, underWay: false });

@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createAdoption } from '../../src/ledger/adopt.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import { type Entry, UNSHOWN } from '../../src/ledger/entry.ts';
 import { withdraw } from '../../src/ledger/job.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { createRetention } from '../../src/ledger/retention.ts';
@@ -86,7 +86,7 @@ describe('admission of a page', () => {
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
-      ledger: meanwhile ? standingStill(meanwhile) : { ...ledger, spelled: spelledLate },
+      ledger: meanwhile ? standingStill(meanwhile) : { ...ledger, enter: enteredLate },
       queue,
       batches,
       log,
@@ -101,13 +101,13 @@ describe('admission of a page', () => {
     await batches.admitted(batch, orders.length, '');
   }
 
-  let atSpelling: (() => Promise<void>) | undefined;
+  let atEntering: (() => Promise<void>) | undefined;
 
-  async function spelledLate(numbers: readonly string[]): Promise<void> {
-    const other = atSpelling;
-    atSpelling = undefined;
+  async function enteredLate(...given: Parameters<Ledger['enter']>): Promise<boolean> {
+    const other = atEntering;
+    atEntering = undefined;
     await other?.();
-    await ledger.spelled(numbers);
+    return ledger.enter(...given);
   }
 
   /** The ledger of a process that is suspended once, between its first lookup and what it does next. */
@@ -572,7 +572,7 @@ describe('admission of a page', () => {
       const files = [() => drop('b2', renamed, { again: true, corrects }), () => drop('b3', again)];
       const [one, other] = late === 'file' ? files.toReversed() : files;
       // Between what the guard reads and the step that enters an order.
-      atSpelling = other;
+      atEntering = other;
       await one?.();
       expect(queued.map((number) => number.replace('A', '')).sort()).toEqual(numbers.toSorted());
     },
@@ -683,7 +683,7 @@ describe('admission of a page', () => {
     expect(await entry('4711')).toMatchObject({ state: 'queued', job: 'c-9' });
   });
 
-  describe('of a number that an order of another file has in another spelling', () => {
+  describe('of a number that the ledger has in another spelling', () => {
     const outcomes = async (batch: string) => {
       const found = await batches.find(batch);
       return Object.fromEntries(Object.entries(found?.counts ?? {}).filter(([, many]) => many > 0));
@@ -693,100 +693,68 @@ describe('admission of a page', () => {
       ['88', '0088'],
       ['0088', '88'],
       ['PO-1', 'po-1'],
-      ['po-1', 'PO-1'],
       ['po 1', 'Po1'],
-      ['00088', '0088'],
-    ])(
-      '%s holds %s, sent or in progress, and says where the other one is',
-      async (first, second) => {
-        await drop('b1', [order(first)]);
-        await drop('b2', [order(second)]);
-        await sent(first, { kind: 'accepted' });
-        await drop('b3', [order(second, 0, 7)]);
-        expect(queued).toEqual([first]);
-        expect([await outcomes('b2'), await outcomes('b3')]).toEqual([
-          { invalid: 1 },
-          { invalid: 1 },
-        ]);
-        const [held] = await batches.results('b3', [0]);
-        expect(held).toMatchObject({
-          code: 'other-spelling',
-          message: expect.stringMatching(
-            `^order ${second} differs from ${first}, which is accepted from "orders.csv" .batch b1. with other items, only in case.*enter ${first} to see both contents`,
-          ),
-          failed: { place: { line: 2 }, articles: ['A-1'] },
-        });
-        expect((await batches.results('b2', [0]))[0]?.message).toMatch(
-          new RegExp(`${first}, which is in progress.* with the same items, .* discard it`),
-        );
-      },
-    );
-
-    it('is sent where a person confirmed it, or it is in the same file', async () => {
-      await drop('b1', [order('0088'), order('88', 1)]);
-      const [one] = [fixed('00088', 2)];
-      await drop('b3', [
-        { ...one, records: one.records.map((record) => ({ ...record, isConfirmed: true })) },
+      ['PO-007', 'PO-7'],
+    ])('%s is in conflict with %s, in progress or accepted', async (first, second) => {
+      await drop('b1', [order(first)]);
+      await drop('b2', [order(second)]);
+      await sent(first, { kind: 'accepted' });
+      await drop('b3', [order(second, 0, 7)]);
+      expect(queued).toEqual([first]);
+      expect([await outcomes('b2'), await outcomes('b3')]).toEqual([
+        { conflict: 1 },
+        { conflict: 1 },
       ]);
-      expect(queued).toEqual(['0088', '88', '00088']);
+      const code = 'other-spelling';
+      expect([
+        ...(await batches.results('b2', [0])),
+        ...(await batches.results('b3', [0])),
+      ]).toEqual([
+        expect.objectContaining({
+          code,
+          message: `this number is already in progress as ${first}, from another file named "orders.csv" (batch b1)`,
+        }),
+        expect.objectContaining({
+          code,
+          message: `this number is already accepted as ${first}, from another file named "orders.csv" (batch b1)`,
+        }),
+      ]);
     });
 
-    it('is sent where the other order was refused, cancelled or is not in the ledger', async () => {
+    it('is sent where the other order was refused or cancelled, which then cannot be sent', async () => {
       await drop('b1', [order('0001'), order('0002', 1)]);
       await sent('0001', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
       await cancel('b1');
-      await store.redis.hset(store.keys.spellings, '3', '0003');
-      await drop('b2', [order('1'), order('2', 1), order('3', 2)]);
-      expect(queued).toEqual(['0001', '0002', '1', '2', '3']);
+      await drop('b2', [order('1'), order('2', 1)]);
+      expect(queued).toEqual(['0001', '0002', '1', '2']);
+      await drop('b3', [fixed('0001', 2, 0, 'b1')], { again: true });
+      expect(await outcomes('b3')).toEqual({ conflict: 1 });
     });
 
-    it('is held for every spelling that came, whatever became of those before', async () => {
-      await drop('b1', [order('0088'), order('0055', 1)]);
-      await sent('0055', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
-      await cancel('b1');
-      await drop('b2', [order('000088'), order('000055', 1)]);
-      for (const number of ['000088', '000055']) await sent(number, { kind: 'accepted' });
-      await drop('b3', [order('88'), order('55', 1)]);
-      expect(queued).toEqual(['0088', '0055', '000088', '000055']);
-      expect(await outcomes('b3')).toEqual({ invalid: 2 });
-      const [held] = await batches.results('b3', [0]);
-      expect(held?.message).toMatch(/^order 88 differs from 000088, which is accepted/);
+    it('is in conflict with an order of the API list', async () => {
+      await createAdoption(store)([{ purchaseOrderNumber: 'PO-7', digest: UNSHOWN }], 1);
+      await drop('b1', [order('po-007'), order('PO-7', 1)]);
+      expect([queued, await outcomes('b1')]).toEqual([[], { conflict: 1, duplicate: 1 }]);
     });
 
-    it('is held when it comes back corrected after the other one was sent, and not counted again when its file is read again', async () => {
-      await drop('b1', [order('0088')]);
-      await sent('0088', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
-      await drop('b2', [order('88')]);
-      await drop('b1', [order('0088')]);
-      await drop('b3', [order('0088')]);
-      await drop('b4', [fixed('0088', 2)], { again: true });
-      expect(queued).toEqual(['0088', '88']);
-      expect([await outcomes('b1'), await outcomes('b3'), await outcomes('b4')]).toEqual([
-        { refused: 1 },
-        { refused: 1 },
-        { invalid: 1 },
+    it('is queued once where two daemons admit both spellings at the same moment', async () => {
+      const numbers = Array.from({ length: 10 }, (_, i) => String(100 + i));
+      await Promise.all([
+        drop(
+          'b1',
+          numbers.map((number, i) => order(`0${number}`, i)),
+        ),
+        drop(
+          'b2',
+          numbers.map((number, i) => order(number, i)),
+        ),
       ]);
-      const [held] = await batches.results('b4', [0]);
-      expect(held?.message).toMatch(
-        /^order 0088 differs from 88, which is in progress .* discard it once 88 is accepted/,
-      );
-    });
-
-    it('is held once while an export shows it unchanged, and sent after the other one is gone', async () => {
-      await drop('b1', [order('0088')]);
-      await drop('e1', [order('88')], { kind: 'export' });
-      await drop('e2', [order('88')], { kind: 'export' });
-      expect([await outcomes('e1'), await outcomes('e2')]).toEqual([
-        { invalid: 1 },
-        { duplicate: 1 },
-      ]);
-      await cancel('b1');
-      await drop('e3', [order('88')], { kind: 'export' });
-      expect(queued).toEqual(['0088', '88']);
+      expect(queued.map(Number).sort((a, b) => a - b)).toEqual(numbers.map(Number));
     });
 
     it('is cancelled with its file', async () => {
       await drop('b1', [order('0088')]);
+      await cancel('b1');
       await batches.begin({ ...FILE, kind: 'inbox', batch: 'b2' }, 1000);
       await batches.cancel('b2', { at: 1, who: 'anna' });
       await drop('b2', [order('88')]);

@@ -76,36 +76,6 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   expect(await admitting).toBe(false);
 });
 
-it('of one number in two spellings, in two files that are admitted at the same time, one is queued', async () => {
-  await using store = await openTestRedis();
-  const ledger = createLedger(store);
-  const batches = createBatches({ ...store, owner: 'daemon-1' });
-  const { queue, queued } = openList();
-  const { log } = capturedLog();
-  const throughput = { fewSeconds: () => 100 };
-  const retention = { shown: async () => new Set<string>() };
-  const { admit } = createAdmission({
-    store,
-    ledger,
-    batches,
-    queue,
-    clock: systemClock,
-    throughput,
-    retention,
-    log,
-  });
-  const one = await batches.begin({ ...FILE, batch: 'one' }, 1);
-  const other = await batches.begin({ ...FILE, batch: 'other' }, 2);
-  const { signal } = new AbortController();
-  const facts = { records: 10, isFixFile: false };
-  for (let n = 100; n < 110; n += 1)
-    await Promise.all([
-      admit(one, [order(`0${n}`, n)], facts, signal),
-      admit(other, [order(`${n}`, n)], facts, signal),
-    ]);
-  expect(queued.map(Number)).toEqual(Array.from({ length: 10 }, (_, i) => 100 + i));
-});
-
 it('orders that wait for a later attempt, or whose batch is held, do not limit admission', async () => {
   await using store = await openTestRedis();
   const ledger = createLedger(store);
@@ -113,15 +83,15 @@ it('orders that wait for a later attempt, or whose batch is held, do not limit a
   await store.redis.zadd(
     store.keys.due,
     now,
-    'due',
+    'DUE',
     now + 29_000,
-    'queued',
+    'QUEUED',
     now + 600_000,
-    'later',
+    'LATER',
     now,
-    'held',
+    'HELD',
   );
-  await ledger.park('held', now);
+  await ledger.park('HELD', now);
   expect(await ledger.sendable(now)).toBe(2);
   expect(await ledger.unparked()).toBe(3);
   expect(await ledger.unsettled()).toBe(4);

@@ -37,12 +37,11 @@ describe('the retention of the ledger', () => {
     expect(await retention.forget(START + 51 * DAY)).toBe(1);
   });
 
-  it('forgets other spellings of an order with it, but not those of one that took its place', async () => {
-    await settle('0088', '0099');
-    const { redis, keys } = store;
-    await redis.hset(keys.spellings, '99', '099');
-    expect(await createRetention({ ...store, keep: 30 * DAY }).forget(START + 31 * DAY)).toBe(2);
-    expect(await redis.hgetall(keys.spellings)).toEqual({ '99': '099' });
+  it('keeps how the number of an order is spelled, also when it is shown again', async () => {
+    await settle('po-0088');
+    await createRetention({ ...store, keep: DAY }).shown(['PO-88'], START + 5 * DAY);
+    const [known] = await createLedger(store).lookup(['Po-088']);
+    expect(known).toMatchObject({ kind: 'accepted', compact: { number: 'po-0088' } });
   });
 
   it('keeps an order that a source still shows', async () => {

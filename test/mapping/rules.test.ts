@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import type { MappedOrder } from '../../src/mapping/group.ts';
-import { keyOf } from '../../src/mapping/number-key.ts';
 import { compile } from '../../src/mapping/plan.ts';
 import {
   type InspectOptions,
   inspectRecords,
   readRecords,
 } from '../../src/mapping/read-records.ts';
+import { keyOf } from '../../src/order/number-key.ts';
 import { recordsOf } from './file-of-arrays.ts';
 import type { FileOf, Tree, Written } from './oracle.ts';
 

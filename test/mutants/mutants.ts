@@ -1172,27 +1172,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/delivery.slow.test.ts'],
   },
   {
-    without: 'the hold of a number that another file has in another spelling',
-    file: 'src/admit/order-guard.ts',
-    find: "return admit(mine, candidate).kind === 'queue' ? checked(order, one) : order;",
-    replace: 'return order;',
-    tests: ['test/admit/admit-page.test.ts'],
-  },
-  {
-    without: 'the turn in which the orders of one file are admitted after those of another',
-    file: 'src/admit/admit.ts',
-    find: 'const entrance = createSemaphore(1);',
-    replace: 'const entrance = createSemaphore(9);',
-    tests: ['test/admit/admit.test.ts'],
-  },
-  {
-    without: 'the check of a retry for another spelling of the number',
-    file: 'src/operate/dead-letters/retry-dead-letters.ts',
-    find: 'if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined)',
-    replace: 'if (others[i] === null)',
-    tests: ['test/end-to-end/dead-letters-close.slow.test.ts'],
-  },
-  {
     without: 'the wait for the list before an order of a cancelled file is withdrawn',
     file: 'src/deliver/may-begin.ts',
     find: 'while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted)',
@@ -1480,10 +1459,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'other spellings in the list',
-    file: 'src/reconcile/evidence.ts',
-    find: 'const isOther = meant !== undefined && meant !== number;',
-    replace: 'const isOther = meant !== undefined && meant === number;',
+    file: 'src/ledger/state-machine/after-list.ts',
+    find: 'if (as !== undefined) return respelled(entry, shown, as, at);',
+    replace: 'if (as !== undefined) return IGNORE;',
     tests: ['test/reconcile/verifier.test.ts'],
+  },
+  {
+    without: 'the conflict of two spellings of one number',
+    file: 'src/admit/admission.ts',
+    find: 'return numberOf(known) === number ? undefined : numberOf(known);',
+    replace: 'return numberOf(known) === number ? undefined : undefined;',
+    tests: ['test/admit/admit-page.test.ts'],
   },
   // Pauses and people
   {

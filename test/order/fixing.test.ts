@@ -19,16 +19,6 @@ describe('the steps of an open dead letter', () => {
     const steps = openSteps('A $(id)', { kind: 'conflict' }, { correct, isSent: true });
     expect(steps).toContain("  po-sync dead-letters discard --order 'A $(id)'");
   });
-
-  it('of a number in another spelling say first to look at both contents where the items differ', () => {
-    const stepsOf = (items: string) => {
-      const message = `order 088 differs from 88, which is accepted with ${items} items, only in case`;
-      const problems = [{ code: 'other-spelling', message }];
-      return openSteps('088', { kind: 'invalid', problems }, { correct, isSent: false });
-    };
-    expect(stepsOf('the same')[0]).toMatch(/same order .*, discard it:$/);
-    expect(stepsOf('other')[0]).toMatch(/enter the number of that one to see both contents/);
-  });
 });
 
 it('a row without an order number is not said to be sent again when it was discarded', () => {
@@ -38,16 +28,6 @@ it('a row without an order number is not said to be sent again when it was disca
     /can send it: .* The next file with a row without an order number needs/,
   );
   expect(discardedAgain(rows)).not.toContain('row');
-});
-
-it('an order held for another spelling of its number is not said to be sent by the next file', () => {
-  const held = { kind: 'invalid' as const, problems: [{ code: 'other-spelling' }] };
-  const cannot =
-    'cannot send it while its number is, in this or another spelling, accepted or in progress.';
-  expect(discardedAgain([held])).toBe(`A file that brings a discarded order again ${cannot}`);
-  expect(discardedAgain([held, { kind: 'invalid' }])).toContain(
-    'Those whose number is, in this or another spelling,',
-  );
 });
 
 it('a fix file of an export goes into any inbox, whose path is named', () => {

@@ -4,7 +4,7 @@ import { leftOutTexts, watchLeftOut } from '../../src/report/left-out.ts';
 
 const ACCEPTED: Known = {
   kind: 'accepted',
-  compact: { digest: '', attempts: 1, at: 0, batchNo: 1 },
+  compact: { number: '', digest: '', attempts: 1, at: 0, batchNo: 1 },
 };
 const open = (state: string) => ({ kind: 'open', entry: { state } }) as Known;
 

@@ -105,9 +105,10 @@ function mustBeClosed(
   { order, result }: ReportedOrder,
 ): boolean {
   const { store } = world;
-  const compact = store.hget(KEYS.settled(order.number), order.number);
+  const key = KEYS.keyOf(order.number);
+  const compact = store.hget(KEYS.settled(key), key);
   if (order.number === '' || compact === null) return false;
-  const { batchNo, at } = decodeCompact(compact);
+  const { batchNo, at } = decodeCompact(compact, key);
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
   if (batchNo === 0 || at <= awayAtLedger) return false;
   return !(

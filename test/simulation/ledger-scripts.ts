@@ -12,6 +12,7 @@ type Ledger = {
 };
 
 type Change = {
+  key: string;
   number: string;
   batch: string;
   ordinal: string;
@@ -46,8 +47,8 @@ export const commit: Port = (store, keys, args) => {
   const turn = openTurn(store, { listProof, breaker }, unproved);
   const done: number[] = [];
   for (let i = 0; i < changes.length; i += 3) {
-    const [number = '', entry = '', text = ''] = changes.slice(i, i + 3);
-    const fields = text.split('\n');
+    const [key = '', entry = '', text = ''] = changes.slice(i, i + 3);
+    const [number = '', ...fields] = text.split('\n');
     const [
       bucket = '',
       expected = '',
@@ -74,8 +75,7 @@ export const commit: Port = (store, keys, args) => {
               intended,
               travels,
             );
-    const isLate =
-      !isCurrent(ledger, number, bucket, expected) || !areFollowers(ledger, number, heirs);
+    const isLate = !isCurrent(ledger, key, bucket, expected) || !areFollowers(ledger, key, heirs);
     if (may !== 1 || isLate || isRefused) {
       done.push(may === 1 ? 0 : may);
       continue;
@@ -92,14 +92,15 @@ export const commit: Port = (store, keys, args) => {
     }
     if (fields[19] === '1') turn.passOn(number);
     if (witness !== '') store.hset(listProof, 'witness', witness);
-    if (entry === '') store.del(`${prefix}:o:${number}`);
-    else store.set(`${prefix}:o:${number}`, entry);
-    score(store, due, dueAt, number);
-    score(store, doubt, doubtAt, number);
-    if (compact !== '') store.hset(`${prefix}:s:${bucket}`, number, compact);
+    if (entry === '') store.del(`${prefix}:o:${key}`);
+    else store.set(`${prefix}:o:${key}`, entry);
+    score(store, due, dueAt, key);
+    score(store, doubt, doubtAt, key);
+    if (compact !== '') store.hset(`${prefix}:s:${bucket}`, key, compact);
     if (operatorAction !== '') store.list(`${prefix}:d:${number}`).push(operatorAction);
     done.push(store.hincrby(identity, 'sequence', 1));
-    const change = { number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs };
+    const which = { key, number, batch, ordinal };
+    const change = { ...which, outcome, result, needsPerson, at, closing, heirs };
     if (outcome !== '') settle(ledger, tallies, change);
   }
   tallies.write();
@@ -164,15 +165,14 @@ function mayBeAdmitted(store: Store, prefix: string, batch: string, ordinal: str
 
 function isCurrent(
   { store, prefix }: Ledger,
-  number: string,
+  key: string,
   bucket: string,
   expected: string,
 ): boolean {
-  const current = store.get(`${prefix}:o:${number}`);
+  const current = store.get(`${prefix}:o:${key}`);
   const version = current === null ? '0' : versionOf(current);
   return (
-    version === expected &&
-    (version !== '0' || store.hget(`${prefix}:s:${bucket}`, number) === null)
+    version === expected && (version !== '0' || store.hget(`${prefix}:s:${bucket}`, key) === null)
   );
 }
 
@@ -180,8 +180,8 @@ function versionOf(entry: string): string {
   return entry.slice(0, entry.indexOf(':'));
 }
 
-function areFollowers({ store, followers }: Ledger, number: string, heirs: string): boolean {
-  return heirs === '' || heirs === `=${store.hget(followers, number) ?? ''}`;
+function areFollowers({ store, followers }: Ledger, key: string, heirs: string): boolean {
+  return heirs === '' || heirs === `=${store.hget(followers, key) ?? ''}`;
 }
 
 function takeRows({ store, prefix }: Ledger, text: string): boolean {
@@ -195,19 +195,19 @@ function takeRows({ store, prefix }: Ledger, text: string): boolean {
   return true;
 }
 
-function score(store: Store, key: string, at: string, number: string): void {
-  if (at === '') store.zrem(key, number);
-  else if (at !== '=') store.zadd(key, Number(at), number);
+function score(store: Store, set: string, at: string, key: string): void {
+  if (at === '') store.zrem(set, key);
+  else if (at !== '=') store.zadd(set, Number(at), key);
 }
 
 function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   const { store, prefix } = ledger;
-  const { number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs } = change;
+  const { key, number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs } = change;
   if (closing !== '') closeBefore(ledger, change);
   const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
   if (isFirst && result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   if (!isFirst && needsPerson === '1') store.members(`${prefix}:refresh`).add(batch);
-  settleFollowers(ledger, tallies, number, heirs !== '', at);
+  settleFollowers(ledger, tallies, { key, number }, heirs !== '', at);
 }
 
 /** All but dead letters of other content that came after the order that was accepted, or was compared with it. */
@@ -228,15 +228,15 @@ function closeBefore(
 function settleFollowers(
   { store, prefix, followers }: Ledger,
   tallies: Tallies,
-  number: string,
+  { key, number }: Pick<Change, 'key' | 'number'>,
   passesOn: boolean,
   at: string,
 ): void {
-  const marks = store.hget(followers, number);
+  const marks = store.hget(followers, key);
   if (marks === null) return;
   const [, ...rest] = marks.split('\t');
-  if (passesOn && rest.length > 0) store.hset(followers, number, rest.join('\t'));
-  else store.hdel(followers, number);
+  if (passesOn && rest.length > 0) store.hset(followers, key, rest.join('\t'));
+  else store.hdel(followers, key);
   if (passesOn) return;
   for (const mark of marks.split('\t')) {
     const [no = '', ordinal = ''] = mark.split('/');
@@ -513,24 +513,12 @@ export const adopt: Port = (
   return 1;
 };
 
-export const spellings: Port = (store, [key = ''], [what = '', most = '', ...pairs]) => {
-  for (let at = 0; at < pairs.length; at += 2) {
-    const [plain = '', number = ''] = pairs.slice(at, at + 2);
-    const kept = (store.hget(key, plain) ?? '')
-      .split('\0')
-      .filter((one) => one !== '' && one !== number);
-    if (what === 'keep') kept[Math.min(kept.length, Number(most) - 1)] = number;
-    if (kept.length === 0) store.hdel(key, plain);
-    else store.hset(key, plain, kept.join('\0'));
-  }
-  return null;
-};
-
 export const closeDeadLetters: Port = (store, keys, args) => {
   const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] =
     keys;
-  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', ...more] =
+  const [prefix = '', number = '', key = '', batch = '', version = '', compact = '', ...rest] =
     args;
+  const [closing = '', ...more] = rest;
   const [action = '', seen = '', ...fields] = more;
   const entry = store.get(open);
   const current = entry === null ? '0' : versionOf(entry);
@@ -538,9 +526,9 @@ export const closeDeadLetters: Port = (store, keys, args) => {
   if (version !== '') {
     if (current !== version) return -1;
     store.del(open);
-    store.zrem(due, number);
-    store.zrem(doubt, number);
-    if (compact !== '') store.hset(settled, number, compact);
+    store.zrem(due, key);
+    store.zrem(doubt, key);
+    if (compact !== '') store.hset(settled, key, compact);
     store.hincrby(identity, 'sequence', 1);
   }
   if (number === '')

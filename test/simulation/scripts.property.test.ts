@@ -25,7 +25,6 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/batches/total.lua',
     'ledger/batches/under-way.lua',
     'ledger/adopt.lua',
-    'ledger/spellings.lua',
     'ledger/identity.lua',
     'redis/clock.lua',
     'deliver/circuit-breaker.lua',
@@ -81,6 +80,7 @@ const row = fc.tuple(
 );
 
 const fields = fc.tuple(
+  fc.constantFrom('Ä', 'ä'),
   fc.constantFrom('1f', '20'),
   fc.constantFrom(0, 0, 5, 6),
   maybe(time),
@@ -295,19 +295,6 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         file: 'ledger/batches/total.lua',
         keys: [KEYS.batch(one.batch), KEYS.finished, KEYS.identity, KEYS.own('m')],
         args: [one.batch, one.total, one.since, one.reached, one.mine, one.unreadable],
-      })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .record({
-        what: fc.constantFrom('keep', 'keep', 'forget'),
-        spelled: fc.array(fc.constantFrom('01', '001', '0001', '1 '), { maxLength: 3 }),
-      })
-      .map(({ what, spelled }) => ({
-        file: 'ledger/spellings.lua',
-        keys: [KEYS.spellings],
-        args: [what, 2, ...spelled.flatMap((one) => ['1', one])],
       })),
   },
   {

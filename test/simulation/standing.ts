@@ -21,9 +21,10 @@ export function standingOf(store: Store, number: string): Standing {
     const entry = decodeEntry(open);
     return { state: entry.state, entry };
   }
-  const compact = store.hget(KEYS.settled(number), number);
+  const key = KEYS.keyOf(number);
+  const compact = store.hget(KEYS.settled(key), key);
   if (compact === null) return { state: 'forgotten' };
-  return { state: decodeCompact(compact).batchNo === 0 ? 'rebuilt' : 'accepted' };
+  return { state: decodeCompact(compact, key).batchNo === 0 ? 'rebuilt' : 'accepted' };
 }
 
 /** Delivery waits for a list that never shows what it must, and says so. */
@@ -49,7 +50,8 @@ export function isStuckOnList(
 export function waitIn(store: Store, number: string): Wait | undefined {
   const { entry } = standingOf(store, number);
   if (entry === undefined) return undefined;
-  const score = (key: string) => store.ranked(key).find(([member]) => member === number)?.[1];
+  const key = KEYS.keyOf(number);
+  const score = (set: string) => store.ranked(set).find(([member]) => member === key)?.[1];
   return waitOf(entry, dueTime(score(KEYS.due) ?? score(KEYS.doubt) ?? 0), {
     now: ledgerTime(store, KEYS.identity),
     isServed: true,

@@ -68,7 +68,7 @@ describe.concurrent('after Redis was flushed', () => {
     expect(sent(api.calls).sort()).toEqual([...numbers].sort());
     expect(
       await Promise.all(numbers.map((number) => place.outcomeIn('second.csv', number))),
-    ).toEqual(['inDoubt', 'inDoubt', 'duplicate']);
+    ).toEqual(['conflict', 'conflict', 'duplicate']);
   });
 });
 

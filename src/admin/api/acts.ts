@@ -132,8 +132,6 @@ const RETRIED: Record<RetryVerdict, string> = {
   found: "is accepted: the API's list shows it",
   invalid: 'failed a check and must be corrected',
   'number-taken': 'is not sent: its number was sent already, with other items',
-  'other-spelling':
-    'is not sent: another file brought its number in other case, spaces or leading zeros',
   corrected: 'is not sent: a fix file brought its rows back as another order',
   'under-way': 'is being sent already',
   settled: 'is settled already',

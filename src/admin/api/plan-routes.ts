@@ -7,7 +7,7 @@ import type { ApiContext } from './api-context.ts';
 import { letterFilter } from './dead-letter-routes.ts';
 import { PLAN_ACTIONS, type Plan, type PlanAction, titleOf } from './plans.ts';
 import { readQuery } from './query.ts';
-import { inProgressToo, withOtherSpellings } from './rows-elsewhere.ts';
+import { inProgressToo } from './rows-elsewhere.ts';
 
 /** Bulk actions on dead letters. */
 export function planRoutes(api: ApiContext): Route[] {
@@ -93,7 +93,7 @@ export async function makePlan(
     after = page.next;
     // One page beyond the limit is enough to refuse.
   } while (after !== undefined && rows.length <= 10_000);
-  return api.plans.plan(action, await withOtherSpellings(api, rows), api.operatorOf(principal));
+  return api.plans.plan(action, rows, api.operatorOf(principal));
 }
 
 function isAction(action: unknown): action is PlanAction {

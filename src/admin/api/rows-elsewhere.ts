@@ -1,5 +1,3 @@
-import { otherSpellingMessage } from '../../admit/order-guard.ts';
-import { spelledElsewhere } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import {
   findInProgress,
@@ -7,9 +5,6 @@ import {
   isElsewhere,
   saysInProgress,
 } from '../../operate/orders/in-progress.ts';
-import type { DeadLetter } from '../../order/dead-letter.ts';
-import { NUMBER_KNOWN, OTHER_SPELLING } from '../../order/fixing.ts';
-import { withoutRemedy } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
@@ -18,52 +13,15 @@ import type { ApiContext } from './api-context.ts';
 const LOOKED = 1_000;
 
 /**
- * An open dead letter with the problem that its correction would have, where its number is known in another spelling, `other`,
- * since its file was read.
- */
-export async function withOtherSpelling<Letter extends DeadLetter & { source: string }>(
-  letter: Letter,
-  base: ApiContext['base'],
-): Promise<{ letter: Letter; other?: string }> {
-  const { purchaseOrderNumber: value, closed, location, problems = [] } = letter;
-  const isSaid = problems.some(({ code }) => code === OTHER_SPELLING || code === NUMBER_KNOWN);
-  const [one] = closed || isSaid ? [] : await spelledElsewhere([letter], base);
-  if (one === undefined) return { letter };
-  const message = await otherSpellingMessage(value, one, base.batches);
-  const { line, pointer } = location;
-  const place = { line, ...(pointer !== undefined && { pointer }) };
-  const all = [...problems, { ...place, field: '', code: OTHER_SPELLING, value, message }];
-  return { letter: { ...letter, problems: all }, other: one.other };
-}
-
-/** Says of rows that their number is accepted or in progress in another spelling, since their file was read. */
-export async function withOtherSpellings<Row extends DeadLetterRow>(
-  { base }: ApiContext,
-  rows: readonly Row[],
-): Promise<Row[]> {
-  const found = await spelledElsewhere(rows, base);
-  return await Promise.all(
-    rows.map(async (row, i) => {
-      const one = found[i];
-      if (one === undefined || row.already !== undefined) return row;
-      const text = withoutRemedy(
-        await otherSpellingMessage(row.purchaseOrderNumber, one, base.batches),
-      );
-      return { ...row, already: text };
-    }),
-  );
-}
-
-/**
  * Says of rows that another file brought the order since, and that it is in progress, or that it was sent under another
- * number or is known in another spelling of it: no report says that.
+ * number: no report says that.
  */
 export async function withOrdersInProgress<Row extends DeadLetterRow>(
   api: ApiContext,
   rows: readonly Row[],
 ): Promise<Row[]> {
   const { base } = api;
-  const [sent, spelled] = await Promise.all([sentAsOf(rows, base), withOtherSpellings(api, rows)]);
+  const sent = await sentAsOf(rows, base);
   return Promise.all(
     rows.map(async (row, i) => {
       const now = sent[i];
@@ -74,7 +32,7 @@ export async function withOrdersInProgress<Row extends DeadLetterRow>(
         };
       if (row.already !== undefined) return row;
       const other = await findInProgress(row, base);
-      if (other === undefined || !isElsewhere(row, other)) return spelled[i] ?? row;
+      if (other === undefined || !isElsewhere(row, other)) return row;
       return {
         ...row,
         already: inProgressText(other, `"${other.file ?? other.batch}"`).replace(/\.$/, ''),

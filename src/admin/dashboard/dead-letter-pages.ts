@@ -7,22 +7,20 @@ import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
-import { type FullLetter, readHistory, readLetter } from '../api/dead-letter-routes.ts';
-import { discardedBefore, withOtherSpelling } from '../api/rows-elsewhere.ts';
+import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
+import { discardedBefore } from '../api/rows-elsewhere.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
-import { itemsPart } from './order-page.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
 export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
   const { api, params, mayOperate, back, confirm } = request;
-  const read = await readLetter(api, params['id'] ?? '');
-  const { letter, other: spelled } = await withOtherSpelling(read, api.base);
+  const letter = await readLetter(api, params['id'] ?? '');
   const { kind, closed, problems = [] } = letter;
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
@@ -49,10 +47,9 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const body = html`<h1>${name}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : endOf(closed) ? 'Settled, but its rows came back in a later file' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
 ${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If it is not wanted, discard it here, too.</p>`}
-${factsOf(read)}
+${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${await itemsOfBoth(letter, api, other !== undefined)}
-${spelled === undefined ? undefined : await itemsUnder(spelled, request)}
 ${other && inProgressBox(other)}
 ${sentAs && sentAsBox(name, sentAs)}
 ${acts?.first}
@@ -104,12 +101,6 @@ function factsOf({
         : link(orderPath(letter.purchaseOrderNumber), 'History of the order'),
     ],
   ]);
-}
-
-/** The items of the order that is known in another spelling, to compare them. */
-async function itemsUnder(number: string, { api, url }: PageRequest): Promise<Html | undefined> {
-  const found = await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
-  return found && itemsPart(found.history, `Items of ${number}`);
 }
 
 /**

@@ -65,7 +65,6 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   invalid: 'skipped: failed a check. Correct it',
   'number-taken':
     'skipped: its number was sent with other items. Agree with the supplier, then discard it',
-  'other-spelling': 'skipped: sent in another spelling of its number',
   'under-way': 'skipped: being sent',
   corrected: 'skipped: a correction was sent',
   settled: 'skipped: already settled',

@@ -1,7 +1,7 @@
 import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
-import { NUMBER_KNOWN, OTHER_SPELLING, ROW_KNOWN } from '../../order/fixing.ts';
+import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
@@ -81,8 +81,8 @@ export function keptOf(
   return { row: full, own, isNameless: isNameless(letter) };
 }
 
-/** Problem codes that say that another file has the order, perhaps with its number in another spelling, or the row. */
-const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN, OTHER_SPELLING];
+/** Problem codes that say that another file has the order, or the row. */
+const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN];
 
 /**
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
@@ -101,9 +101,8 @@ export function alreadyText({
 }
 
 /** They are compared with those of the order that another file has. */
-function ownItems({ kind, code, payload }: DeadLetter): string {
-  if (kind === 'conflict') return firstItems(byArticle(itemsIn(payload)));
-  return code === OTHER_SPELLING ? firstItems(itemsIn(payload)) : '';
+function ownItems({ kind, payload }: DeadLetter): string {
+  return kind === 'conflict' ? firstItems(byArticle(itemsIn(payload))) : '';
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';

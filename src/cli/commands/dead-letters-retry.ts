@@ -224,8 +224,6 @@ const reasonsOf = (into: string): Reasons => ({
   'number-taken':
     'the number was sent with other items, and the API cannot change an order. Agree on the change with the supplier, then discard the order; give it another number in the fix file if it really is another order.',
   corrected: 'a fix file brought the same rows back as another order.',
-  'other-spelling':
-    'its number is accepted or in progress from another file, only with other case, spaces or leading zeros. If it is the same order, discard it. If it really is another order, write send into _do of fix.xlsx of its rows in the fix file.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
   forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,

@@ -1,4 +1,4 @@
-import { type Entry, isSameContent, type Listed } from '../entry.ts';
+import { type Answer, type Entry, isSameContent, type Listed } from '../entry.ts';
 import { deadStep, IGNORE, type ListEvent, type Policy, type Step } from './step.ts';
 
 type Event<Kind extends ListEvent['kind']> = Extract<ListEvent, { kind: Kind }>;
@@ -28,11 +28,15 @@ export function listed(entry: Entry, event: ListEvent, policy: Policy): Step {
   }
 }
 
-/** The same content settles an order in any state; other content is a conflict, and the entry remembers it. */
+/**
+ * The same content settles an order in any state; other content is a conflict, and the entry remembers it. In another spelling,
+ * an order proves nothing: where an attempt may have created it, only a person knows.
+ */
 function found(
   entry: Entry,
-  { at, listed: shown, times = 1, isIntact = false }: Event<'found'>,
+  { at, listed: shown, as, times = 1, isIntact = false }: Event<'found'>,
 ): Step {
+  if (as !== undefined) return respelled(entry, shown, as, at);
   if (isSameContent(shown.digest, entry.digest)) {
     const isEarlier = isIntact && entry.attempt === 0;
     return {
@@ -58,9 +62,29 @@ function found(
   }
 }
 
-function conflict(entry: Entry, known: Listed, at: number): Step {
+function respelled(entry: Entry, shown: Listed, as: string, at: number): Step {
+  const answer = { code: 'other-number', message: `the list shows this number as "${as}" only` };
+  switch (entry.state) {
+    case 'unknown':
+      return deadStep(entry, 'inDoubt', at, answer);
+    case 'queued':
+    case 'retry':
+      return entry.maybeSentAt === undefined
+        ? conflict(entry, shown, at, answer)
+        : deadStep(entry, 'inDoubt', at, answer);
+    case 'refused':
+    case 'failed':
+      return conflict(entry, shown, at, answer);
+    case 'conflict':
+    case 'sending':
+    case 'inDoubt':
+      return IGNORE;
+  }
+}
+
+function conflict(entry: Entry, known: Listed, at: number, answer: Answer = OTHER_CONTENT): Step {
   if (entry.state === 'conflict' && entry.known?.digest === known.digest) return IGNORE;
-  return deadStep({ ...entry, known }, 'conflict', at, OTHER_CONTENT);
+  return deadStep({ ...entry, known }, 'conflict', at, answer);
 }
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */

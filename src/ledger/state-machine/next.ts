@@ -60,23 +60,8 @@ export type Arrival = Pick<
   'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'
 >;
 
-/** The entry of an order. It keeps the attempt number of a dead letter; the list decides about one that it shows `respelled`. */
-export function entered(
-  arrival: Arrival,
-  before: Entry | undefined,
-  at: number,
-  respelled?: string,
-): Entry {
-  const entry = queuedEntry(arrival, before, at);
-  if (respelled === undefined || before !== undefined) return entry;
-  const answer = {
-    code: 'other-number',
-    message: `the list shows this number as "${respelled}" only`,
-  };
-  return { ...entry, state: 'unknown', job: '', maybeSentAt: at, answer };
-}
-
-function queuedEntry(arrival: Arrival, before: Entry | undefined, at: number): Entry {
+/** The entry of an order. It keeps the attempt number of a dead letter. */
+export function entered(arrival: Arrival, before: Entry | undefined, at: number): Entry {
   return {
     version: versionAfter(before?.version ?? 0, at),
     state: 'queued',

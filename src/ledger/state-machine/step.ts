@@ -42,8 +42,11 @@ export type LedgerEvent =
 
 /** What a read of the API's list, begun at `listedFrom`, says about an order. */
 export type ListEvent =
-  /** The list shows the number, `times` times. `isIntact`: the ledger lost nothing, so what it never sent was created by others. */
-  | { kind: 'found'; at: number; listed: Listed; times?: number; isIntact?: boolean }
+  /**
+   * The list shows the number, `times` times; `as`: in another spelling only. `isIntact`: the ledger lost nothing, so what it
+   * never sent was created by others.
+   */
+  | { kind: 'found'; at: number; listed: Listed; as?: string; times?: number; isIntact?: boolean }
   /**
    * The list is good evidence and does not show the number; `needed` such lists prove absence. Not `isWatched`: who read
    * it cannot know how long the order waited for it.

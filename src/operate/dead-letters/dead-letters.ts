@@ -224,8 +224,8 @@ async function perhapsUnread(batches: OperatorContext['batches']): Promise<strin
   return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
 }
 
-/** Known numbers that differ only in case or spaces, as far as a few other spellings of the number find them. */
-async function spelledAlike(order: string, { ledger, store }: OperatorContext): Promise<string[]> {
+/** Numbers of open dead letters that differ only in case or spaces, as far as a few other spellings of the number find them. */
+async function spelledAlike(order: string, { store }: OperatorContext): Promise<string[]> {
   const spellings = [
     order.trim(),
     order.replace(/\s+/g, ''),
@@ -239,11 +239,8 @@ async function spelledAlike(order: string, { ledger, store }: OperatorContext): 
   const others = [...new Set(spellings)].filter((one) => one !== order && one !== '');
   if (others.length === 0) return [];
   const { redis, keys } = store;
-  const [known, waiting] = await Promise.all([
-    ledger.lookup(others),
-    redis.hmget(keys.waiting, ...others),
-  ]);
-  return others.filter((_, i) => (known[i]?.kind ?? 'nothing') !== 'nothing' || waiting[i] != null);
+  const waiting = await redis.hmget(keys.waiting, ...others);
+  return others.filter((_, i) => waiting[i] != null);
 }
 
 async function namesOf(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {

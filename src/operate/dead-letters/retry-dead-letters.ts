@@ -1,9 +1,8 @@
 import type { ListedOrder } from '../../api/list.ts';
-import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
+import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
 import { createNumberClaims } from '../../ledger/number-claims.ts';
-import { broughtBefore, type OtherSpelling } from '../../ledger/spellings.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
@@ -28,8 +27,6 @@ export type LeftAlone =
   | 'number-taken'
   /** A fix file brought its rows back as another order, or sent it under another number, as `sentAs` of the dead letter says. */
   | 'corrected'
-  /** Another file brought its number in another spelling, which is accepted or in progress. */
-  | 'other-spelling'
   | 'under-way'
   | 'settled'
   /** The ledger no longer has its content. */
@@ -49,7 +46,7 @@ export async function judgeRetries(
 ): Promise<{ verdict: RetryVerdict; known: Known }[]> {
   const { ledger } = context;
   const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
-  const [all, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
+  const all = await ledger.lookup(numbers);
   return await Promise.all(
     page.map(async (deadLetter, i): Promise<{ verdict: RetryVerdict; known: Known }> => {
       const known = all[i] ?? { kind: 'nothing' };
@@ -57,8 +54,6 @@ export async function judgeRetries(
       if (deadLetter.sentAs !== undefined && TO_CORRECT.has(verdict))
         return { verdict: 'corrected', known };
       if (verdict !== 'retried' || known.kind !== 'open') return { verdict, known };
-      if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined)
-        return { verdict: 'other-spelling', known };
       const isTaken = 'by' in (await rowsOf(known.entry, deadLetter, 0, context));
       return { verdict: isTaken ? 'corrected' : verdict, known };
     }),
@@ -68,35 +63,7 @@ export async function judgeRetries(
 /** Verdicts that ask for a correction, which an order that was sent under another number does not need. */
 const TO_CORRECT: ReadonlySet<RetryVerdict> = new Set(['invalid', 'number-taken', 'forgotten']);
 
-/** Letters whose numbers are looked up together. */
-const AT_ONCE = 500;
-
-type Numbered = Pick<FoundDeadLetter, 'purchaseOrderNumber'>;
-
-/** For each of some open dead letters, the other spelling of its number that would hold its correction. */
-export async function spelledElsewhere(
-  rows: readonly Numbered[],
-  { ledger }: Pick<OperatorContext, 'ledger'>,
-): Promise<(OtherSpelling | undefined)[]> {
-  const found: (OtherSpelling | undefined)[] = [];
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
-    const page = rows.slice(from, from + AT_ONCE);
-    const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
-    const [known, others] = await Promise.all([
-      ledger.lookup(numbers),
-      ledger.otherSpellings(numbers),
-    ]);
-    for (const [i, { purchaseOrderNumber: number }] of page.entries()) {
-      const own = known[i];
-      const isTaken = own?.kind === 'accepted' || (own !== undefined && isUnderWay(own));
-      const no = own?.kind === 'open' ? [own.entry.batchNo] : [];
-      found.push(number === '' || isTaken ? undefined : broughtBefore(others[i], no));
-    }
-  }
-  return found;
-}
-
-/** What a retry would do with the order of a dead letter, if no other spelling of its number is known. Pure. */
+/** What a retry would do with the order of a dead letter. Pure. */
 export function judgeRetry(
   deadLetter: FoundDeadLetter,
   known: Known,
@@ -104,6 +71,7 @@ export function judgeRetry(
 ): RetryVerdict {
   if (deadLetter.kind === 'invalid') return 'invalid';
   if (known.kind === 'nothing') return 'forgotten';
+  if (numberOf(known) !== deadLetter.purchaseOrderNumber) return 'number-taken';
   if (known.kind === 'accepted') return deadLetter.kind === 'conflict' ? 'number-taken' : 'settled';
   const { entry } = known;
   if (!isOf(entry, deadLetter)) return 'number-taken';

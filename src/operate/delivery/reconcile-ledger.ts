@@ -219,11 +219,11 @@ async function findMissing(
   found: Differences,
   context: LedgerStore,
 ): Promise<void> {
-  for await (const [order, compact] of settledOrders(context.store)) {
+  for await (const { number: order, at } of settledOrders(context.store)) {
     found.accepted += 1;
     if (numbers.has(order)) continue;
-    if (compact.at >= before) found.young += 1;
-    else found.missing.push({ order, acceptedAt: compact.at });
+    if (at >= before) found.young += 1;
+    else found.missing.push({ order, acceptedAt: at });
   }
 }
 

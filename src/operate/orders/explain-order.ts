@@ -1,6 +1,12 @@
 import { iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
-import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
+import {
+  type Entry,
+  type EntryState,
+  numberOf,
+  type OperatorAction,
+  type PastAttempt,
+} from '../../ledger/entry.ts';
 import { dueTime } from '../../ledger/ledger.ts';
 import { actionJson, dated } from '../../ledger/operator-actions.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -78,14 +84,16 @@ export type OpenOrder = {
  * open dead letters name, because reading all of them can take seconds. Throws PoSyncError `order-unknown`.
  */
 export async function explainOrder(
-  order: string,
+  typed: string,
   context: OperatorContext,
   search: SearchFile,
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
-  const [[known], [timesListed], ownActions, reported, unreported, leftOut] = await Promise.all([
-    ledger.lookup([order]),
+  const [known] = await ledger.lookup([typed]);
+  const order = known === undefined || known.kind === 'nothing' ? typed : numberOf(known);
+  const spelled = order === typed ? [] : await findAppearances(typed, context);
+  const [[timesListed], ownActions, reported, unreported, leftOut] = await Promise.all([
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
     findAppearances(
@@ -99,7 +107,7 @@ export async function explainOrder(
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
   const isNew = ({ batch }: Appearance) =>
     batch !== own && reported.every((one) => one.batch !== batch);
-  const appearances = [...reported, ...unreported.filter(isNew)];
+  const appearances = [...spelled, ...reported, ...unreported.filter(isNew)];
   const operatorActions = [
     ...ownActions,
     ...(await cancellations(appearances, ownActions, batches)),
@@ -213,8 +221,8 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     readSurroundings(context),
     ledger.followers.batchesWaitingFor(number),
     batches.find(entry.batch),
-    redis.zscore(keys.due, number),
-    redis.zscore(keys.doubt, number),
+    redis.zscore(keys.due, keys.keyOf(number)),
+    redis.zscore(keys.doubt, keys.keyOf(number)),
   ]);
   const next = doubt ?? due;
   return {

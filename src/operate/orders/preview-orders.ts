@@ -1,11 +1,11 @@
 import { type Admission, admit } from '../../admit/admission.ts';
-import { createNumberHold, createSpellingGuard } from '../../admit/order-guard.ts';
+import { createNumberHold } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import type { LeftOut } from '../../correct/read-orders.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
-import { isSameContent, isUnderWay } from '../../ledger/entry.ts';
+import { isUnderWay } from '../../ledger/entry.ts';
 import {
   createKnownInvalid,
   resultsShownBefore,
@@ -13,6 +13,7 @@ import {
 } from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { digestOf, fingerprintOf } from '../../order/digest.ts';
+import { type KeyOf, keyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { KNOWN_SETTLED } from '../../order/outcome.ts';
 import type { Problem } from '../../order/record.ts';
@@ -77,11 +78,8 @@ export type Previewer = { trouble: ListTrouble | undefined; file: CompareFile };
 const PAGE = 500;
 const CONFLICTS_SHOWN = 20;
 
-/** The file has no batch yet. */
-const NO_BATCH = { batch: '', no: -1, kind: 'inbox' } as const;
-
 /** Digests by number. */
-type Digests = Map<string, string>;
+type Digests = ReadonlyMap<string, string>;
 
 /**
  * Reads the API's list and builds the comparison. It changes nothing and sends no order. Throws like `openApiList` if the
@@ -91,7 +89,7 @@ export async function createPreviewer(
   context: OperatorContext,
   env: Variables,
 ): Promise<Previewer> {
-  const listed: Digests = new Map();
+  const listed = new Map<string, string>();
   const trouble = await tryApiList(context, env, (order) => {
     listed.set(order.purchaseOrderNumber, existingOf(order).digest);
   });
@@ -103,11 +101,14 @@ export async function createPreviewer(
  * been delivered.
  */
 export function createComparison(
-  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup' | 'otherSpellings'> } & ComparisonDeps,
-  listed: ReadonlyMap<string, string>,
+  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup'> } & ComparisonDeps,
+  listed: Digests,
 ): CompareFile {
-  const verdictOf = createVerdicts(listed);
-  const withoutOtherSpelling = createSpellingGuard({ ledger, batches: deps.batches });
+  const key = deps.store?.keys.keyOf ?? keyOf;
+  const others = new Map(
+    [...listed].map(([number, digest]) => [key(number), asSent(number, digest)]),
+  );
+  const verdictOf = createVerdicts(others, key);
   const withNewNumber =
     deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
 
@@ -128,15 +129,14 @@ export function createComparison(
     const watch = watchLeftOut(ledger);
 
     async function addPage(read: readonly CheckedOrder[]): Promise<void> {
-      const spelled = await withoutOtherSpelling(NO_BATCH, read, again);
-      const page = again || exportName || !withNewNumber ? spelled : await withNewNumber(spelled);
+      const page = again || exportName || !withNewNumber ? read : await withNewNumber(read);
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
-        const isSent = of.kind === 'accepted' || isUnderWay(of) || listed.has(number);
+        const isSent = of.kind === 'accepted' || isUnderWay(of) || others.has(key(number));
         if (isSent) sent.add(number);
         const ends = codes[at] ?? {};
         const [verdict, code] = order
@@ -183,18 +183,22 @@ export function createComparison(
 
 type Judged = [verdict: Verdict['verdict'], code?: string];
 
+/** An order of the list, or one of a file as if it had been delivered. */
+function asSent(number: string, digest: string): Known {
+  return { kind: 'accepted', compact: { number, digest, attempts: 0, at: 0, batchNo: 0 } };
+}
+
 /** Decides about valid orders one after another, as if the former had been delivered. */
-function createVerdicts(listed: ReadonlyMap<string, string>) {
-  const before: Digests = new Map();
+function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
+  const before = new Map<string, Known>();
   return (number: string, digest: string, known: Known, again: boolean, ends: Ends): Judged => {
-    const other = before.get(number) ?? listed.get(number);
-    const candidate = { digest, batch: '', ordinal: -1, again, fromExport: false };
-    const same = other !== undefined && isSameContent(other, digest) ? 'duplicate' : 'conflict';
-    const verdict = other === undefined ? verdictWith(admit(known, candidate)) : same;
+    const other = before.get(key(number)) ?? others.get(key(number));
+    const candidate = { number, digest, batch: '', ordinal: -1, again, fromExport: false };
+    const verdict = verdictWith(admit(other ?? known, candidate));
     const code =
       verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
     if (code !== undefined) return ['duplicate', code];
-    if (verdict === 'new') before.set(number, digest);
+    if (verdict === 'new') before.set(key(number), asSent(number, digest));
     return [verdict];
   };
 }

@@ -46,7 +46,7 @@ export type OpenOrders = {
 };
 
 /** How many orders a set has, and the first of them with the time when each is looked at. */
-type OpenSet = { total: number; first: { number: string; at: number }[] };
+type OpenSet = { total: number; first: { key: string; at: number }[] };
 
 /** Orders that are examined one by one in each of the two sets; the rest are only counted. */
 const MOST = 10_000;
@@ -158,10 +158,10 @@ async function addSet(
   { around, tally }: { around: Surroundings; tally: ReturnType<typeof createTally> },
   { ledger }: WaitContext,
 ): Promise<void> {
-  const known = await ledger.lookup(first.map(({ number }) => number));
+  const known = await ledger.lookup(first.map(({ key }) => key));
   const open: { entry: Entry; at: number }[] = [];
   for (const [i, one] of known.entries()) {
-    tally.add(one, first[i]?.number);
+    tally.add(one, first[i]?.key);
     if (one.kind === 'open') open.push({ entry: one.entry, at: first[i]?.at ?? 0 });
   }
   // Orders of one file are equally old: of these, a group names the first in the file.
@@ -215,23 +215,24 @@ async function sentAgain(
 ): Promise<ReadonlySet<string>> {
   const { redis, keys } = store;
   if (first.length === 0 || (await redis.hlen(keys.waiting)) === 0) return new Set();
-  const texts = await redis.hmget(keys.waiting, ...first.map(({ number }) => number));
-  const dead = first.flatMap(({ number }, i) => {
+  const known = await ledger.lookup(first.map(({ key }) => key));
+  const open = known.flatMap((one, i) =>
+    one.kind === 'open' ? [{ entry: one.entry, key: first[i]?.key ?? '' }] : [],
+  );
+  if (open.length === 0) return new Set();
+  const numbers = open.map(({ entry }) => entry.order.purchaseOrderNumber);
+  const texts = await redis.hmget(keys.waiting, ...numbers);
+  const again = open.filter(({ entry: { batch, ordinal } }, i) => {
     const [letter, ...others] = readOpenDeadLetters(texts[i] ?? '');
-    return letter && others.length === 0 ? [{ number, letter }] : [];
+    return letter?.batch === batch && letter.field === String(ordinal) && others.length === 0;
   });
-  const known = await ledger.lookup(dead.map(({ number }) => number));
-  const again = dead.filter(({ letter: { batch, field } }, i) => {
-    const one = known[i];
-    return one?.kind === 'open' && one.entry.batch === batch && String(one.entry.ordinal) === field;
-  });
-  return new Set(again.map(({ number }) => number));
+  return new Set(again.map(({ key }) => key));
 }
 
 function setOf(total: unknown, members: unknown): OpenSet {
   const flat = Array.isArray(members) ? members.map(String) : [];
-  const first = flat.flatMap((number, i) =>
-    i % 2 === 0 ? [{ number, at: dueTime(Number(flat[i + 1])) }] : [],
+  const first = flat.flatMap((key, i) =>
+    i % 2 === 0 ? [{ key, at: dueTime(Number(flat[i + 1])) }] : [],
   );
   return { total: Number(total), first };
 }
@@ -242,7 +243,7 @@ function createTally({ batches, due, doubt, again }: OpenOrders) {
   let counted = 0;
 
   return {
-    add(known: Known, number = ''): void {
+    add(known: Known, key = ''): void {
       const batch =
         known.kind === 'accepted'
           ? nameOf(known.compact.batchNo)
@@ -250,7 +251,7 @@ function createTally({ batches, due, doubt, again }: OpenOrders) {
       if (!batch) return;
       counted += 1;
       // Its batch counts its first outcome.
-      if (!again.has(number)) ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
+      if (!again.has(key)) ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
     },
     /** How many orders of each batch that is being read are not read yet. `repeats`: how many of its orders wait for the same order. */
     unread(repeats: (batch: Batch) => number): Map<Batch, number> {

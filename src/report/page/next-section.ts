@@ -1,10 +1,5 @@
 import { count, orders } from '../../core/format.ts';
-import {
-  CORRECTED_EXPORT,
-  INTO_NO_INBOX,
-  OTHER_SPELLING,
-  otherSpellingIn,
-} from '../../order/fixing.ts';
+import { CORRECTED_EXPORT, INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { commandWords } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
@@ -23,7 +18,6 @@ import {
   into,
   moreOf,
   timeText,
-  visible,
 } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
@@ -121,15 +115,11 @@ function stepsForDeadLetters(
   const toCorrect = open('invalid').count + open('refused').count;
   const takenRows = sumOf(groups, 'invalid', 'takenRows');
   const known = sumOf(groups, 'invalid', 'taken') + takenRows;
-  const spelled = openWith(groups, OTHER_SPELLING);
-  const correctable = toCorrect - known - spelled.count;
+  const correctable = toCorrect - known;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
     correctable > 0
       ? correct(openText(correctable, nameless - takenRows), report, fixFiles)
-      : undefined,
-    spelled.count > 0
-      ? compareSpellings(spelled, report, correctable > 0 ? [] : fixFiles)
       : undefined,
     known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
     nameless > takenRows ? repeatNumbers() : undefined,
@@ -138,16 +128,6 @@ function stepsForDeadLetters(
     doubts.count > 0 ? decide(doubts) : undefined,
   ];
   return steps.filter((step) => step !== undefined);
-}
-
-/** The open orders whose problem has this code. */
-function openWith(groups: ErrorGroups, code: string): Open {
-  const ours = [...groups.values()].filter((group) => group.code === code && group.nameless === 0);
-  const count = ours.reduce(
-    (sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows,
-    0,
-  );
-  return { count, orders: openIn(ours) };
 }
 
 /** Newer batches with a step each. */
@@ -182,22 +162,6 @@ function alreadyKnown(number: number, nameless: number, fixFiles: readonly strin
   const probably = nameless === 0 ? '' : ' probably';
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
   return html`<b>Do not correct ${openText(number, nameless)} that po-sync${probably} has already.</b> The message names the other file and the items. Compare them: if it is the same order${nameless === 0 ? '' : ', or a row of it'}, discard it in the dashboard, or ask your operator. If the message says that it is in progress, wait for its outcome first. Enter another number${rows} only if it really is another order.`;
-}
-
-/** An ERP's `0088` and a list's `88` are usually one order, so correcting is the exception. */
-function compareSpellings(open: Open, report: Report, fixFiles: readonly string[]): Html {
-  const pairs = open.orders.slice(0, NUMBERS_SHOWN).map((one, i) => {
-    const other = otherSpellingIn(one);
-    const name = (number: string) => html`<bdi>${visible(number, 100)}</bdi>`;
-    return html`${i === 0 ? '' : ', '}${name(one.number)}${other === undefined ? undefined : html` with ${name(other)}`}`;
-  });
-  const more =
-    open.count > pairs.length && pairs.length > 0
-      ? ` and ${count(open.count - pairs.length)} more`
-      : '';
-  const [has, its, it] =
-    open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
-  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>send</code> into <code>_do</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {

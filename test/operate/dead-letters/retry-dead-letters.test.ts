@@ -44,7 +44,7 @@ const OTHER: Listed = new Map([
 const BARE: Listed = new Map([['4711', { purchaseOrderNumber: '4711' }]]);
 const COMPACT: Known = {
   kind: 'accepted',
-  compact: { digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 },
+  compact: { number: '4711', digest: 'x'.repeat(16), attempts: 1, at: 1, batchNo: 1 },
 };
 
 describe('a retry', () => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OTHER_SPELLING, otherSpellingText } from '../../../src/order/fixing.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 import { html } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
@@ -121,16 +120,6 @@ it('a line counts orders as ordered before that are held because of an accepted 
     conflict,
     waits,
     held(
-      4,
-      'other-spelling',
-      'order PO-4 differs from po-4, which is accepted from "a.csv" with the same items, x',
-    ),
-    held(
-      5,
-      'other-spelling',
-      'order PO-5 differs from po-5, which is in progress from "a.csv" with the same items, x',
-    ),
-    held(
       6,
       'already-corrected',
       'line 6 of a.csv was already sent as PO-60, from b: if PO-6 is the same order, discard it',
@@ -157,13 +146,13 @@ it('a line counts orders as ordered before that are held because of an accepted 
     );
   };
   expect(said(orders)).toContain(
-    '1 of 9 orders went out; 4 had been ordered before, but not exactly as in this file.',
+    '1 of 7 orders went out; 3 had been ordered before, but not exactly as in this file.',
   );
   const same = done(order(11), 'duplicate');
   const unsent = done(order(12), 'duplicate');
   const with2 = [...orders, { ...same, result: { ...same.result, code: 'duplicate' } }, unsent];
   expect(said(with2)).toContain(
-    '1 of 11 orders went out; 1 had been ordered before, and 4 more not exactly as in this file.',
+    '1 of 9 orders went out; 1 had been ordered before, and 3 more not exactly as in this file.',
   );
 });
 
@@ -411,29 +400,6 @@ it('a group shows its first 50 orders and says where the others are', () => {
 describe('what to do next', () => {
   it('the fix file is linked when orders can be corrected', () => {
     expect(pageOf([wrong(order(2), problem(2))])).toContain('href="fix.xlsx"');
-  });
-
-  it('orders whose number another order has in another spelling are compared with it, not corrected', () => {
-    const spelled = (line: number, state: string) =>
-      dead(
-        order(line),
-        'invalid',
-        OTHER_SPELLING,
-        `${otherSpellingText(`PO-${line}`, `po-0${line}`)}${state} with the same items`,
-      );
-    const page = pageOf([spelled(2, 'accepted'), spelled(3, 'in progress')]);
-    const text = textOf(page);
-    expect(text).toMatch(
-      /Compare the 2 orders .* already: PO-[23] with po-0[23] , PO-[23] with po-0[23] \./,
-    );
-    expect(text).toMatch(
-      /If it is the same order .* discard each of them .* If it really is another order, write send/,
-    );
-    expect(text).toMatch(/po-sync\s+dead-letters\s+discard\s+--order\s+PO-2/);
-    expect(text).not.toContain('Correct 2 orders');
-    expect(page).toMatch(/of its rows in <a[^>]* href="fix\.xlsx"/);
-    const both = textOf(pageOf([spelled(2, 'accepted'), wrong(order(4), problem(4))]));
-    expect(both).toMatch(/Correct 1 order\. .*Compare the 1 order that has its number/);
   });
 
   it('the fix file is linked for a conflict alone', () => {
