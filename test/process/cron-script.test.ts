@@ -90,20 +90,3 @@ it('the script for cron mails that it could not begin: without its variables, it
   );
   await fails(`cannot change to ${ROOT}`);
 });
-
-it('the lines for cron pause delivery with their reason, and resume it', async () => {
-  await using place = await openWorkplace();
-  await writeScript(place);
-  const page = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
-  const [, block = ''] = /^```cron\n(59 14 .*?)^```/ms.exec(page) ?? [];
-  const [pause = '', resume = ''] = block.split('\n').map((line) =>
-    line
-      .replace(/^(?:\S+ ){5}/, '')
-      .replace('/etc/po-sync/', `${place.folder}/etc/`)
-      .replace('/opt/po-sync', ROOT),
-  );
-  expect(await run(place.folder, 'sh', ['-c', pause])).toBe(0);
-  expect((await place.run(['status'])).out).toContain('maintenance of the API until 15:03');
-  expect(await run(place.folder, 'sh', ['-c', resume])).toBe(0);
-  expect(JSON.parse((await place.run(['status', '--json'])).out).pauses).toEqual([]);
-});

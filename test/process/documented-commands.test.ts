@@ -33,7 +33,6 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
     /^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/,
     'needs root and the init system of the machine',
   ],
-  [/^59 14 /, 'test/process/cron-script.test.ts'],
   [
     /^\*\/\d+ /,
     'needs cron; the command is that of README.md, or the script of test/process/cron-script.test.ts',
