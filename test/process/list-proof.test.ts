@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { LIST_KINDS } from '../support/list-kinds.ts';
 import { createOrders } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 // The hole that this closes: 40 orders at the API, a list that shows a part of them, a new ledger, and a file with the
 // 40 and 10 new ones.
@@ -250,4 +252,29 @@ it.concurrent('with list: none a new ledger begins without a list, and with list
   await trust.drop('orders.csv', [HEAD, ...NEW.map((n) => `${n},NEW,A-1,1`), ''].join('\n'));
   expect((await trust.run(['start', '--once'])).code).toBe(0);
   expect(trust.stored().size).toBe(50);
+});
+
+it('while the list is not proved complete, no command says that the ledger agrees or that an order is new', async () => {
+  await using place = await openWorkplace({ list: 'prove' });
+  await writeFile(path.join(place.folder, 'orders.csv'), csvOf(1));
+  const reconciled = await place.run(['reconcile']);
+  expect(reconciled.code).toBe(2);
+  expect(reconciled.out).not.toContain('agree');
+  expect(reconciled.out).toContain('the API may have orders that it does not show');
+  const previewed = await place.run(['check', '--preview', 'orders.csv']);
+  expect(previewed.err).toContain('not proved complete');
+  expect((await place.run(['doctor'])).out).toMatch(/warn +API list +is not proved complete yet/);
+});
+
+it('an environment with all options of the wire delivers to an API that demands each of them', async () => {
+  const target = { audience: 'https://orders.example', resource: 'urn:orders' };
+  const key = { header: 'X-Request-Key', valid: 600_000 };
+  const headers = { 'X-Company': '0042' };
+  await using place = await openWorkplace({
+    sandbox: { demand: { headers, clientAuth: 'basic', ...target, idempotencyKey: key } },
+    partner: `, token: { clientAuth: basic, audience: '${target.audience}', resource: '${target.resource}' }, headers: { X-Company: '0042' }, idempotencyKey: { header: ${key.header}, valid: 10m }`,
+  });
+  await place.drop('orders.csv', csvOf(3));
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect(place.stored().size).toBe(3);
 });

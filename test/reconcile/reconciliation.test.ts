@@ -71,7 +71,7 @@ it('a wait that the API asked another daemon for a moment ago stays', async () =
   expect(paused.breaker.slowUntil()).toBeGreaterThan(0);
 });
 
-it('reads of the list that follow each other keep to the rate limit', async () => {
+it('reads of the list come before orders that wait for their turn, and keep to the rate limit', async () => {
   await using store = await openTestRedis();
   const slept: number[] = [];
   let now = 0;
@@ -85,6 +85,7 @@ it('reads of the list that follow each other keep to the rate limit', async () =
   };
   const { config } = configOf(LEAST.replace(' }\n', ', rateLimit: { max: 10, per: 1s } }\n'));
   const context = { store, clock, config, stopping: new AbortController().signal };
+  await store.redis.set(store.keys.rate, (store.time.now() + HOUR) * 1000);
   const list = countedList(context, { list: async () => ({ kind: 'complete', orders: 0 }) });
   for (let reads = 0; reads < 4; reads += 1) await list(() => undefined);
   expect(slept).toEqual([100, 100]);

@@ -56,8 +56,8 @@ const invalidate: Port = (store, [key = ''], [prefix = '']) =>
 export function leaseScript(text: string): Port {
   const renews = text.includes('PEXPIRE');
   if (text.includes('string.sub')) return invalidate;
-  // No step of the clock changes an expiry here.
-  if (text.includes('PTTL')) return () => 0;
+  if (text.includes('PTTL'))
+    return (store, [key = ''], [ttl = '']) => store.shorten(key, Number(ttl));
   return (store, [key = ''], [owner = '', ttl = '']) => {
     if (store.get(key) !== owner) return 0;
     if (!renews) return store.del(key);

@@ -40,6 +40,14 @@ export function openStore(now: () => number) {
     return 'OK';
   }
 
+  /** A key that expires does so within `px`. */
+  function shorten(key: string, px: number): number {
+    const { until } = data.texts.get(key) ?? {};
+    if (until === undefined || until <= now() + px) return 0;
+    set(key, get(key) ?? '', px);
+    return 1;
+  }
+
   function del(key: string): number {
     const { texts, hashes, sorted, sets, bits, lists } = data;
     return [texts, hashes, sorted, sets, bits, lists].some((kind) => kind.delete(key)) ? 1 : 0;
@@ -136,6 +144,7 @@ export function openStore(now: () => number) {
     now,
     get,
     set,
+    shorten,
     del,
     fields: (key: string): ReadonlyMap<string, string> => data.hashes.get(key) ?? new Map(),
     hset,

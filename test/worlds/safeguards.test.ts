@@ -25,14 +25,22 @@ const CASES: Case[] = [
   ['no list proof', { ...OLD, listKind: 'newest', rollback: 'none' }, 10],
   [
     'no reach of the list',
-    { ...OLD, hadBefore: 0, listKind: 'oldest later', listSize: 30, lostAnswers: 0.6 },
+    {
+      ...OLD,
+      hadBefore: 0,
+      listKind: 'oldest later',
+      listSize: 15,
+      lostAnswers: 0.6,
+      listFails: 0,
+      listCut: 0,
+    },
     20,
   ],
   ['unreadable list is empty', { ...OLD, firstListFails: 600_000 }, 10],
   // From the start on, the slow opening of delivery bounds the calls, too.
   [
     'no circuit breaker',
-    { lasting: 'busy at once', lastingFrom: 10_000, calls: 4, orders: 200 },
+    { lasting: 'busy at once', lastingFrom: 30_000, calls: 4, orders: 200 },
     4,
     'hammered',
   ],
