@@ -195,8 +195,15 @@ async function readWitness({ ledger, store, policy }: VerifierDeps): Promise<Wit
 
 /** It changes as it is sent and looked up; one whose file a person holds does not. */
 function isTried(entry: Entry, now: number, { backoff, settle }: Policy): boolean {
-  const isInProgress = isSendable(entry) || entry.state === 'sending' || entry.state === 'unknown';
+  const isInProgress = isSendable(entry) || entry.state === 'sending' || saidOf(entry) === 'failed';
   return isInProgress && now < entry.version + backoff(entry.used) + PATIENCE * settle;
+}
+
+/** What the API said of the last attempt of an order in doubt, whose answer shows no outcome. */
+function saidOf({ answer }: Entry): 'created' | 'failed' | 'nothing' {
+  const { httpStatus } = answer ?? {};
+  if (httpStatus === undefined) return 'nothing';
+  return httpStatus < 300 ? 'created' : 'failed';
 }
 
 /** What a list says about an order, what follows, and whether the order is sent to show how far the list reaches. */
@@ -234,12 +241,16 @@ async function isStopped(
   return stopped.some((since) => since !== null);
 }
 
-/** It may be sent to show how far the list reaches: it did before, or the list has shown the last one that did. */
-function isNext({ order }: Entry, { witness, listed }: Reading): boolean {
+/**
+ * It may be sent to show how far the list reaches, where the API did not say that it has it: once, when the list has shown the
+ * last one that was; and again as often as the API says that it failed.
+ */
+function isNext(entry: Entry, { witness, listed }: Reading): boolean {
   const { number, canary, isOpen, isNeeded } = witness;
-  if (!isNeeded) return false;
+  const said = saidOf(entry);
+  if (!isNeeded || said === 'created') return false;
   return isOpen
-    ? number === order.purchaseOrderNumber
+    ? number === entry.order.purchaseOrderNumber && said === 'failed'
     : canary.every((one) => listed.has(one.number));
 }
 

@@ -15,6 +15,7 @@ import { openTestRedis } from '../support/open-redis.ts';
 
 const { settle } = policy;
 const LOST = { code: 'no-answer', message: 'no complete answer' };
+const FAILED = { code: 'http-500', message: 'an HTML page', httpStatus: 500 };
 
 /** A verifier over a real Redis; time and what the list shows are the test's. */
 async function openVerifierRig(mode: ListMode = 'trust') {
@@ -341,12 +342,12 @@ describe('of orders in doubt that nothing was created after', () => {
     expect(await sentAgain()).toEqual(['B', 'C']);
   });
 
-  it('that one is sent again while its answer is lost, and the others wait for it longer than ten settles', async () => {
+  it('that one is sent again while the API says that it failed, and the others wait for it longer than ten settles', async () => {
     await using opened = await openDoubts();
     const { rig, sentAgain, read, answer, stateOf } = opened;
     for (let losses = 0; losses < 5; losses += 1) {
       expect(await sentAgain()).toEqual(['A']);
-      await answer({ kind: 'unknown', answer: LOST, free: true });
+      await answer({ kind: 'unknown', answer: FAILED, free: true });
       for (const _ of [1, 2, 3]) await read();
     }
     expect(await stateOf('B')).toBe('unknown');
@@ -360,11 +361,23 @@ describe('of orders in doubt that nothing was created after', () => {
     await using opened = await openDoubts();
     const { sentAgain, read, answer, stateOf } = opened;
     for (let used = 0; used < policy.attempts; used += 1) {
-      await answer({ kind: 'unknown', answer: LOST });
+      await answer({ kind: 'unknown', answer: FAILED });
       for (const _ of [1, 2, 3]) await read();
     }
     expect(await sentAgain()).toEqual([]);
     for (let lists = 0; lists < 25; lists += 1) await read();
+    for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
+  });
+
+  it.each([
+    ['is lost', LOST],
+    ['says that it was created', { ...LOST, httpStatus: 201 }],
+  ])('that one is not sent once more when its answer %s', async (_, said) => {
+    await using opened = await openDoubts();
+    const { sentAgain, read, answer, stateOf } = opened;
+    await answer({ kind: 'unknown', answer: said });
+    for (let lists = 0; lists < 25; lists += 1) await read();
+    expect(await sentAgain()).toEqual([]);
     for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
   });
 
