@@ -29,22 +29,33 @@ describe.concurrent('doubt ends', () => {
     ).toBe(0);
   });
 
-  it('after an outage from the first day on, longer than ten settle times, with no order left to a person', async () => {
-    let begin: number | undefined;
-    await using api = await openOddApi(({ endpoint }) => {
-      if (endpoint !== 'create') return undefined;
-      begin ??= performance.now();
-      return performance.now() - begin < 14_000
-        ? { status: 502, body: '<html>Bad gateway</html>' }
-        : undefined;
-    });
-    await using place = await openTroublePlace(api);
-    const numbers = numbered(20);
-    await place.drop('orders.csv', csv(numbers));
-    const outcomes = await place.settled(numbers);
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
-    for (const number of numbers) expect(times(api, number)).toBe(1);
-  });
+  it.each([
+    ['from the first day on', 0, 'list: trust'],
+    ['while the list must prove what is absent', 2, 'list: prove'],
+  ])(
+    'after an outage longer than ten settle times, with no order left to a person: %s',
+    async (_, before, environment) => {
+      let begin: number | undefined;
+      let created = 0;
+      await using api = await openOddApi(({ endpoint }) => {
+        if (endpoint !== 'create') return undefined;
+        created += 1;
+        if (created <= before) return undefined;
+        begin ??= performance.now();
+        return performance.now() - begin < 14_000
+          ? { status: 502, body: '<html>Bad gateway</html>' }
+          : undefined;
+      });
+      await using place = await openTroublePlace(api, { environment });
+      const numbers = numbered(20);
+      await place.drop('first.csv', csv(numbers.slice(0, before)));
+      await place.settled(numbers.slice(0, before));
+      await place.drop('orders.csv', csv(numbers.slice(before)));
+      const outcomes = await place.settled(numbers);
+      expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
+      for (const number of numbers) expect(times(api, number)).toBe(1);
+    },
+  );
 
   it('an order that waits for the list can be resolved by a person at once', async () => {
     await using api = await openOddApi(({ endpoint, nth }) => {
