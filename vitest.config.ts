@@ -52,7 +52,7 @@ const SUITES = [
       name: 'process',
       isolate: false,
       // They wait for most of their time.
-      maxWorkers: 6,
+      maxWorkers: 8,
       maxConcurrency: 6,
       include: ['test/process/**/*.test.ts', SLOW_FILES],
       exclude: SUITE_FOLDERS.filter((name) => name !== 'process').map((name) => `test/${name}/**`),

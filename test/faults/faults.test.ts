@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Away, apiAway, listForbidden } from './api-away.ts';
-import { environments } from './environments.ts';
 import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
+import { listForbidden } from './list-forbidden.ts';
 import { manyDeadLetters } from './many-dead-letters.ts';
 import { randomFaults } from './random-faults.ts';
 import {
@@ -12,7 +11,6 @@ import {
   queueObliterated,
   redisKills,
 } from './redis-trouble.ts';
-import { longList, smallBehindHuge } from './sizes.ts';
 
 /** Runs one and prints what it measured, for docs/guarantees.md. */
 async function measured<T>(name: string, run: Promise<T>): Promise<T> {
@@ -34,39 +32,12 @@ describe('the API', () => {
     expect(figures.peakMb).toBeLessThan(200);
   });
 
-  it.each<[Away, string, number]>([
-    ['nobody listens', 'in the middle of the work', 20],
-    ['a proxy answers 502', 'in the middle of the work', 20],
-    ['only the list answers', 'in the middle of the work', 20],
-    // No order was accepted: the list has nothing that shows that it is complete.
-    ['only the list answers', 'before the first order', 0],
-  ])(
-    'away for ten times what all attempts of an order take (%s, %s) makes no order fail, and pauses delivery once',
-    async (how, when, after) => {
-      const figures = await measured(
-        `API away, ${how}, ${when}`,
-        apiAway({ how, after, times: 10, orders: 300 }),
-      );
-      expect(figures).toMatchObject({ ...ALL_THERE, paused: ['api-down'], resumed: 1 });
-    },
-  );
-
   it('that forbids its list while connections drop doubles nothing and leaves the rest to a person', async () => {
     const figures = await measured('list forbidden', listForbidden(2_000));
     expect(figures).toMatchObject({ lost: 0, double: 0, untidy: [] });
     expect(figures.inDoubt).toBeGreaterThan(200);
     expect(figures).toMatchObject({ inDoubt: figures.struck, givenUp: figures.struck });
     expect(figures.accepted + figures.inDoubt).toBe(2_000);
-  });
-
-  it('of three environments at once never sees a token of another one, and few requests for them', async () => {
-    const all = await measured('three environments', environments(3_000));
-    for (const figures of all) {
-      expect(figures).toMatchObject({ ...ALL_THERE, foreign: 0 });
-      // Use of a token ends 0.3 s before it expires; on a busy machine some calls take longer to arrive.
-      expect(figures.expired / figures.orders).toBeLessThan(0.01);
-      expect(figures.tokens).toBeLessThanOrEqual(figures.tokensAllowed);
-    }
   });
 });
 
@@ -123,12 +94,6 @@ describe('SIGSTOP', () => {
 });
 
 describe('size', () => {
-  it('of one file does not keep a small one waiting behind it', async () => {
-    const figures = await measured('small behind huge', smallBehindHuge(20_000));
-    expect(figures).toMatchObject(ALL_THERE);
-    expect(figures.smallSeconds).toBeLessThan(figures.hugeSeconds / 4);
-  });
-
   it('of what needs a person, 200,000 dead letters, does not grow what a command needs', async () => {
     const figures = await measured('many dead letters', manyDeadLetters(100_000));
     expect(figures).toMatchObject({ ...DEALT_WITH, invalid: 100_000 });
@@ -138,12 +103,5 @@ describe('size', () => {
       expect(peakMb - idle.peakMb).toBeLessThan(100);
     // It compares the numbers with the API's list.
     expect(retry.peakMb - idle.peakMb).toBeLessThan(150);
-  });
-
-  it('of the list, 100,000 orders, costs less than 150 MB', async () => {
-    const figures = await measured('long list', longList(100_000, 300));
-    expect(figures).toMatchObject(ALL_THERE);
-    expect(figures.lists).toBeGreaterThan(2);
-    expect(figures.peakMb - figures.idleMb).toBeLessThan(150);
   });
 });

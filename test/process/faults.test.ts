@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listForbidden } from '../faults/api-away.ts';
 import { kills } from '../faults/kills.ts';
+import { listForbidden } from '../faults/list-forbidden.ts';
 import { randomFaults } from '../faults/random-faults.ts';
 import { flushes, redisKills } from '../faults/redis-trouble.ts';
 

@@ -258,13 +258,6 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     expect(place.stored.sort()).toEqual(['PO-1', 'PO-2', 'PO-3', 'PO-4', 'PO-5', 'PO-6']);
     await endsWell(place);
   });
-
-  it('floods the inbox with files without orders: those with orders still come through', async () => {
-    await using place = await openPlace();
-    for (let i = 0; i < 60; i += 1) await place.drop(`flood-${i}.csv`, `x${i}\n`);
-    await place.works('PO-1');
-    await endsWell(place);
-  });
 });
 
 describe('a neighbor at the admin port', () => {

@@ -1,19 +1,7 @@
-import {
-  appendFile,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { memoryOf } from '../../bench/process-figures.ts';
-import { filesUnder } from '../support/files-under.ts';
 import { rawWorkbook, sheetXml, textCell } from '../support/raw-workbook.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
@@ -57,73 +45,6 @@ describe('another program on the admin port', () => {
     expect(err).toContain(
       `The admin port 127.0.0.1:${port} is occupied.\n  Check first whether po-sync already runs`,
     );
-  });
-});
-
-describe('a folder in the inbox', () => {
-  it('that a link replaces while the daemon is away leads to no private file', async () => {
-    await using place = await openWorkplace();
-    const rows = (number: string) =>
-      `purchaseOrderNumber,orderState,articleCode,quantity\n${number},NEW,A,1\n`;
-    const [processing, home] = [
-      path.join(place.inbox, 'processing'),
-      path.join(place.folder, 'private'),
-    ];
-    await mkdir(home);
-    await writeFile(path.join(home, 'orders.csv'), rows('PRIVATE-1'));
-    await place.run(['pause']);
-    const first = place.start(['start']);
-    await place.drop('orders.csv', rows('PO-1'));
-    await until('the claim', () => first.out().includes('all orders of the file'));
-    first.child.kill('SIGTERM');
-    await first.ended;
-    const [batch = ''] = await readdir(processing);
-    await rename(processing, path.join(place.inbox, 'moved'));
-    await mkdir(processing);
-    await symlink(home, path.join(processing, batch));
-    await place.run(['resume']);
-    const second = place.start(['start']);
-    await until('the reason', () => second.out().includes('po-sync does not follow links there'));
-    await place.drop('next.csv', rows('PO-2'));
-    await until('the next file', async () => (await readdir(place.inbox)).includes('done'));
-    await until('both orders', () => place.stored().size === 2);
-    expect(await readdir(home)).toEqual(['orders.csv']);
-    expect(place.stored()).toEqual(
-      new Map([
-        ['PO-1', 1],
-        ['PO-2', 1],
-      ]),
-    );
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toMatchObject({ code: 0 });
-    const texts = (await filesUnder(place.reports)).map((file) => readFile(file, 'latin1'));
-    expect((await Promise.all(texts)).join('')).not.toContain('PRIVATE-1');
-  });
-});
-
-describe('sparse files of a terabyte', () => {
-  it('are refused as fast as small ones, and others are taken', async () => {
-    await using place = await openWorkplace();
-    const daemon = place.start(['start']);
-    await until('ready', () => daemon.out().includes('po-sync is ready'));
-    for (let i = 0; i < 5; i += 1) {
-      await writeFile(
-        path.join(place.inbox, `.huge-${i}`),
-        'purchaseOrderNumber,articleCode,quantity\n',
-      );
-      await truncate(path.join(place.inbox, `.huge-${i}`), 10 ** 12);
-      await appendFile(path.join(place.inbox, `.huge-${i}`), '\n');
-      await rename(path.join(place.inbox, `.huge-${i}`), path.join(place.inbox, `huge-${i}.csv`));
-    }
-    await until('5 refusals', async () => {
-      const reports = await place.reportsNow();
-      return (
-        reports.filter(({ state, bytes }) => state === 'unreadable' && bytes > 10 ** 12).length ===
-        5
-      );
-    });
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.ended).toMatchObject({ code: 0 });
   });
 });
 

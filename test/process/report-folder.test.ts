@@ -50,22 +50,6 @@ async function fileInstead(place: Workplace): Promise<Subject> {
   };
 }
 
-/** Nothing is in its place: the daemon does not create it again. */
-async function movedAway(place: Workplace): Promise<Subject> {
-  const away = `${place.reports}-away`;
-  const daemon = place.start(['start']);
-  return {
-    reports: place.reports,
-    out: () => daemon.out(),
-    breakFolder: () => rename(place.reports, away),
-    mendFolder: () => rename(away, place.reports),
-    [Symbol.asyncDispose]: async () => {
-      daemon.child.kill('SIGTERM');
-      await daemon.ended;
-    },
-  };
-}
-
 /** The daemon runs where the folder is a separate file system, which `broken` and `fixed` change. */
 function onFileSystem(options: string, broken: string, fixed: string) {
   return async (place: Workplace): Promise<Subject> => {
@@ -166,7 +150,6 @@ ${TROUBLED.map((command) => `run ${command}`).join('\n')}
 const FULL = 'dd if=/dev/zero of="$REPORTS/filler" bs=64k 2>/dev/null; true';
 const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [
   ['has a file in its place', fileInstead],
-  ['is moved away', movedAway],
   ...(canMount
     ? (
         [

@@ -14,7 +14,7 @@ describe.concurrent('people', () => {
       endpoint === 'create' ? { after: 20 } : undefined,
     );
     await using place = await openTroublePlace(api, { environment });
-    const numbers = numbered(environment === '' ? 2_000 : 60);
+    const numbers = numbered(environment === '' ? 600 : 60);
     await place.drop('orders.csv', csv(numbers));
     await until('some orders', () => api.stored.length > 5);
     expect((await place.run('pause', '--reason', 'stock-taking')).code).toBe(0);

@@ -29,10 +29,10 @@ export function describeHardWorlds(half: 0 | 1): void {
       expect(sum.orders).toBeGreaterThan(share * 95_000);
       expect(sum.accepted).toBeGreaterThan(share * 70_000);
       expect(sum.sent).toBeGreaterThan(1.2 * sum.accepted);
-      expect(sum.deaths).toBeGreaterThan(share * 2_500);
-      expect(sum.freezes).toBeGreaterThan(share * 2_500);
+      expect(sum.deaths).toBeGreaterThan(share * 2_000);
+      expect(sum.freezes).toBeGreaterThan(share * 2_000);
       expect(Object.keys(sum.lists)).toHaveLength(9);
-      expect(sum.rollbacks).toBeGreaterThan(share * 200);
+      expect(sum.rollbacks).toBeGreaterThan(share * 100);
     });
 
     afterAll(() => {
