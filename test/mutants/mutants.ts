@@ -449,8 +449,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: "a preview that asks the API's list",
     file: 'src/operate/orders/preview-orders.ts',
-    find: 'before.get(number) ?? listed.get(number)',
-    replace: 'before.get(number)',
+    find: 'before.get(key(number)) ?? others.get(key(number))',
+    replace: 'before.get(key(number))',
     tests: ['test/end-to-end/preview.slow.test.ts'],
   },
   // Secrets and people
@@ -732,7 +732,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'settled orders staying settled',
     file: 'src/ledger/commit.lua',
-    find: "if version == '0' and redis.call('HEXISTS', settled, number) == 1 then return 0 end",
+    find: "if version == '0' and redis.call('HEXISTS', settled, key) == 1 then return 0 end",
     replace: '',
     tests: ['test/ledger/ledger.test.ts'],
   },
@@ -1051,8 +1051,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'conflicts of admission',
     file: 'src/admit/admission.ts',
-    find: 'return isSameContent(known.compact.digest, candidate.digest)\n',
-    replace: 'return known.compact.digest !== null\n',
+    find: 'as === undefined && isSameContent(digest, candidate.digest)',
+    replace: 'as === undefined && digest !== null',
     tests: ['test/admit/admission.test.ts'],
   },
   // Evidence
@@ -1385,7 +1385,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'lists that also settle orders that wait to be sent again',
     file: 'src/reconcile/verifier.ts',
-    find: 'dueAgain.filter((number) => reading.rows.has(number))',
+    find: 'dueAgain.filter((key) => reading.rows.has(key))',
     replace: 'dueAgain.slice(0, 0)',
     tests: ['test/reconcile/verifier.test.ts'],
   },
@@ -1581,8 +1581,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'duplicates that follow the order in progress',
     file: 'src/admit/admission.ts',
-    find: "return same ? { kind: 'follow', entry } : underWay(entry);",
-    replace: "return same ? { kind: 'duplicate', batchNo: entry.batchNo } : underWay(entry);",
+    find: "return same ? { kind: 'follow', entry } : underWay(entry, as);",
+    replace: "return same ? { kind: 'duplicate', batchNo: entry.batchNo } : underWay(entry, as);",
     tests: ['test/admit/admission.test.ts'],
   },
   {
