@@ -1,5 +1,5 @@
 import { plainName } from '../config/mapping-schema.ts';
-import { find, isObject, textOf, valueAt } from '../mapping/find-key.ts';
+import { find, isObject, setAt, textOf, valueAt } from '../mapping/find-key.ts';
 import type { MappedOrder } from '../mapping/group.ts';
 import { trimmed } from '../mapping/line.ts';
 import type { Reading } from '../mapping/read-records.ts';
@@ -17,7 +17,7 @@ export function createCheckedOrders(reading: Reading): (one: MappedOrder) => Che
   const cellOf = createCells(reading.plan);
   return (one) => {
     const { ordinal, number, place, rows } = one;
-    const records = rows.map(sourceRecord);
+    const records = rows.map((row) => sourceRecord(row, reading));
     const common = { ordinal, number, place, records };
     if ('order' in one) return { ...common, valid: true, order: one.order };
     // What is wrong with a value says more than what is wrong with the order.
@@ -51,11 +51,18 @@ function isWithin(pointer: string | undefined, { pointer: outer }: Place): boole
   return outer !== undefined && `${pointer}/`.startsWith(`${outer}/`);
 }
 
-function sourceRecord(record: RawRecord): SourceRecord {
+function sourceRecord(record: RawRecord, { form, plan }: Reading): SourceRecord {
   const { line } = record;
   if (record.kind === 'row') return { kind: 'row', place: { line }, cells: record.cells };
   const place = { line, pointer: record.pointer };
-  return { kind: 'object', place, value: fromValue(record.value) };
+  const value = fromValue(record.value);
+  const { items } = plan.mapping;
+  if (form.isXml && items !== undefined && isObject(value)) {
+    const list = find(value, [items]);
+    // An element of XML that occurs once is a list of one.
+    if (isObject(list.value)) setAt(value, list.pointer, (one) => [one]);
+  }
+  return { kind: 'object', place, value };
 }
 
 function problemOf(problem: MappedProblem): Problem {

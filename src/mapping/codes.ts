@@ -98,8 +98,8 @@ export type LayoutFault =
   | { code: 'unreadable-header'; needed: string; rows: number; isOpenEnded: boolean }
   /** A declared name matches two columns. */
   | { code: 'unreadable-two-columns'; column: string; line: number }
-  /** Objects never have a key that is needed. */
-  | { code: 'unreadable-column-missing'; needed: string }
+  /** Objects never have a key that is needed. `names`: keys that they have and nobody declared. */
+  | { code: 'unreadable-column-missing'; needed: string; names: string }
   /** A row after the last row. */
   | { code: 'unreadable-after-last-row'; line: number }
   /** The row that ends each file is not there. */

@@ -1,5 +1,6 @@
 import type { ContentWait, Undeclared } from '../order/file-wait.ts';
 import type { RawRecord } from '../parse/record.ts';
+import { listed } from '../parse/unreadable.ts';
 import { unreadable } from './codes.ts';
 import { isSkipped } from './condition.ts';
 import { createInventory, type Layout, missingIn } from './layout.ts';
@@ -83,7 +84,11 @@ export function createSurvey(plan: Plan, layout: Layout, form: Form, options: Su
       form.isObjects ? isSeen(plan, watch, index) : (layout.at[index] ?? -1) >= 0;
     const { needed, missing } = missingIn(plan, isThere);
     if (needed.length > 0)
-      throw unreadable({ code: 'unreadable-column-missing', needed: needed.join(', ') });
+      throw unreadable({
+        code: 'unreadable-column-missing',
+        needed: needed.join(', '),
+        names: listed(watch.undeclared.found().map(({ name }) => name)),
+      });
     const at = layout.at.map((where, index) => (isThere(index) ? where : -1));
     const isGone = (index: number) => at[index] !== layout.at[index];
     return {

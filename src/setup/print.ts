@@ -1,3 +1,4 @@
+import type { FileWait } from '../order/file-wait.ts';
 import { escapeHidden, shorten } from '../order/text.ts';
 import type { Entry, Proposal, Yaml } from './propose.ts';
 
@@ -30,6 +31,30 @@ function printProposal({ name, files, notes, questions, ...entries }: Proposal):
     ...printEntries(after, 4),
   ];
 }
+
+/**
+ * Lines for the mapping of a file that waits for its layout: each column that nobody declared, with its values and their
+ * counts. Undefined for what waits for another reason.
+ */
+export function printUndeclared(facts: FileWait['facts']): string | undefined {
+  if (!('undeclared' in facts)) return undefined;
+  const entries = facts.undeclared.map(({ name, values, rows, more = 0 }): Entry => {
+    const shown = values
+      .slice(0, SHOWN)
+      .map((one) => `${one.rows}× ${JSON.stringify(shorten(one.value, 30))}`);
+    const rest = values.slice(SHOWN).reduce((sum, one) => sum + one.rows, more);
+    const others = rest > 0 ? [`${rest}× other`] : [];
+    return { key: name, value: 'ignore', note: [...shown, ...others].join(', ') || `${rows} rows` };
+  });
+  const missing = facts.missing.map((name) => `# not in this file: ${safe(name)}`);
+  return [...missing, ...printEntries(entries, 0)].join('\n');
+}
+
+/** What a person decides about those lines. */
+export const DECLARE =
+  'Declare these columns in the mapping. Where a value decides whether an order is sent, write send and skip in place of ignore';
+
+const SHOWN = 5;
 
 /** Widest key that the values of the others are aligned to. */
 const ALIGNED = 28;

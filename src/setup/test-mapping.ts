@@ -14,6 +14,7 @@ import { escapeHidden, escapeHiddenInJson, shorten } from '../order/text.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { layoutFault } from '../wording/layout-fault.ts';
 import { problemText } from '../wording/problem.ts';
+import { printUndeclared } from './print.ts';
 
 /** What would become of one file with a mapping. */
 export type Trial = { file: string } & (
@@ -171,26 +172,14 @@ function trialText(trial: Trial): string {
         `unreadable (${trial.code}): ${trial.message}${trial.remedy ? ` ${trial.remedy}` : ''}`,
       );
     case 'waits':
-      return `waits: ${escapeHidden(fileWaitText({ ...trial.waits }))}${waitValues(trial.waits)}`;
+      return [
+        `waits: ${escapeHidden(fileWaitText({ ...trial.waits }))}`,
+        ...(printUndeclared(trial.waits.facts)?.split('\n') ?? []),
+      ].join('\n  ');
     case 'ready':
       return readyText(trial);
   }
 }
-
-/** Each undeclared column with its values. */
-function waitValues(waits: ContentWait): string {
-  if (waits.code !== 'layout') return '';
-  return waits.facts.undeclared
-    .map(({ name, values, rows }) => {
-      const shown = values
-        .slice(0, SHOWN)
-        .map((one) => `${one.rows}× ${JSON.stringify(shorten(one.value, 30))}`);
-      return `\n  ${escapeHidden(`${shorten(name, 60)}: ${counted(rows, 'row')}: ${shown.join(', ')}`)}`;
-    })
-    .join('');
-}
-
-const SHOWN = 5;
 
 function readyText({ mapping, sent, held, leftOut, first }: Trial & { state: 'ready' }): string {
   const heldOrders = held.reduce((sum, one) => sum + one.orders, 0);

@@ -16,7 +16,10 @@ function textOf(code: string, facts: ErrorFacts): { message: string; remedy: str
         remedy: 'Rename one of them, or declare other names.',
       };
     case 'unreadable-column-missing':
-      return { message: `No object has ${facts['needed']}.`, remedy: `${DECLARE}` };
+      return {
+        message: `No object has ${facts['needed']}. Keys that are not declared: ${facts['names']}.`,
+        remedy: 'Say in the mapping where the orders are (`records`), and name their keys.',
+      };
     case 'unreadable-after-last-row':
       return {
         message: `Line ${facts['line']} is below the row that ends the table.`,

@@ -297,6 +297,28 @@ it.each([
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
+it('a file that its source does not read comes with a mapping for it, as text', async () => {
+  const rows = ['4711,<b>A-1,2,x', '4712,<b>A-2,3,y', '4713,<b>A-1,4,x'];
+  const upload = await person.upload(
+    'name=other.csv',
+    `Bestellnummer,Artikelnummer,Menge,Status\n${rows.join('\n')}\n`,
+  );
+  expect(upload).toMatchObject({ state: 'failed', trouble: { code: 'unreadable-header' } });
+  expect(upload['proposal']).toMatch(/Bestellnummer: +\{ is: purchaseOrderNumber, like: /);
+  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  expect(text).toContain('A mapping for this file');
+  expect(text).not.toContain('<b>A-');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
+it('the preview of a file with a column that nobody declared says that it would wait, with its values', async () => {
+  const upload = await person.upload('name=more.csv', `${HEAD},plant\nPO-88,NEW,A,1,N\n`);
+  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  expect(text).toContain('The file would wait: its mapping does not declare');
+  expect(text).toContain('plant: ignore  # 1× &quot;N&quot;');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
 it('what is empty, too large, or for no source is refused and leaves nothing', async () => {
   expect((await person.upload('name=x.csv', ''))['code']).toBe('upload-empty');
   expect((await person.upload('source=frob', 'a'))['code']).toBe('source-unknown');

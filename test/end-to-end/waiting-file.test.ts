@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -89,6 +90,10 @@ async function openUndeclared(): Promise<Workplace & { batch: string }> {
     facts: { missing: [], undeclared: [{ name: 'plant', values, rows: 3 }] },
     message: 'its mapping does not declare "plant"',
   });
+  const { out } = await place.run(['batches', 'show', batch]);
+  const page = await readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
+  for (const text of [out, page.replaceAll('&quot;', '"')])
+    expect(text).toContain('plant: ignore  # 2× "N", 1× "S"');
   expect([...place.stored()]).toEqual([]);
   return { ...place, batch };
 }

@@ -19,6 +19,7 @@ import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts
 import { fixFilesIn, fixNameFor } from '../../report/fix-copies.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
+import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
@@ -203,8 +204,9 @@ function waitingBox(
 ): Html | undefined {
   if (held === undefined) return undefined;
   const who = mayOperate ? 'You may decide' : FOR_OPERATOR;
+  const lines = printUndeclared(held.facts);
   return html`<div class="box bad" role="alert"><strong>Waits</strong> ${from({ since: held.since, reason: fileWaitText(held) })}
-${articles ?? html`<br>`}${who}: release it to send it as it is, or cancel it. Orders that were sent stay sent.</div>`;
+${articles ?? html`<br>`}${lines && html`${DECLARE}:<pre tabindex="0">${lines}</pre>`}${who}: release it to send it as it is, or cancel it. Orders that were sent stay sent.</div>`;
 }
 
 function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html {

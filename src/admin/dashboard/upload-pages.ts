@@ -9,6 +9,8 @@ import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
+import { DECLARE, printUndeclared } from '../../setup/print.ts';
+import { fileWaitText } from '../../wording/file-wait.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
@@ -81,6 +83,7 @@ export async function previewPage({
 <p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
 ${changed && state === 'ready' ? html`<p class="box bad" role="alert">Orders changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
+${state === 'sent' ? undefined : mappingPart(upload)}
 ${result?.shown}
 ${preview && state !== 'sent' ? countsOf(preview) : undefined}
 ${acts}
@@ -92,6 +95,15 @@ ${facts([
   ['will be removed', state === 'sent' ? undefined : timeText(iso(until))],
 ])}`;
   return { title: name, body, refresh: isBusy ? 1 : result?.refresh };
+}
+
+/** What a file lacks that its source does not read, as lines for the configuration. */
+function mappingPart({ preview, proposal }: Upload): Html | undefined {
+  const { waits } = preview ?? {};
+  const lines = waits && printUndeclared(waits.facts);
+  return html`${waits && html`<p class="box doubt" role="status">The file would wait: ${fileWaitText(waits)}.</p>`}
+${lines && html`<p>For your operator: ${DECLARE}.</p><pre tabindex="0">${lines}</pre>`}
+${proposal && html`<h2>A mapping for this file</h2><p>For your operator: answer its questions, put it into the configuration, and name it in the source. Nothing of it is used before.</p><pre tabindex="0">${proposal}</pre>`}`;
 }
 
 const MEANINGS: readonly (readonly [

@@ -1,5 +1,5 @@
 import { ago, count, counted, duration, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
-import { totalOrders } from '../../ledger/batches/batches.ts';
+import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { away, cancelledBy, dismissTexts } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
@@ -15,6 +15,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { sendCancelled } from '../../order/fixing.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
+import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { type Format, hanging, printable, type Tone, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -192,7 +193,7 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
   if (endedWith) return ['', ENDED_BEFORE];
-  if (standing === 'waiting') return ['', ...waitingSteps(name)];
+  if (standing === 'waiting') return ['', ...undeclaredLines(batch.held), ...waitingSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';
     return [
@@ -202,6 +203,12 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
     ];
   }
   return neededPerson(batch) > 0 ? ['', 'Everything that needed a person is settled.'] : [];
+}
+
+function undeclaredLines(held: Batch['held']): string[] {
+  const lines = held && printUndeclared(held.facts);
+  if (lines === undefined) return [];
+  return [`${DECLARE}:`, ...lines.split('\n').map((line) => `  ${printable(line)}`), ''];
 }
 
 /** What sends the orders that a person cancelled by mistake. */

@@ -1,6 +1,6 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config, InboxSource } from '../../config/config.ts';
+import { type Config, type InboxSource, mappingsFor } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
 import { GONE_REMEDY, tryWriting } from '../../core/folder.ts';
@@ -50,8 +50,33 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
         : checkExport(source, unusable),
     ),
   ]);
-  return [...findings.flat(), ...withoutInbox(config)];
+  return [...findings.flat(), ...withoutInbox(config), ...unprotected(config)];
 }
+
+/** Where a mapping lets values pass that it does not describe. */
+function unprotected(config: Config): Finding[] {
+  return config.sources.flatMap(({ name }) =>
+    mappingsFor(config, name).flatMap(({ name: key, mapping }): Finding[] => {
+      const { columns, otherColumns } = mapping;
+      const anything = Object.entries(columns).flatMap(([column, one]) =>
+        one !== 'ignore' && 'is' in one && LIKE.has(one.is) && one.like === undefined
+          ? [column]
+          : [],
+      );
+      const open = [
+        ...(otherColumns === 'ignore' ? ['a column that nobody declared is ignored'] : []),
+        ...(anything.length > 0 ? [`${anything.join(' and ')} may have any value`] : []),
+      ];
+      if (open.length === 0) return [];
+      const message = `nothing protects it there: ${open.join(', and ')} (mapping ${key})`;
+      const remedy = 'po-sync map FILE proposes `like` for each column, and declares all of them.';
+      return [{ check: `source ${name}`, state: 'warn', message, remedy }];
+    }),
+  );
+}
+
+/** What `like` describes. */
+const LIKE: ReadonlySet<string> = new Set(['purchaseOrderNumber', 'articleCode']);
 
 /** Exports deliver, but a person has no place for a corrected fix file. */
 function withoutInbox({ sources }: Config): Finding[] {

@@ -5,6 +5,7 @@ import type { Inspection } from '../../correct/inspection.ts';
 import type { FileOf } from '../../correct/read-as.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
 import { sameContentText } from '../../order/batch.ts';
+import type { ContentWait } from '../../order/file-wait.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { firstItems, type Item, type Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
@@ -29,6 +30,8 @@ export type UploadPreview = Preview & {
   orders: number;
   records: number;
   format: FileFormat;
+  /** Why the file would wait for a person. */
+  waits?: ContentWait;
   /** `ok`, or why the API's list could not be read. */
   list: string;
   /** Of the duplicates and conflicts, those that only the API's list has: po-sync did not know them. */
@@ -134,6 +137,7 @@ export async function compareUpload(
     orders,
     records,
     format: shape.format,
+    ...(inspection.waits && { waits: inspection.waits }),
     list: listed.trouble ?? 'ok',
     onlyListed,
     warnings: [...warningsOf(counts, earlier), ...inspection.warnings].slice(0, SHOWN),

@@ -23,6 +23,8 @@ export type Upload = {
   state: 'checking' | 'ready' | 'failed' | 'sending' | 'sent';
   preview?: UploadPreview;
   trouble?: { code: string; message: string; remedy?: string };
+  /** Of a file that its source does not read: a mapping for it as YAML, with questions. */
+  proposal?: string;
   /** The ledger changed since the preview before: this is a new one. */
   changed?: true;
   batch?: string;

@@ -4,6 +4,8 @@ import { handIn } from '../../intake/hand-in.ts';
 import { createAdoption } from '../../ledger/adopt.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Look } from '../../reconcile/list-proof.ts';
+import { mapFiles } from '../../setup/map-files.ts';
+import { printProposals } from '../../setup/print.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { compareUpload, previewUpload } from './preview-upload.ts';
 import {
@@ -86,13 +88,28 @@ async function check(one: Kept, context: UploadContext, { readList }: Outside): 
       readList,
       signal,
     });
-    Object.assign(upload, {
-      state: 'ready',
-      preview: one.previewed.preview,
-    } satisfies Partial<Upload>);
+    const { preview } = one.previewed;
+    const proposed = preview.waits?.code === 'mapping' ? await proposalFor(file, signal) : {};
+    Object.assign(upload, { state: 'ready', preview, ...proposed } satisfies Partial<Upload>);
   } catch (error) {
     const trouble = troubleOf(limit.aborted ? tooSlow(context) : error);
-    Object.assign(upload, { state: 'failed', trouble } satisfies Partial<Upload>);
+    const isUnreadable = trouble.code.startsWith('unreadable-');
+    const proposed = isUnreadable ? await proposalFor(file, context.stopping) : {};
+    Object.assign(upload, { state: 'failed', trouble, ...proposed } satisfies Partial<Upload>);
+  }
+}
+
+async function proposalFor(
+  { path, name }: Kept['file'],
+  signal: AbortSignal,
+): Promise<Pick<Upload, 'proposal'>> {
+  try {
+    const proposals = await mapFiles([path], { signal });
+    return { proposal: printProposals(proposals.map((one) => ({ ...one, files: [name] }))) };
+  } catch (error) {
+    // The trouble says why nothing can be read of it.
+    if (error instanceof PoSyncError) return {};
+    throw error;
   }
 }
 

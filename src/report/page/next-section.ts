@@ -2,6 +2,7 @@ import { count, orders } from '../../core/format.ts';
 import { CORRECTED_EXPORT, INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { commandWords } from '../../order/text.ts';
+import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroup, type ErrorGroups, openText, type Story, sumOf } from '../story.ts';
@@ -61,9 +62,13 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 }
 
 /** A file that waits is for the operator. */
-function stepsForWaiting({ batch }: Report): Html[] {
+function stepsForWaiting({ batch, waits }: Report): Html[] {
+  const lines = waits && printUndeclared(waits.facts);
   return [
     html`<b>Show this page to your operator</b>, who decides. Do not drop the file again.`,
+    ...(lines === undefined
+      ? []
+      : [html`<b>${DECLARE}:</b> the file is then read again by itself.<pre>${lines}</pre>`]),
     html`<b>To send it as it is</b>, the operator releases it: ${command('po-sync', 'batches', 'release', batch)}`,
     html`<b>To put it away</b>, the operator cancels it: ${command('po-sync', 'batches', 'cancel', batch)} Orders that were sent stay sent. Then correct the file, the mapping or the API, and drop the file again.`,
   ];

@@ -65,6 +65,32 @@ reports: { path: ${temp.path}/reports }
     ]);
   });
 
+  it('warn of a source whose mapping lets other columns or any value pass', async () => {
+    const columns = (like: string) =>
+      `{ NR: { is: purchaseOrderNumber${like} }, ART: { is: articleCode${like} }, QTY: { is: quantity } }`;
+    const { config } = configOf(`environment: staging
+data: ${temp.path}/data
+environments:
+  staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' }
+sources:
+  - { name: safe, type: inbox, path: ${temp.path}/safe, mapping: safe }
+  - { name: open, type: inbox, path: ${temp.path}/open, mapping: open }
+mappings:
+  safe: { columns: ${columns(', like: \\d+')} }
+  open: { columns: ${columns('')}, otherColumns: ignore }
+reports: { path: ${temp.path}/reports }
+`);
+    const found = (await checkFolders(config)).filter(({ check: name }) => /^source/.test(name));
+    expect(found).toMatchObject([
+      {
+        check: 'source open',
+        state: 'warn',
+        message:
+          'nothing protects it there: a column that nobody declared is ignored, and NR and ART may have any value (mapping open)',
+      },
+    ]);
+  });
+
   it('warn of a newest file whose time is in the future, because no other is read', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     const exportOf = async () =>
