@@ -248,6 +248,21 @@ describe('code', () => {
   });
 });
 
+test('what reads files knows no word of a language: no list of words, and no letter that is not English', () => {
+  // Kinds of files by their first bytes, and encodings by their names and characters.
+  const isOfFormats = /^parse\/(?:foreign|decoder)\.ts$/;
+  const words =
+    /(?:[a-z]{3,}\|){2}[a-z]{3,}|(?:'[a-z]{3,}',\s*){4}'[a-z]{3,}'|(?![\0-\x7f])\p{L}/giu;
+  const found = files
+    .filter(({ path: file }) => ['parse', 'mapping'].includes(unitOf(file)))
+    .filter(({ path: file }) => !isOfFormats.test(file))
+    .flatMap((file) => {
+      const code = textOf(file).replace(/\/\*.*?\*\/|\/\/.*?$/gms, '');
+      return [...code.matchAll(words)].map(([text]) => `${file.path}: ${text}`);
+    });
+  expect(found, 'declare it in a mapping; only setup/ knows usual names').toEqual([]);
+});
+
 describe('files', () => {
   test('export by name, and only what they define', () => {
     expect(placesOf(/^export\s+default\b/gm, () => true)).toEqual([]);

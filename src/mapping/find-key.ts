@@ -1,67 +1,36 @@
-import { plainName } from '../config/mapping-schema.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import { pointerStep, trimBlanks } from '../order/text.ts';
+import { plainKey } from './value.ts';
 
-/** The value under one of the accepted names of a field; `value` is undefined when there is none. */
-export type Found = {
-  value: unknown;
-  /** The name as the file has it, else the first one of the mapping. */
-  name: string;
-  /** JSON pointer within the object that was searched. */
-  pointer: string;
-  isAmbiguous: boolean;
-  /** The keys that match, for a message. */
-  keys: string;
-};
+/** What is under one of some names; `pointer`: its place in the object that was searched. */
+export type Found = { value: unknown; pointer: string };
 
 /**
- * Finds a field in a JSON object by its accepted names; case and spacing do not count, so that `quantity` beside
- * `Quantity` is ambiguous. A name with dots leads through nested objects (`header.number`), unless a key of exactly that
- * name exists.
+ * Finds a value in a JSON object by its names, as a mapping compares them. A name with dots leads through nested objects
+ * (`header.number`), unless a key of exactly that name exists. `value` is undefined where there is none.
  */
 export function find(object: object, names: readonly string[]): Found {
-  return findOnly(object, names) ?? findAmong(object, names);
-}
-
-/** What most objects need: at most one key with one of the names, and no name with dots. */
-function findOnly(object: object, names: readonly string[]): Found | undefined {
-  const wanted = plainKeysOf(names);
-  if (wanted === undefined) return undefined;
-  let only: string | undefined;
-  for (const key in object) {
-    if (!wanted.has(plainKey(key))) continue;
-    if (only !== undefined) return undefined;
-    only = key;
+  for (const name of names) {
+    const found = follow(object, name, '');
+    if (found !== undefined) return found;
   }
-  if (only === undefined) return absent(names);
-  const value: unknown = Reflect.get(object, only);
-  return {
-    value: ownText(value),
-    name: only,
-    pointer: pointerStep(only),
-    isAmbiguous: false,
-    keys: '',
-  };
+  return { value: undefined, pointer: pointerStep(names[0] ?? '') };
 }
 
-function findAmong(object: object, names: readonly string[]): Found {
-  const matches = names.flatMap((name) => follow(object, name));
-  const [match] = matches;
-  if (match === undefined) return absent(names);
-  const found = { ...match, value: ownText(match.value) };
-  if (matches.length === 1) return { ...found, isAmbiguous: false, keys: '' };
-  const pointers = new Set(matches.map(({ pointer }) => pointer));
-  return { ...found, isAmbiguous: pointers.size > 1, keys: [...pointers].join(', ') };
+function follow(object: object, name: string, above: string): Found | undefined {
+  const own = keyLike(object, name);
+  if (own !== undefined)
+    return { value: ownText(Reflect.get(object, own)), pointer: above + pointerStep(own) };
+  const dot = name.indexOf('.');
+  const outer = dot < 0 ? undefined : keyLike(object, name.slice(0, dot));
+  const inner: unknown = outer === undefined ? undefined : Reflect.get(object, outer);
+  if (outer === undefined || !isParent(inner)) return undefined;
+  return follow(inner, name.slice(dot + 1), above + pointerStep(outer));
 }
 
-function absent([first = '']: readonly string[]): Found {
-  return {
-    value: undefined,
-    name: first,
-    pointer: pointerStep(first),
-    isAmbiguous: false,
-    keys: '',
-  };
+function keyLike(object: object, name: string): string | undefined {
+  const plain = plainKey(name);
+  return Object.keys(object).find((key) => plainKey(key) === plain);
 }
 
 /** The text of a JSON value: trimmed, or the digits of a whole number as long as those are exact. */
@@ -76,57 +45,6 @@ const TEXT_KEY = '#text';
 
 function ownText(value: unknown): unknown {
   return isObject(value) && typeof value[TEXT_KEY] === 'string' ? value[TEXT_KEY] : value;
-}
-
-type Match = { value: unknown; name: string; pointer: string };
-
-function follow(object: object, name: string): Match[] {
-  const direct = keysLike(object, name).map((key) => matchOf(object, key));
-  const dot = name.indexOf('.');
-  if (direct.length > 0 || dot < 0) return direct;
-  return keysLike(object, name.slice(0, dot)).flatMap((key) => {
-    const outer = matchOf(object, key);
-    if (typeof outer.value !== 'object' || outer.value === null) return [];
-    const inner = follow(outer.value, name.slice(dot + 1));
-    return inner.map((match) => ({
-      ...match,
-      name: `${key}.${match.name}`,
-      pointer: outer.pointer + match.pointer,
-    }));
-  });
-}
-
-function matchOf(object: object, key: string): Match {
-  return { value: Reflect.get(object, key), name: key, pointer: pointerStep(key) };
-}
-
-function keysLike(object: object, name: string): string[] {
-  const plain = plainKey(name);
-  return Object.keys(object).filter((key) => key === name || plainKey(key) === plain);
-}
-
-/** The names of each field of a mapping without case and spacing; undefined for a name that leads through objects. */
-const wantedKeys = new WeakMap<readonly string[], ReadonlySet<string> | undefined>();
-
-function plainKeysOf(names: readonly string[]): ReadonlySet<string> | undefined {
-  if (wantedKeys.has(names)) return wantedKeys.get(names);
-  const plain = names.some((name) => name.includes('.'))
-    ? undefined
-    : new Set(names.map(plainName));
-  wantedKeys.set(names, plain);
-  return plain;
-}
-
-/** The objects of a file have the same few keys again and again. */
-const known = new Map<string, string>();
-const MOST_KNOWN = 1_000;
-
-function plainKey(key: string): string {
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const plain = plainName(key);
-  if (known.size < MOST_KNOWN && key.length < 100) known.set(key, plain);
-  return plain;
 }
 
 /** Whether a value is an object with keys. */

@@ -132,7 +132,7 @@ export function createGrouping(options: GroupOptions) {
   return { sink, take, finish };
 }
 
-const PAGE = 500;
+const PAGE = 50;
 
 /** Adds a line to its order, unless the order has more than one may have. */
 function keep(group: Group, line: Line) {

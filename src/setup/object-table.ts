@@ -1,32 +1,23 @@
 import type { Mark } from '../mapping/line.ts';
 import { isKeyed, isList, plainKey, textOfValue } from '../mapping/value.ts';
-import { ExactNumber, type FormatName, type RawRecord, type Value } from '../parse/record.ts';
+import { ExactNumber, type Value } from '../parse/record.ts';
 import { nameScore } from './names.ts';
 import {
   BOUNDS,
   isDeclarable,
   nothingIn,
-  type Setting,
+  type Sample,
   type Table,
   type TableColumn,
   type TableRow,
 } from './table.ts';
-
-type Given = {
-  file: string;
-  format: FormatName;
-  settings: readonly Setting[];
-  records: readonly RawRecord[];
-  isAll: boolean;
-  isAscii: boolean;
-};
 
 type Keyed = { readonly [key: string]: Value };
 
 const TEXT = '#text';
 
 /** Objects as rows, one for each of their items. PoSyncError `map-empty` for a list without objects. */
-export function tableOfObjects({ records, isAll, ...given }: Given): Table {
+export function tableOfObjects({ records, isAll, ...given }: Sample): Table {
   const objects = records.flatMap((one) =>
     one.kind === 'object' && isKeyed(one.value) ? [{ line: one.line, value: one.value }] : [],
   );

@@ -1,31 +1,22 @@
 import { plainName } from '../config/mapping-schema.ts';
 import { trimmed } from '../mapping/line.ts';
 import { shorten } from '../order/text.ts';
-import type { FormatName, RawRecord, Row } from '../parse/record.ts';
+import type { Row } from '../parse/record.ts';
 import { namedRoles } from './names.ts';
 import {
   BOUNDS,
   isDeclarable,
   nothingIn,
-  type Setting,
+  type Sample,
   type Table,
   type TableRow,
 } from './table.ts';
-
-type Given = {
-  file: string;
-  format: FormatName;
-  settings: readonly Setting[];
-  records: readonly RawRecord[];
-  isAll: boolean;
-  isAscii: boolean;
-};
 
 /** Rows among which the header is. */
 const HEADER_ROWS = 50;
 
 /** The rows of a table below its header. PoSyncError `map-empty` where it has none with a value. */
-export function tableOfRows({ records, isAll, ...given }: Given): Table {
+export function tableOfRows({ records, isAll, ...given }: Sample): Table {
   const all = records.filter(
     (record): record is Row => record.kind === 'row' && record.cells.some((one) => trimmed(one)),
   );

@@ -1,7 +1,7 @@
 import { plainName } from '../config/mapping-schema.ts';
 import { PoSyncError } from '../core/errors.ts';
 import type { Mark } from '../mapping/line.ts';
-import type { FormatName } from '../parse/record.ts';
+import type { FormatName, RawRecord } from '../parse/record.ts';
 
 /** A sample as a table, whatever its format: objects have one row for each item, with the values of their order. */
 export type Table = {
@@ -19,6 +19,12 @@ export type Table = {
   notes: readonly string[];
   /** All text is ASCII, so that its encoding does not matter. */
   isAscii: boolean;
+};
+
+/** The first records of a file, and how they were read. */
+export type Sample = Pick<Table, 'file' | 'format' | 'settings' | 'isAscii'> & {
+  records: readonly RawRecord[];
+  isAll: boolean;
 };
 
 export type Setting = { key: string; value: string; note?: string; question?: string };
