@@ -5,7 +5,7 @@ import type { Inspection } from '../mapping/read-records.ts';
 export function fileWarnings({ counts: { records, skipped }, reading }: Inspection): string[] {
   const beside = reading?.summary.beside ?? [];
   return [
-    ...(records === 0 ? ['The file has no orders.'] : []),
+    ...(records === 0 && reading ? ['The file has no orders.'] : []),
     ...(skipped > 0 ? [`${counted(skipped, 'record')} left out, as the mapping says.`] : []),
     ...(beside.length > 0
       ? [`Not read, because it is beside the orders: ${beside.join(', ')}.`]

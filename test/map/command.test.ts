@@ -59,7 +59,7 @@ test('a file that would wait is shown with the values of its undeclared column',
   expect(shell.written.out).toContain(
     'it lacks "Status", and its mapping does not declare "Stand"',
   );
-  expect(shell.written.out).toContain('Stand: 3 rows: 2× "OPEN", 1× "DRAFT"');
+  expect(shell.written.out).toContain('Stand: ignore  # 2× "OPEN", 1× "DRAFT"');
 });
 
 test('an unreadable file is shown as such', async () => {

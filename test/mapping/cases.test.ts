@@ -182,8 +182,18 @@ test.each(CASES)('%s', async (_, content, keys, outcome) => {
 });
 
 const NOTHING = [
-  ...['False', 'None', 'Array', 'undefined', '[object Object]', 'System.Object[]', '{}', '[]'],
-  ...['(unknown)', String.raw`\N`, '<NA>', 'NaN', '#N/A', '???'],
+  'False',
+  'None',
+  'Array',
+  '[object Object]',
+  'System.Object[]',
+  '{}',
+  '[]',
+  '(unknown)',
+  String.raw`\N`,
+  '<NA>',
+  '#N/A',
+  '???',
 ];
 
 test.each(NOTHING)(

@@ -10,6 +10,7 @@ import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
+import { printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import type { Shell } from '../shell.ts';
 import { errorText, printable, printableJson } from '../terminal/print.ts';
@@ -155,6 +156,8 @@ function formatText(
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
   for (const line of columnTexts(columns)) lines.unshift(`${printable(`${file}: ${line}`)}\n`);
   if (waits) lines.push(`${printable(`${file}: waits: ${fileWaitText(waits)}`)}\n`);
+  const undeclared = waits && printUndeclared(waits.facts);
+  for (const line of undeclared?.split('\n') ?? []) lines.push(`  ${printable(line)}\n`);
   return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
 }
 

@@ -80,7 +80,9 @@ mappings:
   open: { columns: ${columns('')}, otherColumns: ignore }
 reports: { path: ${temp.path}/reports }
 `);
-    const found = (await checkFolders(config)).filter(({ check: name }) => /^source/.test(name));
+    const found = (await checkFolders(config)).filter(({ check: name }) =>
+      name.startsWith('source '),
+    );
     expect(found).toMatchObject([
       {
         check: 'source open',
