@@ -228,7 +228,11 @@ async function readClaimed(
   fileInspected(log, { ...named(file), records, bytes });
   if (correction) await deps.reading.discard(correction, batch.by ?? file.name);
   await deps.onProgress(file.batch);
-  if (await mustWait(file, batch, inspection, deps)) return { end: 'waits' };
+  if (await mustWait(file, batch, inspection, deps)) {
+    // Its page says now why it waits.
+    await deps.onProgress(file.batch);
+    return { end: 'waits' };
+  }
   const total = await admitAll(
     opened,
     { ...batch, ...(earlier && { repeats: earlier }) },

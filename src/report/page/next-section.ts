@@ -68,7 +68,7 @@ function stepsForWaiting({ batch, waits }: Report): Html[] {
     html`<b>Show this page to your operator</b>, who decides. Do not drop the file again.`,
     ...(lines === undefined
       ? []
-      : [html`<b>${DECLARE}:</b> the file is then read again by itself.<pre>${lines}</pre>`]),
+      : [html`<b>${DECLARE}:</b> after a restart the file is read again.<pre>${lines}</pre>`]),
     html`<b>To send it as it is</b>, the operator releases it: ${command('po-sync', 'batches', 'release', batch)}`,
     html`<b>To put it away</b>, the operator cancels it: ${command('po-sync', 'batches', 'cancel', batch)} Orders that were sent stay sent. Then correct the file, the mapping or the API, and drop the file again.`,
   ];
