@@ -160,21 +160,3 @@ test('a table without a header and one of fixed width are read by positions', as
     expect(shown(await ordersOf(file, inspection))).toEqual([['PO-1', 1, 2]]);
   }
 });
-
-test('one document of XML that is an order has attributes as columns', async () => {
-  const columns = {
-    ...columnsOf('id', 'lines.line.sku', 'lines.line.qty'),
-    'lines.line.qty.unit': { send: ['EA'] },
-  };
-  const order = (unit: string) =>
-    `<order id="PO-1"><lines><line><sku>A</sku><qty unit="${unit}">2</qty></line></lines></order>`;
-  const mapping = mappingOf('m', { columns, records: '', items: 'lines.line' });
-  for (const [unit, expected] of [
-    ['EA', [['PO-1', 2]]],
-    ['DZN', [['PO-1']]],
-  ] as const) {
-    const file = await fileOf('a.xml', order(unit));
-    const inspection = await inspectFile(file, [mapping]);
-    expect(shown(await ordersOf(file, inspection))).toEqual(expected);
-  }
-});
