@@ -305,7 +305,9 @@ it('says on standard error while a person has paused delivery who, why, since wh
 it('a file that a killed run claimed, and that the ledger does not know, is finished before the run ends', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
-  const batch = '20261101T080000Z-inbox-claimed-0badcafe';
+  // Later than the ledger, whose names have whole seconds: a file in progress before it waits for a person.
+  const claimed = new Date(Date.now() + 2_000).toISOString().replace(/[-:]|\.\d{3}/g, '');
+  const batch = `${claimed}-inbox-claimed-0badcafe`;
   const claim = path.join(place.folder, 'inbox', 'processing', batch);
   await mkdir(claim, { recursive: true });
   await writeFile(
