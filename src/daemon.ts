@@ -14,6 +14,8 @@ import { openNotices } from './notify/notices.ts';
 import { createBacklog, type Daemon, type DaemonInput, type Role } from './operate/daemon.ts';
 import { createQueueGuard } from './operate/delivery/queue-guard.ts';
 import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
+import { createOpenFolders } from './operate/open-folders.ts';
+import { createOperator } from './operate/operator-context.ts';
 import { openOwnFolders } from './operate/own-folders.ts';
 import { createDiscardLetters } from './put-away/discard-letters.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
@@ -57,8 +59,12 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     await reconciliation.rebuild.first(stopping).then(() => breaker.start(hasToken));
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
+  const operator = createOperator({}, store.time);
+  const open = createOpenFolders({ ...context, ...parts.book, queue, breaker, operator });
+  // After all rounds have stopped, so that it shows what they left.
+  if (self.role !== 'delivery') resources.use(open);
   const progress = watchProgress(clock, () => store.redis.status !== 'ready');
-  for (const [side, name, pause, tick] of roundsOf(parts, context)) {
+  for (const [side, name, pause, tick] of roundsOf({ ...parts, open }, context)) {
     if (side !== 'both' && side !== (self.role ?? side)) continue;
     resources.use(startLoop(progress.follow(name, tick), { pause, clock, onTrouble }));
   }
@@ -105,7 +111,10 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const settlement = resources.use(
     openSettlement({ ...input, ...context, inspections, side, onSettled }),
   );
-  const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
+  const onProgress = async (batch: string) => {
+    input.onTaken?.(batch);
+    await notices.heard(batch);
+  };
   const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, at, isNew) =>
     admission.ingest(file, { at, isNew }, settling);
@@ -138,7 +147,10 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
 /** Of each round: the role that needs it, its name, the pause between two in milliseconds, and what it does. */
 type Round = [side: Role | 'both', name: string, pause: number, tick: () => Promise<unknown>];
 
-function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, context: Context): Round[] {
+function roundsOf(
+  parts: Awaited<ReturnType<typeof openParts>> & { open: ReturnType<typeof createOpenFolders> },
+  context: Context,
+): Round[] {
   const {
     config,
     store: { time },
@@ -173,8 +185,9 @@ function roundsOf(parts: Awaited<ReturnType<typeof openParts>>, context: Context
     ['delivery', 'guarantee', Math.min(5_000, config.delivery.settle), reconciliation.measure],
     ['intake', 'throughput', 250, admission.measure],
     ['intake', 'settlement', 250, settlement.tick],
-    ['intake', 'reports', 1_000, settlement.refresh],
-    ['intake', 'progress of reports', 2_000, settlement.progressAll],
+    ['intake', 'settled files', 1_000, settlement.checkFiles],
+    ['intake', 'batches in progress', 2_000, settlement.attend],
+    ['intake', 'open', 500, parts.open.tick],
     ['intake', 'claims', 1_000, parts.sources.reclaim],
     ['both', 'heartbeat', BEAT, parts.heart.beat],
     ['intake', 'notices', 1_000, parts.notices.tick],

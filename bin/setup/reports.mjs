@@ -13,7 +13,9 @@ const OUTCOMES = [
   'cancelled',
 ];
 
-/** Milliseconds until the first line about a file that is still being delivered, and between two such lines. */
+const NEED_A_PERSON = ['conflict', 'invalid', 'refused', 'failed', 'inDoubt'];
+
+/** Milliseconds until the first line about files in progress; twice that lies between two such lines. */
 const PROGRESS = 5_000;
 /** Characters of a line of a terminal, and those that its first line has before the text. */
 const COLUMNS = 80;
@@ -22,10 +24,9 @@ const PREFIX = 10;
 const LONGEST = 600;
 
 /**
- * Calls `report` once for each batch that finishes from now on, until `signal` aborts, and `progress` with a line about
- * each batch that takes longer. Without `progress` only the results are reported. `since`: batches that finished after this
- * time, ISO 8601, are reported first. `waits` reads what orders wait for; it is asked while
- * a batch makes no progress. `columns`: width of the terminal.
+ * Calls `report` once for each file that finishes from now on, until `signal` aborts, and `progress` with a line about each
+ * one that takes longer, and with what its orders wait for while it makes no progress. `since`: files that finished after this
+ * time, ISO 8601, are reported first. `status` reads the state of the daemon. `columns`: width of the terminal.
  */
 export async function reportBatches(
   folder,
@@ -35,54 +36,34 @@ export async function reportBatches(
     progress = () => undefined,
     every = PROGRESS,
     since,
-    waits = async () => [],
+    status = async () => ({}),
     columns = COLUMNS,
   } = {},
 ) {
-  const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
-  const reported = new Set(
-    await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)),
-  );
+  const isOld = (batch) => !(since !== undefined && batch.finishedAt > since);
+  const reported = new Set((await batchesIn(folder, isOld)).map((one) => one.batch));
   const shown = new Map();
-  let head = '';
-  const reason = oncePer(4 * every, async () => waitsText(await waits(), columns - PREFIX));
+  let dueAt = Date.now() + every;
   while (!signal.aborted) {
     for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
-      if (isDone(batch)) {
-        reported.add(batch.batch);
-        head = '';
-        report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'), batch.finishedAt);
-      } else {
+      reported.add(batch.batch);
+      report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'), batch.finishedAt);
+    }
+    if (!(await hasUnfinished(folder))) dueAt = Date.now() + every;
+    else if (Date.now() >= dueAt) {
+      const { batches = [], waits = [] } = await status();
+      for (const batch of batches) {
+        const was = shown.get(batch.batch);
         const next = progressOf(batch);
-        const { at, was, line } = shown.get(batch.batch) ?? { at: Date.now(), was: next, line: '' };
-        const isDue = Date.now() - at >= every;
-        const why = isDue && next === was && batch.state !== 'waiting' ? await reason() : '';
-        const text = why === '' ? next : `${next}\n${why}`;
-        const isNews = isDue && text !== line && !(why === '' && line.startsWith(`${next}\n`));
-        // The same line again would say nothing; below it, only the reason is new.
-        if (isNews) progress(next === head ? why : text);
-        if (isNews) head = next;
-        shown.set(
-          batch.batch,
-          isDue ? { at: Date.now(), was: next, line: isNews ? text : line } : { at, was, line },
-        );
+        const isStuck = next === was?.next && batch.state !== 'waiting';
+        const line = (isStuck && waitsText(waits, columns - PREFIX)) || next;
+        if (line !== was?.line && line !== was?.next) progress(line);
+        shown.set(batch.batch, { next, line });
       }
+      dueAt = Date.now() + 2 * every;
     }
     await delay(300, undefined, { signal }).catch(() => undefined);
   }
-}
-
-/** What earlier runs left for a person and showed until `since`, one line a batch, the newest five. */
-export async function waitingReports(folder, since) {
-  const isWaiting = (batch) => batch.open > 0 && isOfSandbox(batch) && !(batch.finishedAt > since);
-  const waiting = (await batchesIn(folder, isWaiting)).map((batch) => {
-    const open = `${count(batch.open)} ${batch.open === 1 ? 'needs' : 'need'} a person`;
-    return {
-      sentence: `${batch.file}: ${open}`,
-      page: path.join(folder, batch.batch, 'report.html'),
-    };
-  });
-  return { shown: waiting.slice(-5), more: Math.max(0, waiting.length - 5) };
 }
 
 /** `4,000`. */
@@ -94,21 +75,8 @@ function count(number) {
 function progressOf({ file, counts, state, waits }) {
   if (state === 'waiting') return `${file}: waits for a person: ${waits?.message ?? ''}`;
   const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
-  if (counts.orders === 0) return `${file}: is being read, ${count(done)} orders done`;
+  if (!counts.orders) return `${file}: is being read, ${count(done)} orders done`;
   return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;
-}
-
-/** Milliseconds for which a reason is shown: what orders wait for changes within seconds. */
-const FRESH = 1_000;
-
-/** Asking costs a process: for `time` milliseconds nobody is asked again, and an answer that is no longer fresh is not given. */
-function oncePer(time, ask) {
-  let last;
-  return async () => {
-    if (last === undefined || Date.now() - last.at >= time)
-      last = { answer: await ask(), at: Date.now() };
-    return Date.now() - last.at < FRESH ? last.answer : '';
-  };
 }
 
 /** `10 orders wait for an answer of the API: attempt 1 is in flight`, for each reason that a person need not decide. */
@@ -139,7 +107,8 @@ function wrapped(text, width) {
 
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */
 export function sentenceOf(report) {
-  const { counts, open, file, state, error } = report;
+  const { counts, file, state, error } = report;
+  const open = NEED_A_PERSON.reduce((sum, outcome) => sum + counts[outcome], 0);
   const sent =
     counts.orders === 0
       ? 'no order was sent'
@@ -161,10 +130,6 @@ function ordersText(all, nameless) {
   return nameless === 0 ? orders : all === nameless ? rows : `${orders} and ${rows}`;
 }
 
-function isDone({ state }) {
-  return state === 'finished' || state === 'unreadable';
-}
-
 /** Another configuration of the same checkout writes its reports into the same folder. */
 function isOfSandbox({ environment }) {
   return environment === 'sandbox';
@@ -177,6 +142,15 @@ async function batchesIn(folder, matches, except = new Set()) {
     names.map((name) => readReport(path.join(folder, name, 'report.json'))),
   );
   return reports.filter((report) => report !== undefined && matches(report));
+}
+
+/** Whether a file is in progress: it has a folder, and no report yet. */
+async function hasUnfinished(folder) {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d{8}T/.test(name));
+  const reports = await Promise.all(
+    names.map((name) => readReport(path.join(folder, name, 'report.json'))),
+  );
+  return reports.includes(undefined);
 }
 
 async function readReport(file) {

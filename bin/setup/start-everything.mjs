@@ -4,7 +4,7 @@ import path from 'node:path';
 import { sandboxCredentials, writeShellFile } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
 import { startProgram } from './program.mjs';
-import { reportBatches, waitingReports } from './reports.mjs';
+import { reportBatches } from './reports.mjs';
 import { dropSamples } from './samples.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
@@ -97,10 +97,8 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   const names = await dropSamples(root);
   if (names.length > 0) say(`copied ${names.join(', ')} from config/samples/ to inbox/`);
   const since = shown.at;
-  const waiting = await waitingReports(reports, since);
-  for (const { sentence, page } of waiting.shown) print(sentence, page);
-  if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
   say('drop order files into inbox/; press Ctrl-C to stop');
+  say('what needs a person is in reports/open/open.html');
   say('the log is data/daemon.log, that of the sandbox data/sandbox.log');
   say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
   const watching = new AbortController();
@@ -109,11 +107,10 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
     if (at > shown.at) shown.at = at;
     void note();
   };
-  const waits = () => readWaits(root, env);
   const reporting = reportBatches(reports, watching.signal, result, {
     progress: say,
     since,
-    waits,
+    status: () => readStatus(root, env),
     columns: process.stdout.columns,
   });
   const failure = await Promise.race([
@@ -126,18 +123,18 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   if (failure && !stop.signal.aborted) throw new SetupFailure(failure);
 }
 
-/** What orders wait for, as `status` knows it; nothing if it cannot say. */
-async function readWaits(root, env) {
+/** Files in progress and what orders wait for; nothing if `status` cannot say. */
+async function readStatus(root, env) {
   const lines = [];
   const status = startProgram(root, ['status', '--json', '--config', CONFIGURATION], {
     env,
     onLine: (line) => lines.push(line),
   });
-  if ((await status.ended) !== 0) return [];
+  if ((await status.ended) !== 0) return {};
   try {
-    return JSON.parse(lines.join('\n')).waits;
+    return JSON.parse(lines.join('\n'));
   } catch {
-    return [];
+    return {};
   }
 }
 

@@ -263,9 +263,6 @@ async function enqueue(
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
-  // The report of the corrected file says that they are being corrected.
-  if (corrects && jobs.length > 0)
-    await line.store.redis.sadd(line.store.keys.refresh, corrects.batch);
   return jobs.flatMap(({ late }) => late);
 }
 

@@ -49,6 +49,8 @@ type FileAdmission = {
   measure(): Promise<void>;
 };
 
+import type { Fence } from '../redis/lease.ts';
+
 /** When a file was claimed, and whether this process has just done so: then nobody sent an order of it. */
 type Claim = { at: number; isNew: boolean };
 
@@ -128,13 +130,18 @@ type IngestDeps = {
   reading: Reading;
   /** Inspections are kept for settlement. */
   inspections: Map<string, Inspection>;
-  /** Called for a batch that just became known or changed, to keep its report current. */
+  /** Called for a batch whose file is read here. */
   onProgress(batch: string): Promise<void>;
   /**
    * Called for a file that cannot be read as orders, with the epoch in which its reader began. Returns its SHA-256;
    * undefined when Redis forgot something since then.
    */
-  onUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined>;
+  onUnreadable(
+    batch: Batch,
+    error: PoSyncError,
+    since: string,
+    fence: Fence,
+  ): Promise<string | undefined>;
 };
 
 /**
@@ -162,11 +169,12 @@ async function ingest(
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);
-    return await readClaimed(file, batch, since, signal, deps).catch(
+    const held = { since, signal, fence: lease.fence };
+    return await readClaimed(file, batch, held, deps).catch(
       async (error: unknown): Promise<Ingested> => {
         if (codeOf(error) !== 'file-missing') throw error;
         // Where po-sync moved it, it is not missing.
-        const sha256 = await deps.onUnreadable(batch, fileGone(file), since);
+        const sha256 = await deps.onUnreadable(batch, fileGone(file), since, lease.fence);
         if (sha256 === undefined) throw forgotten(file);
         return batch.turnedAway === undefined ? { end: 'admitted' } : { end: 'unreadable', sha256 };
       },
@@ -183,8 +191,7 @@ async function ingest(
 async function readClaimed(
   file: ClaimedFile,
   batch: Batch,
-  since: string,
-  signal: AbortSignal,
+  { since, signal, fence }: { since: string; signal: AbortSignal; fence: Fence },
   deps: IngestDeps,
 ): Promise<Ingested> {
   const { batches, context } = deps;
@@ -202,7 +209,7 @@ async function readClaimed(
       { ...named(file), code: found.code, reason: found.message },
       { someAdmitted },
     );
-    const sha256 = await deps.onUnreadable(batch, found, since);
+    const sha256 = await deps.onUnreadable(batch, found, since, fence);
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };
   }
@@ -328,7 +335,7 @@ async function admitAll(
   const facts = {
     records,
     isFixFile,
-    corrects: correction && { batch: correction.of, formers: new Map(correction.formers) },
+    corrects: correction && new Map(correction.formers),
   };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;

@@ -6,16 +6,22 @@ import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
+import {
+  type FixTarget,
+  type Problem,
+  problemText,
+  type SourceRecord,
+  targetKey,
+} from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 
-/** The batch that a fix file names, and the order of each of its dead letters, by place. */
-export type Corrects = { batch: string; formers: ReadonlyMap<string, Former> };
+/** The order of each row that a file corrects, by `targetKey`. */
+export type Corrects = ReadonlyMap<string, Former>;
 
 /** What a row was, if its order had a number. */
 export function formerIn(corrects: Corrects | undefined) {
-  return ({ batch, place }: FixTarget): Former | undefined => {
-    const was = corrects?.batch === batch ? corrects.formers.get(place) : undefined;
+  return (row: FixTarget): Former | undefined => {
+    const was = corrects?.get(targetKey(row));
     return was?.number ? was : undefined;
   };
 }
@@ -24,10 +30,10 @@ export function formerIn(corrects: Corrects | undefined) {
 export function mayBeRowOf(
   number: string,
   { fixTarget }: SourceRecord,
-  { batch, formers }: Corrects,
+  corrects: Corrects,
 ): boolean {
   if (fixTarget === undefined) return false;
-  return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
+  return (corrects.get(targetKey(fixTarget))?.number ?? number) === number;
 }
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */

@@ -18,7 +18,7 @@ import {
 import { systemClock } from '../core/clock.ts';
 import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
-import { findPatch } from '../correct/patch.ts';
+import { findPatches } from '../correct/patch.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
@@ -236,7 +236,7 @@ export async function configIfAny(
 
 /** A fix file is read with the mapping of its batch. */
 async function areFixFiles(files: readonly string[], cwd: string): Promise<boolean> {
-  const batches = files.map((file) => findPatch(path.resolve(cwd, file)).catch(() => undefined));
+  const batches = files.map((file) => findPatches(path.resolve(cwd, file)).catch(() => undefined));
   return files.length > 0 && !(await Promise.all(batches)).includes(undefined);
 }
 

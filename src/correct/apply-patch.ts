@@ -1,12 +1,11 @@
 import type { Mapping } from '../config/config.ts';
 import { counted } from '../core/format.ts';
-import type { Change, CorrectionCounts, LetterRow } from '../order/dead-letter.ts';
+import type { CorrectionCounts } from '../order/dead-letter.ts';
 import { type Former, formerOf } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
-import type { FileShape, SourceRecord } from '../order/record.ts';
+import { type FileShape, type SourceRecord, targetKey } from '../order/record.ts';
 import { shorten, trimBlanks } from '../order/text.ts';
 import {
-  changesOf,
   type Edit,
   editLetter,
   type Letter,
@@ -28,23 +27,25 @@ export type Corrected = {
 };
 
 /**
- * What a patch does. `records`: the rows of the orders that it touches, those of one order together; `changes` by their
- * lines; `formers`: what their orders were, by place; `discards`: dead letters by their ordinals.
+ * What patches do. `records`: the rows of the orders that they touch, those of one order together; `formers`: what their orders were, by batch and place; `discards`: the ids of dead letters.
  */
 export type Applied = {
   records: readonly SourceRecord[];
-  changes: readonly (readonly [line: number, changes: readonly Change[]])[];
-  formers: readonly (readonly [place: string, former: Former])[];
-  discards: readonly number[];
+  formers: readonly (readonly [target: string, former: Former])[];
+  discards: readonly string[];
   counts: CorrectionCounts;
   warnings: readonly string[];
 };
 
 /**
  * Applies what a person changed to the dead letters of a batch. A cell that is at fault takes its new value; any other is
- * restored, unless no cell is to blame. What is not in the patch is unchanged. Pure.
+ * restored, unless no cell is to blame. What is not in the patch is unchanged. `lineFor`: where a row is that did not come back.
  */
-export function applyPatch(patch: Patch, corrected: Corrected): Applied {
+export function applyPatch(
+  patch: Patch,
+  corrected: Corrected,
+  lineFor: () => number = linesAfter([patch]),
+): Applied {
   const form = rowForm(corrected.shape, corrected.mapping);
   const { edits, discards, counts, said } = editsIn(patch, corrected, form);
   addRows(patch.rows, { corrected, edits, form, said });
@@ -65,8 +66,8 @@ export function applyPatch(patch: Patch, corrected: Corrected): Applied {
   const touched = [...edits.values()].filter(({ isTouched }) => isTouched);
   const restored = [...edits.values()].flatMap((edit) => edit.restored);
   return {
-    ...write(touched, patch, { batch: corrected.batch, form, isSettled }),
-    discards: [...discards],
+    ...write(touched, { batch: corrected.batch, form, isSettled, lineFor }),
+    discards: [...discards].map((ordinal) => `${corrected.batch}-${ordinal}`),
     counts: {
       ...counts,
       taken: touched.length,
@@ -224,15 +225,48 @@ function releaseOthers(
     edits.set(letter.ordinal, { ...unedited(letter), isTouched: true });
 }
 
-type Writing = { batch: string; form: RowForm; isSettled: (place: string) => boolean };
-
-/** The rows of all orders, those of one number together; rows that did not come back are behind the last line. */
-function write(touched: readonly Edit[], patch: Patch, { batch, form, isSettled }: Writing) {
-  let last = patch.rows.reduce((most, { line }) => Math.max(most, line), 1);
-  const lineFor = () => {
+/** Numbers the lines behind the last one of a file. */
+export function linesAfter(patches: readonly Patch[]): () => number {
+  let last = 1;
+  for (const { rows } of patches) for (const { line } of rows) last = Math.max(last, line);
+  return () => {
     last += 1;
     return last;
   };
+}
+
+/** Patches of several batches of one file. A row without an id goes where the order is that it names. */
+export function assignAdded(parts: readonly { patch: Patch; corrected: Corrected }[]): Patch[] {
+  const added = parts.flatMap(({ patch }) =>
+    patch.rows.flatMap((row) => {
+      const home = parts.find(({ corrected }) => isNamedBy(row, corrected))?.patch ?? patch;
+      return row.id === undefined ? [{ row, home }] : [];
+    }),
+  );
+  return parts.map(({ patch }) => ({
+    ...patch,
+    rows: [
+      ...patch.rows.filter(({ id }) => id !== undefined),
+      ...added.flatMap(({ row, home }) => (home === patch ? [row] : [])),
+    ],
+  }));
+}
+
+function isNamedBy({ cells }: PatchRow, corrected: Corrected): boolean {
+  const [some] = corrected.letters;
+  const cell = some && rowForm(corrected.shape, corrected.mapping).numberCell(some);
+  return openWith(trimBlanks(cells[cell ?? ''] ?? ''), corrected) !== undefined;
+}
+
+type Writing = {
+  batch: string;
+  form: RowForm;
+  isSettled: (place: string) => boolean;
+  lineFor: () => number;
+};
+
+/** The rows of all orders, those of one number together. */
+function write(touched: readonly Edit[], { batch, form, isSettled, lineFor }: Writing) {
   const all = touched.map((edit) => {
     const held = stillHeld(edit, form, isSettled);
     return { edit, records: recordsOf(edit, form, { batch, lineFor, held }) };
@@ -243,26 +277,12 @@ function write(touched: readonly Edit[], patch: Patch, { batch, form, isSettled 
   );
   return {
     records: [...groups.values()].flat(),
-    changes: all.flatMap(({ edit, records }) => changesOf(edit, linesOf(edit, records))),
     formers: all.flatMap(({ edit: { letter }, records }) =>
       records.flatMap(({ fixTarget }) =>
-        fixTarget ? [[fixTarget.place, formerOf(letter)] as const] : [],
+        fixTarget ? [[targetKey(fixTarget), formerOf(letter)] as const] : [],
       ),
     ),
   };
-}
-
-/** The line of each row that is still there. */
-function linesOf({ rows }: Edit, records: readonly SourceRecord[]): Map<LetterRow, number> {
-  const lines = new Map(
-    records.flatMap(({ fixTarget, place }) => (fixTarget ? [[fixTarget.place, place.line]] : [])),
-  );
-  return new Map(
-    recordsIn(rows.map(({ row }) => row)).flatMap((own) => {
-      const line = lines.get(placeText(placeOfRecord(own)));
-      return line === undefined ? [] : own.map((row) => [row, Number(line)] as const);
-    }),
-  );
 }
 
 const SHOWN = 20;

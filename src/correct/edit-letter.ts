@@ -2,7 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { plainName } from '../config/mapping-schema.ts';
 import { find, isObject, textOf } from '../mapping/find-key.ts';
 import { compile } from '../mapping/plan.ts';
-import type { Change, DeadLetter, LetterRow } from '../order/dead-letter.ts';
+import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { FileShape, Place, Problem, SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
@@ -229,33 +229,6 @@ function addedRecords(
     );
     return [{ kind: 'object', place, value: withValues({}, new Map(values)) }];
   });
-}
-
-/** What was changed in a dead letter, by the line of each row in the file that came back. */
-export function changesOf(edit: Edit, lines: ReadonlyMap<LetterRow, number>): [number, Change[]][] {
-  const { rows, added } = edit;
-  const first = lines.values().next().value ?? 0;
-  return [
-    ...rows.map(({ row, taken, isOut }): [number, Change[]] => {
-      const place = placeText({ line: row.line, ...(row.pointer && { pointer: row.pointer }) });
-      const removed = Object.values(row.cells).filter(Boolean).join(', ');
-      const out = { place, field: '', from: shorten(removed), to: '' };
-      const changes = [...taken].map(([field, to]) => {
-        return { place, field, from: shorten(row.cells[field] ?? ''), to: shorten(to) };
-      });
-      return [lines.get(row) ?? first, isOut ? [out] : changes];
-    }),
-    ...added.map(({ line, cells }): [number, Change[]] => {
-      const filled = Object.entries(cells).filter(([, text]) => text !== '');
-      const changes = filled.map(([field, to]) => ({
-        place: '',
-        field,
-        from: '',
-        to: shorten(to),
-      }));
-      return [lines.size > 0 ? first : line, changes];
-    }),
-  ];
 }
 
 /** What was wrong with a dead letter, where nobody changed what it names. `isSettled`: whether a row is decided on. */

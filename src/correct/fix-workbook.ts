@@ -18,27 +18,28 @@ const LONGEST_CELL = 32_767;
 /** All entries have the same time, so equal rows give equal bytes. */
 const MODIFIED = new Date('2000-01-01T00:00:00Z');
 
-type Letters = () => AsyncIterable<DeadLetter>;
+type Letters = () => AsyncIterable<DeadLetter> | Iterable<DeadLetter>;
+
+/** Open dead letters whose files have the same form. `letters` is read twice where the rows of each may have other columns. */
+export type FixSheet = { letters: Letters; shape: Pick<FileShape, 'header' | 'items'> };
 
 /**
  * The bytes of a workbook with the rows of open dead letters, whose cells are all text, so that a spreadsheet changes none
- * of them. The cells to correct are marked. `letters` is read twice where the rows of each may have other columns.
+ * of them. The cells to correct are marked.
  */
-export async function* fixWorkbook(
-  letters: Letters,
-  shape: Pick<FileShape, 'header' | 'items'>,
-): AsyncGenerator<Buffer> {
-  const columns = shape.header ? columnNames(shape.header) : await columnsOf(letters);
+export async function* fixWorkbook(sheets: readonly FixSheet[]): AsyncGenerator<Buffer> {
   const zip = new ZipFile();
-  for (const part of fixedParts('Orders to correct'))
+  for (const part of fixedParts(sheets.length))
     zip.addBuffer(Buffer.from(part.xml), part.name, { mtime: MODIFIED });
-  const sheet = Readable.from(sheetXml(letters, columns, shape), { objectMode: false });
   const failed = new Promise<never>((_, reject) => {
-    sheet.once('error', reject);
     zip.once('error', reject);
+    for (const [i, { letters, shape }] of sheets.entries()) {
+      const sheet = Readable.from(sheetXml(letters, shape), { objectMode: false });
+      sheet.once('error', reject);
+      zip.addReadStream(sheet, sheetPart(i + 1), { mtime: MODIFIED });
+    }
   });
   failed.catch(() => undefined);
-  zip.addReadStream(sheet, SHEET_PART, { mtime: MODIFIED });
   zip.end();
   const chunks = Readable.from(zip.outputStream)[Symbol.asyncIterator]();
   // yazl does not end its output when the rows cannot be read.
@@ -60,9 +61,9 @@ async function columnsOf(letters: Letters): Promise<string[]> {
 /** The sheet piece by piece, up to the last dead letter that fits completely. */
 async function* sheetXml(
   letters: Letters,
-  columns: readonly string[],
   shape: Pick<FileShape, 'header' | 'items'>,
 ): AsyncGenerator<string> {
+  const columns = shape.header ? columnNames(shape.header) : await columnsOf(letters);
   const header = [...columns, ...FIX_COLUMNS];
   yield sheetStart(header);
   const size = { rows: 1, bytes: 0 };
@@ -115,8 +116,8 @@ function sentenceOf(
   return `part of order ${number}`.trim();
 }
 
-/** The sheet's name within the package of a workbook. */
-const SHEET_PART = 'xl/worksheets/sheet1.xml';
+/** A sheet's name within the package of a workbook. */
+const sheetPart = (sheet: number) => `xl/worksheets/sheet${sheet}.xml`;
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -127,13 +128,15 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFFFE699"/></patternFill></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/><xf numFmtId="49" applyNumberFormat="1"/><xf numFmtId="49" fontId="1" applyNumberFormat="1" applyFont="1"/><xf numFmtId="49" fillId="2" applyNumberFormat="1" applyFill="1"/></cellXfs></styleSheet>`;
 const [TEXT, BOLD, MARKED] = [1, 2, 3] as const;
 
-/** The parts of a workbook with one sheet, without the sheet. */
-function fixedParts(title: string): { name: string; xml: string }[] {
+/** The parts of a workbook with so many sheets, without the sheets. */
+function fixedParts(count: number): { name: string; xml: string }[] {
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+  const all = Array.from({ length: count }, (_, i) => i + 1);
+  const each = (xml: (sheet: number) => string) => all.map(xml).join('');
   return [
     {
       name: '[Content_Types].xml',
-      xml: `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/><Override PartName="/${SHEET_PART}" ContentType="${type}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/></Types>`,
+      xml: `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/>${each((sheet) => `<Override PartName="/${sheetPart(sheet)}" ContentType="${type}.worksheet+xml"/>`)}<Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/></Types>`,
     },
     {
       name: '_rels/.rels',
@@ -141,11 +144,11 @@ function fixedParts(title: string): { name: string; xml: string }[] {
     },
     {
       name: 'xl/workbook.xml',
-      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="${title}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>${each((sheet) => `<sheet name="Orders to correct${sheet > 1 ? ` ${sheet}` : ''}" sheetId="${sheet}" r:id="rId${sheet}"/>`)}</sheets></workbook>`,
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      xml: `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+      xml: `${XML}<Relationships xmlns="${PACKAGE}/relationships">${each((sheet) => `<Relationship Id="rId${sheet}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${sheet}.xml"/>`)}<Relationship Id="rId${count + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
     },
     { name: 'xl/styles.xml', xml: STYLES },
   ];

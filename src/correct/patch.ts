@@ -34,32 +34,57 @@ const HEADER = /^(?:\ufeff)?(?:[^\r\n]*[,;\t|])?"?_problem"?[,;\t|]"?_do"?[,;\t|
 const BY_FORM = '{"correction":';
 const LOOKED_AT = 64 * 1024;
 
-/** Reads what a person changed from a file; undefined for a file of orders. */
-export async function findPatch(path: string): Promise<FoundPatch | undefined> {
+/** Reads what a person changed from a file, batch by batch; undefined for a file of orders. */
+export async function findPatches(path: string): Promise<FoundPatch[] | undefined> {
   await using handle = await openRegularFile(path);
   const stamp = await stampOf(handle);
   const start = await readStart(handle, stamp, await isGzip(handle), LOOKED_AT);
   const text = start.toString('utf8');
-  if (text.startsWith(BY_FORM)) return patchInText(await handle.readFile('utf8'));
+  if (text.startsWith(BY_FORM)) return [patchInText(await handle.readFile('utf8'))];
   if (HEADER.test(text)) throw notAWorkbook();
   if (!text.startsWith('PK\x03\x04')) return undefined;
   // What is wrong with a workbook of orders is found when it is read as such.
-  const sheet = await readSheet(path).catch(unlessBroken);
-  return sheet && patchInSheet(sheet.header, sheet.rows);
+  const sheets = await readSheets(path).catch(unlessBroken);
+  return sheets && patchesIn(sheets);
 }
 
-/** The rows of a workbook that corrects dead letters; undefined for one of orders. */
-async function readSheet(path: string): Promise<{ header: Header; rows: Row[] } | undefined> {
-  await using file = await openFile(path, { format: 'xlsx', isWritten: false });
+/** The rows of one sheet. `last`: how many lines those before it have: a line is one of the workbook. */
+type FixSheet = { header: Header; rows: Row[]; last: number };
+
+/** The sheets of a workbook that corrects dead letters; undefined for one of orders. */
+async function readSheets(path: string): Promise<FixSheet[] | undefined> {
+  const found = await readSheet(path, undefined, 0);
+  if (found === undefined || 'header' in found) return found && [found];
+  const sheets: FixSheet[] = [];
+  for (const name of found.sheets) {
+    const sheet = await readSheet(path, name, sheets.at(-1)?.last ?? 0);
+    if (sheet === undefined || !('header' in sheet)) return undefined;
+    sheets.push(sheet);
+  }
+  return sheets;
+}
+
+/** Its rows, or the names of all sheets where it is not clear which one is meant. */
+async function readSheet(
+  path: string,
+  sheet: string | undefined,
+  before: number,
+): Promise<FixSheet | { sheets: readonly string[] } | undefined> {
+  const named = sheet === undefined ? {} : { sheet };
+  await using file = await openFile(path, { format: 'xlsx', isWritten: false, ...named });
   const rows: Row[] = [];
   let header: Header | undefined;
   for await (const page of file.records()) {
-    const own = page.filter((record) => record.kind === 'row');
+    const own = page.flatMap((record) =>
+      record.kind === 'row' ? [{ ...record, line: record.line + before }] : [],
+    );
     header ??= own.map(headerOf).find((found) => found !== undefined);
     if (header === undefined) return undefined;
     rows.push(...own);
   }
-  return header && { header, rows };
+  if (header !== undefined) return { header, rows, last: rows.at(-1)?.line ?? before };
+  const { sheets = [] } = file.summary().workbook ?? {};
+  return sheets.length > 1 ? { sheets } : undefined;
 }
 
 function unlessBroken(error: unknown): undefined {
@@ -87,38 +112,49 @@ function headerOf({ cells, line }: Row): Header | undefined {
   return undefined;
 }
 
-function patchInSheet({ line: top, names }: Header, rows: readonly Row[]): FoundPatch {
-  const own = rows.filter(({ line }) => line > top);
-  const at = names.indexOf('_id');
-  const ids = own.map(({ cells }) => ID.exec(trimBlanks(cells[at] ?? ''))?.groups);
-  const batches = new Set(ids.flatMap((id) => id?.['batch'] ?? []));
-  const [batch] = batches;
-  if (batch === undefined) throw withoutIds();
-  if (batches.size > 1) throw ofTwoBatches([...batches]);
-  const idOf = (groups: (typeof ids)[number]): Pick<PatchRow, 'id'> =>
-    groups === undefined
-      ? {}
-      : {
-          id: {
-            ordinal: Number(groups['ordinal']),
-            row: Number(groups['row']),
-            revision: Number(groups['revision']),
-          },
-        };
-  const read = (decimal: '.' | ',' | undefined): Patch => ({
+function patchesIn(sheets: readonly FixSheet[]): FoundPatch[] {
+  const rows = sheets.flatMap(({ header, rows: all }) => rowsIn(header, all));
+  const batches = [...new Set(rows.flatMap(({ id }) => id?.['batch'] ?? []))];
+  if (batches.length === 0) throw withoutIds();
+  return batches.map((batch) => ({
     batch,
-    isForm: false,
-    rows: own.flatMap((row, index): PatchRow[] => {
-      const texts = textsOf(row, decimal);
-      if (texts.every((text) => text.trim() === '')) return [];
-      const all = Object.fromEntries(names.map((name, column) => [name, texts[column] ?? '']));
-      const { _id: id = '', _do: act = '', _problem: _, ...cells } = all;
-      const found = idOf(ids[index]);
-      if (id.trim() !== '' && found.id === undefined) throw unknownId(id, row.line);
-      return [{ line: row.line, ...found, act: act.trim().toLowerCase(), cells }];
+    read: (decimal) => ({
+      batch,
+      isForm: false,
+      rows: rows.flatMap((row) => patchRow(row, batch, decimal)),
     }),
-  });
-  return { batch, read };
+  }));
+}
+
+/** A row with the parts of its `_id`; without one, `near`: the batch of the row above it. */
+type SheetRow = { row: Row; names: string[]; id: Record<string, string> | undefined; near: string };
+
+function rowsIn({ line: top, names }: Header, rows: readonly Row[]): SheetRow[] {
+  const at = names.indexOf('_id');
+  let near = '';
+  return rows
+    .filter(({ line }) => line > top)
+    .map((row) => {
+      const id = ID.exec(trimBlanks(row.cells[at] ?? ''))?.groups;
+      near = id?.['batch'] ?? near;
+      return { row, names, id, near };
+    });
+}
+
+function patchRow(
+  { row, names, id, near }: SheetRow,
+  batch: string,
+  decimal: '.' | ',' | undefined,
+): PatchRow[] {
+  const texts = textsOf(row, decimal);
+  if (texts.every((text) => text.trim() === '')) return [];
+  const all = Object.fromEntries(names.map((name, column) => [name, texts[column] ?? '']));
+  const { _id: given = '', _do: act = '', _problem: _, ...cells } = all;
+  if (given.trim() !== '' && id === undefined) throw unknownId(given, row.line);
+  if (near !== batch) return [];
+  const of = (name: string) => Number(id?.[name]);
+  const own = { ordinal: of('ordinal'), row: of('row'), revision: of('revision') };
+  return [{ line: row.line, ...(id && { id: own }), act: act.trim().toLowerCase(), cells }];
 }
 
 /** The cells of a row; numbers with the decimal sign of the file that is corrected. */
@@ -143,11 +179,6 @@ function withoutIds() {
 function unknownId(id: string, line: number) {
   const message = `The _id on line ${line} is not one of a fix.xlsx.`;
   return unreadable('fix-columns', message, { line, value: id.slice(0, 200) }, AGAIN);
-}
-
-function ofTwoBatches(batches: readonly string[]) {
-  const message = `The workbook has rows of the batches ${batches.slice(0, 5).join(' and ')}.`;
-  return unreadable('fix-batch', message, {}, 'Drop the fix.xlsx of each batch alone.');
 }
 
 /** A row of a correction as a program sends it. */

@@ -14,9 +14,9 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { apiMappings } from '../mapping/api-mappings.ts';
 import { batchTitle } from '../order/batch.ts';
-import { closingText } from '../order/closing-text.ts';
 import {
   type Closing,
+  type CorrectionCounts,
   closedBy,
   closingFor,
   closingsOf,
@@ -25,19 +25,24 @@ import {
 } from '../order/dead-letter.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { FileShape } from '../order/record.ts';
-import { type Applied, applyPatch } from './apply-patch.ts';
+import { closingText } from '../wording/closing.ts';
+import {
+  type Applied,
+  applyPatch,
+  assignAdded,
+  type Corrected,
+  linesAfter,
+} from './apply-patch.ts';
 import type { Letter } from './edit-letter.ts';
 import { type Inspection, inspectOrders } from './inspection.ts';
-import { type FoundPatch, findPatch } from './patch.ts';
-import { foreignBatch } from './unreadable.ts';
+import { type FoundPatch, findPatches, type Patch } from './patch.ts';
+import { foreignBatch, ofTwoLayouts } from './unreadable.ts';
 
-/** What a file that corrects a batch does: which it is, whose mapping reads it, and the form of its file. */
-export type Correction = Applied & {
-  of: string;
-  source: string;
-  mapping?: string;
-  shape: FileShape;
-};
+/** Whose mapping reads the rows of a batch, and the form of its file. */
+type Layout = { source: string; mapping?: string; shape: FileShape };
+
+/** What a file that corrects batches does: which they are, and the layout of those of which it touches rows. */
+export type Correction = Applied & Layout & { of: readonly string[] };
 
 /**
  * A file as it is read. Of one that corrects a batch: its `correction`, and the source whose mapping reads it, where it is
@@ -86,7 +91,7 @@ export async function inspectAs(
 ): Promise<ReadAs> {
   const { config, inspect = inspectOrders } = deps;
   const kept = file.batch === undefined ? undefined : await keptCorrection(file.batch, config);
-  const found = kept === undefined ? await findPatch(file.path) : undefined;
+  const found = kept === undefined ? await findPatches(file.path) : undefined;
   if (kept === undefined && found === undefined) {
     const { maxOrders } = config.sources.find(({ name }) => name === file.source) ?? {};
     const inspection = await inspect(file.path, mappingsFor(config, file.source), {
@@ -96,7 +101,7 @@ export async function inspectAs(
     const { withoutRows } = file;
     return { inspection: { ...inspection, ...(withoutRows && { withoutRows }) } };
   }
-  const correction = kept ?? (await correctionIn(found, file.batch, deps));
+  const correction = kept ?? (await correctionIn(found ?? [], file.batch, deps));
   if (kept === undefined && file.batch !== undefined) await keep(file.batch, correction, config);
   const inspection = await inspectionOf(file.path, correction, mappingOf(correction, config));
   const readAs = correction.source === file.source ? {} : { readAs: correction.source };
@@ -117,20 +122,58 @@ function mappingOf(
   return { name: '', mapping: plain };
 }
 
+/** A batch with what a file changes in it. */
+type Part = { patch: Patch; corrected: Corrected; layout: Layout };
+
 async function correctionIn(
-  found: FoundPatch | undefined,
+  found: readonly FoundPatch[],
+  own: string | undefined,
+  deps: ReadAsDeps,
+): Promise<Correction> {
+  const parts: Part[] = [];
+  for (const one of found) parts.push(await partOf(one, own, deps));
+  const patches = assignAdded(parts);
+  const lineFor = linesAfter(patches);
+  const applied = parts.flatMap(({ corrected, layout }, i) => {
+    const { [i]: patch } = patches;
+    return patch ? [{ layout, ...applyPatch(patch, corrected, lineFor) }] : [];
+  });
+  const touched = applied.filter(({ records }) => records.length > 0);
+  const layouts = new Map(touched.map(({ layout }) => [JSON.stringify(layoutKey(layout)), layout]));
+  if (layouts.size > 1) throw ofTwoLayouts([...layouts.values()]);
+  const layout = touched[0]?.layout ?? applied[0]?.layout;
+  if (layout === undefined) throw new TypeError('a correction has a batch');
+  const sum = (of: keyof CorrectionCounts) =>
+    applied.reduce((all, { counts }) => all + counts[of], 0);
+  return {
+    ...layout,
+    of: parts.map(({ corrected }) => corrected.batch),
+    records: touched.flatMap(({ records }) => records),
+    formers: applied.flatMap(({ formers }) => formers),
+    discards: applied.flatMap(({ discards }) => discards),
+    counts: {
+      taken: sum('taken'),
+      restored: sum('restored'),
+      discarded: sum('discarded'),
+      unchanged: sum('unchanged'),
+      outdated: sum('outdated'),
+    },
+    warnings: applied.flatMap(({ warnings }) => warnings),
+  };
+}
+
+async function partOf(
+  { batch: name, read }: FoundPatch,
   own: string | undefined,
   { config, batches, claims }: ReadAsDeps,
-): Promise<Correction> {
-  const name = found?.batch ?? '';
+): Promise<Part> {
   const batch = (await batches.find(name)) ?? (await reportedBatch(name, config));
   const shape = batch?.inspection?.shape;
-  if (found === undefined || batch === undefined || shape === undefined)
-    throw foreignBatch(name, config.environment);
+  if (batch === undefined || shape === undefined) throw foreignBatch(name, config.environment);
   const source = batch.inspection?.readAs ?? batch.source;
   const { mapping: name_ } = batch.inspection ?? {};
-  const from = { source, shape, ...(name_ !== undefined && { mapping: name_ }) };
-  const { mapping } = mappingOf(from, config);
+  const layout = { source, shape, ...(name_ !== undefined && { mapping: name_ }) };
+  const { mapping } = mappingOf(layout, config);
   const closings = closingsOf((await batches.closings?.(name)) ?? []);
   const { ownerOf } = claims ? createRowClaims(claims) : { ownerOf: undefined };
   const endOf = async (letter: DeadLetter): Promise<string | undefined> => {
@@ -138,7 +181,7 @@ async function correctionIn(
     const closed = closing ? closedBy(closing) : letter.closed;
     if (closed !== undefined) {
       const file = closed.batch && (await batches.find(closed.batch))?.name;
-      return `it was ${closingText({ ...closed, ...(file && { file }) })}`;
+      return `it was ${closingText(closed, file)}`;
     }
     // Of a file that was dropped again, admission compares the orders of the first one: a person may want both.
     for (const place of ownerOf && batch.repeats === undefined ? placesOf(letter) : []) {
@@ -152,8 +195,8 @@ async function correctionIn(
   const letters = await lettersIn(listOf(name, config), endOf).catch((error: unknown) => {
     throw codeOf(error) === 'ENOENT' ? foreignBatch(name, config.environment) : error;
   });
-  const applied = applyPatch(found.read(mapping.decimal), { batch: name, letters, shape, mapping });
-  return { ...applied, ...from, of: name };
+  const corrected = { batch: name, letters, shape, mapping };
+  return { patch: read(mapping.decimal), corrected, layout };
 }
 
 /** The dead letters of a report that have rows. */
@@ -203,6 +246,14 @@ function withExactValues(letter: DeadLetter, text: string): DeadLetter {
     ...letter,
     rows: letter.rows?.map((row, i) => ({ ...row, ...('value' in row && { value: values?.[i] }) })),
   } as DeadLetter;
+}
+
+/** Equal for files whose rows can be in one table. */
+export function layoutKey({
+  mapping,
+  shape: { header, items },
+}: Omit<Layout, 'source'>): unknown[] {
+  return [mapping, header, items];
 }
 
 /** A batch that has a report of this environment: Redis may have lost it. */

@@ -19,3 +19,14 @@ export function foreignBatch(batch: string, environment: string): PoSyncError {
     `Drop it into an inbox of the environment that wrote it. If its orders are meant for ${environment}, drop your own file there.`,
   );
 }
+
+/** Its rows cannot be read in one way. */
+export function ofTwoLayouts(layouts: readonly { source: string }[]): PoSyncError {
+  const sources = [...new Set(layouts.map(({ source }) => source))].join(', ');
+  return unreadable(
+    'fix-batch',
+    'The workbook corrects rows of files with different columns, which are on different sheets.',
+    { sources },
+    'Correct one sheet of a copy, and drop that; then the next sheet, in another copy.',
+  );
+}

@@ -9,7 +9,7 @@ import { isPrivate, takenNames } from './names.ts';
 import { kindOf } from './stability.ts';
 
 /** The folders that po-sync creates inside an inbox. */
-export const OWN_FOLDERS = ['processing', 'done', 'failed'] as const;
+export const OWN_FOLDERS = ['processing', 'done', 'failed', 'open'] as const;
 
 /**
  * Opens a folder inside an inbox and creates it if missing, but never creates the inbox: a missing inbox may be an

@@ -32,12 +32,12 @@ export function doneFileOf(name: string): string {
   return `${name}.done`;
 }
 
-/** Longest name that leaves room for the names of its result page and fix file, in bytes. */
-const LONGEST = 255 - '.result.html'.length - '-00000000'.length;
+/** Longest name, in bytes, that leaves room for the code of a batch. */
+const LONGEST = 255 - '-00000000'.length;
 
 /**
- * `orders.csv` without a batch, `orders-3f2a91c0.csv` with one. Names too long to place a report next to them are
- * shortened between characters; the extension is kept.
+ * `orders.csv` without a batch, `orders-3f2a91c0.csv` with one. Names that are too long are shortened between
+ * characters; the extension is kept.
  */
 export function uniqueName(name: string, batch: string | undefined): string {
   const [, stem = name, ending = ''] = /^(.+?)((?:\.[A-Za-z0-9]{1,8}){0,2})$/su.exec(name) ?? [];

@@ -3,7 +3,6 @@ local function closeLetter(prefix, batch, field, closing)
   local key = prefix .. ':b:' .. batch
   if redis.call('HSETNX', key .. ':closed', field, closing) == 0 then return 0 end
   redis.call('HINCRBY', key, 'open', -1)
-  redis.call('SADD', prefix .. ':refresh', batch)
   redis.call('XADD', prefix .. ':changes', 'MAXLEN', '~', 20000, '*', 'batch', batch, 'closing', closing)
   return 1
 end

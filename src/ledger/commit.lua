@@ -159,8 +159,6 @@ local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, comp
   local isFirst = count(number, batch, ordinal, outcome, needsPerson == '1', at)
   hasLetters = hasLetters or needsPerson == '1'
   if isFirst and result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
-  -- It needs a person again: the report shows the last answer.
-  if not isFirst and needsPerson == '1' then redis.call('SADD', prefix .. ':refresh', batch) end
   settleFollowers(key, number, passesOn, at)
   return sequence
 end

@@ -49,7 +49,6 @@ export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
 /** Finds and closes the dead letters that wait for a person. */
 export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys }) {
   const closeScript = readScript(new URL('./close-dead-letters.lua', import.meta.url));
-  const { expect, ...returns } = createReturns({ redis, keys });
 
   /**
    * The fields of `closed` that a dead letter is kept by; none when it is closed. Two dead letters of one number in a
@@ -81,12 +80,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
     const key = keys.keyOf(number);
-    // Comes first: when it is repeated after a crash, the dead letter may be closed already.
     const closing = closingOf(deadLetter, by);
-    if (closing.successor && closing.batch !== undefined)
-      await redis.sadd(keys.cameFrom(closing.batch), batch);
-    if (number !== '' && closing.by === 'discarded' && closing.end === undefined)
-      await expect(number, batch);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -117,7 +111,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return { fieldsOf, close, ...returns, closeCorrected: createCorrectedClosing({ redis, keys }) };
+  return { fieldsOf, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
 }
 
 /** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
@@ -143,53 +137,6 @@ export async function newerIn(
       return undefined;
     }),
   );
-}
-
-/** Keeps that a batch brought rows of a dead letter that is settled, and that they need a person there. Repeatable. */
-function returnKeeper({ redis, keys }: { redis: Redis; keys: Keys }) {
-  return async ({
-    batch,
-    deadLetter,
-    by,
-  }: Pick<ClosingRequest, 'batch' | 'deadLetter'> & { by: FixedBy }): Promise<void> => {
-    // What a forgotten batch kept is gone, and nothing would remove what is written to it now.
-    if ((await redis.exists(keys.batch(batch))) === 0) return;
-    const { number, kind = '', place = '' } = deadLetter;
-    const closing = JSON.stringify({ ...closingOf(deadLetter, by), again: true });
-    // Comes first: from then on, this batch asks for the report of the older one whenever its own dead letters close.
-    await redis.sadd(keys.cameFrom(by.batch), batch);
-    await redis.hset(
-      keys.closed(batch),
-      `again ${JSON.stringify([by.batch, number, kind, place])}`,
-      closing,
-    );
-    await redis.sadd(keys.refresh, batch);
-  };
-}
-
-/** Finds the dead letters that a person discarded when a file without a note about them has their order accepted. */
-function createReturns({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const cameAgain = returnKeeper({ redis, keys });
-
-  async function expect(number: string, batch: string): Promise<void> {
-    await redis.sadd(keys.discardedIn(number), batch);
-    await redis.hset(keys.discarded, number, '');
-  }
-
-  /** Keeps that orders of a batch were accepted whose dead letters in older batches were discarded. Repeatable. */
-  async function orderedAgain(numbers: readonly string[], by: FixedBy): Promise<void> {
-    if (numbers.length === 0 || (await redis.hlen(keys.discarded)) === 0) return;
-    const found = await redis.hmget(keys.discarded, ...numbers);
-    for (const number of numbers.filter((_, i) => found[i] != null)) {
-      for (const batch of await redis.smembers(keys.discardedIn(number))) {
-        if (batch !== by.batch) await cameAgain({ batch, deadLetter: { number }, by });
-      }
-      await redis.hdel(keys.discarded, number);
-      await redis.del(keys.discardedIn(number));
-    }
-  }
-
-  return { expect, cameAgain, orderedAgain };
 }
 
 /** The fields of one kind of dead letter. The result of an invalid order may not be kept. */

@@ -72,12 +72,12 @@ export type Backlog = ReturnType<typeof createBacklog>;
 /** The remaining work of all daemons of an environment. */
 export function createBacklog({ ledger, batches, breaker, reading, hasLooked }: BacklogDeps) {
   /**
-   * How many files, orders, batches and reports are not finished. They are counted one after the other, in the order in
+   * How many files, orders and batches are not finished. They are counted one after the other, in the order in
    * which work passes on: what leaves one count meanwhile is in a later one.
    */
   async function unfinished(): Promise<number> {
     const filesAndOrders = reading() + (await ledger.unsettled());
-    return filesAndOrders + (await batches.underWay()).length + (await batches.toRefresh()).length;
+    return filesAndOrders + (await batches.underWay()).length;
   }
 
   /** Why nothing continues without a person: an operator paused delivery, the list does not show what it must, or only held batches are left. */

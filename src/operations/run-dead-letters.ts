@@ -50,9 +50,7 @@ function groupsJson(groups: ErrorGroups) {
   return byWeight(groups).map((group) => {
     const { kind, signature, code, message, count, firstAt, lastAt } = group;
     const field = fieldOf(group);
-    // A dead letter that waits in a newer batch is closed here.
-    const closed = group.closed + group.waiting;
-    const facts = { kind, signature, code, message, count, closed, firstAt, lastAt };
+    const facts = { kind, signature, code, message, count, firstAt, lastAt };
     return field === '' ? facts : { ...facts, field };
   });
 }

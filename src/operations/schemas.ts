@@ -82,7 +82,6 @@ export const batch = strict({
 });
 
 const end = { at: time, by: text, batch: text.optional(), who: text.optional() };
-const ended = strict({ ...end, file: text.optional() });
 
 const letter = {
   id: text.optional(),
@@ -116,12 +115,7 @@ const letter = {
   known: order.optional(),
   closed: strict({
     ...end,
-    waitsIn: text.optional(),
-    file: text.optional(),
-    end: ended.optional(),
-    before: ended.optional(),
-    number: text.optional(),
-    changes: list(strict({ place: text, field: text, from: text, to: text })).optional(),
+    end: strict(end).optional(),
   }).optional(),
 };
 
@@ -162,7 +156,6 @@ export const deadLetters = strict({
       field: text.optional(),
       message: text,
       count: whole,
-      closed: whole,
       firstAt: time,
       lastAt: time,
     }),

@@ -69,9 +69,6 @@ export function fileTitle({ batch, file }: { batch: string; file?: string | unde
   return file === undefined ? `batch ${batch}` : JSON.stringify(shorten(file, 80));
 }
 
-/** Files that a text names. */
-export const FILES_NAMED = 3;
-
 /** What a person has to know of a file whose content an earlier batch had. */
 export function sameContentText({
   batch,

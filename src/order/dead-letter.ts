@@ -54,9 +54,6 @@ export type CorrectionCounts = {
   outdated: number;
 };
 
-/** A value that a person changed in a row that came back. `place`: that of the row in the batch of the dead letter. */
-export type Change = { place: string; field: string; from: string; to: string };
-
 /** Who or what closed a dead letter. */
 export type End = {
   at: string;
@@ -64,24 +61,15 @@ export type End = {
   batch?: string;
   /** The person who closed it, or who submitted the file of `batch` at the admin port. */
   who?: string;
-  /** The name of the file of `waitsIn` if there is no `end`, else of `batch`. */
-  file?: string;
 };
 
-/**
- * `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there; with `waitsIn`,
- * that they came back after they were settled. `before`: how rows that waited in other batches ended before that.
- */
-export type Closed = End & { waitsIn?: string; end?: End; before?: End } & Corrected;
+/** `end`: how its rows ended under another number, in the file that brought them. */
+export type Closed = End & { end?: End };
 
-/**
- * What was changed in its rows, none if they came back as they were, absent if that is not known; and the order number
- * that they have now, where that is another one.
- */
-export type Corrected = { changes?: readonly Change[]; number?: string };
-
-/** The file in progress that brought rows of an open dead letter back, and the number of the order that they are there. */
-export type BroughtBy = { batch: string; file: string; number: string };
+/** How an order that needed a person ended; undefined while it needs one in another batch. */
+export function endOf({ end, ...first }: Closed): End | undefined {
+  return first.by === 'fixed' ? end : first;
+}
 
 /** The dead letter of `batch` that has the rows of an older one. */
 export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>;
@@ -89,32 +77,20 @@ export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'locat
 /**
  * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
  * `successor`, `batch` brought its rows and they need a person again. Closes every dead letter of the number; with
- * `kind`, or with `place` where there is no number, only that one. `again`: closes nothing, because something else had
- * settled it before `batch` brought its rows.
+ * `kind`, or with `place` where there is no number, only that one.
  */
-export type Closing = {
+export type Closing = Closed & {
   number: string;
-  at: string;
-  by: string;
-  batch?: string;
-  who?: string;
   kind?: string;
   place?: string;
   successor?: Successor;
-  again?: true;
-  waitsIn?: string;
-  file?: string;
-  end?: End;
-  before?: End;
 };
 
 /** The closings of one batch, by dead letter. */
 export type Closings = ReadonlyMap<string, Closing>;
 
 export function closingsOf(closings: readonly Closing[]): Closings {
-  return new Map(
-    closings.filter(({ again }) => !again).map((closing) => [keyOf(closing), closing]),
-  );
+  return new Map(closings.map((closing) => [keyOf(closing), closing]));
 }
 
 /** What closed a dead letter; undefined while it is open. */
@@ -130,63 +106,9 @@ export function closingFor(
   return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
 }
 
-/** What `dead-letters.json` says about a closing. */
-export function closedBy({ waitsIn, end, before, ...closing }: Closing): Closed {
-  return {
-    ...endBy(closing),
-    ...(waitsIn && { waitsIn }),
-    ...(end && { end }),
-    ...(before && { before }),
-  };
-}
-
 /** Who or what closed it, without the dead letter that it closed. */
-export function endBy({ at, by, batch, who, file }: Closing): End {
-  return {
-    at,
-    by,
-    ...(batch === undefined ? {} : { batch }),
-    ...(who === undefined ? {} : { who }),
-    ...(file === undefined ? {} : { file }),
-  };
-}
-
-/** The place of a closing that is about a file: a later file of the same name could be read. */
-const FILE = 'file';
-
-/** The closing of an unreadable file that the batch `by` replaced. */
-export function fileReplaced(by: string, at: string): Closing & { place: string } {
-  return { number: '', place: FILE, at, by: 'replaced', batch: by };
-}
-
-/** The place of a closing that is about a file: somebody removed it. */
-const REMOVED = 'file removed';
-
-/** The closing of an unreadable file that is not where it was put away any more. */
-export function fileRemoved(at: string): Closing & { place: string } {
-  return { number: '', place: REMOVED, at, by: 'removed' };
-}
-
-/** The place of a closing that closes nothing: a later file had the same content. */
-const AGAIN = 'read again';
-
-/** That the batch `by`, which began at `at`, read the content of an older one again. */
-export function fileReadAgain(by: string, at: string): Closing & { place: string } {
-  return { number: '', place: AGAIN, at, by: 'repeated', batch: by };
-}
-
-/** The batch that replaced an unreadable file or when it was removed, and the last batch that read the same content again. */
-export function laterFilesIn(closings: Closings) {
-  const removedAt = closings.get(keyOf({ number: '', place: REMOVED }))?.at;
-  const replacedBy = closings.get(keyOf({ number: '', place: FILE }))?.batch;
-  const { batch, file, at = '' } = closings.get(keyOf({ number: '', place: AGAIN })) ?? {};
-  const again =
-    batch === undefined ? undefined : { batch, ...(file === undefined ? {} : { file }), at };
-  const newer = {
-    ...(replacedBy === undefined ? {} : { replacedBy }),
-    ...(again === undefined ? {} : { repeatedBy: again }),
-  };
-  return { ...newer, removedAt };
+export function closedBy({ at, by, batch, who, end }: Closing): Closed {
+  return { at, by, ...(batch && { batch }), ...(who && { who }), ...(end && { end }) };
 }
 
 function keyOf({

@@ -17,10 +17,6 @@ export function sendCancelled(isExport: boolean): string {
     : 'To send the cancelled orders after all, drop the complete file again.';
 }
 
-/** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
-export const CORRECTED_EXPORT =
-  'have them corrected in the program that writes the export: po-sync reads its next version';
-
 /** What discarding does not do: the number is free afterwards. */
 const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too, or have it taken out of the export.';
@@ -69,29 +65,6 @@ export const ROWS_LEFT_OUT = 'rows-left-out';
 /** Code of a conflict with an order whose number is spelled in another way. */
 export const OTHER_SPELLING = 'other-spelling';
 
-/** Codes of problems whose messages name the order that was sent. */
-const SENT_AS: ReadonlySet<string> = new Set([NUMBER_KNOWN, ALREADY_CORRECTED]);
-
-/** Whether the texts of a dead letter say that its order was accepted before, with other content or another number. */
-export function isOrdered({ kind, message, problems = [] }: Ordered): boolean {
-  const texts =
-    kind === 'conflict'
-      ? [message]
-      : problems.flatMap((one) => (SENT_AS.has(one.code) ? one.message : []));
-  return texts.some(
-    (text) => ORDERED.test(text) && !text.includes('leave this row out of this order'),
-  );
-}
-
-type Ordered = {
-  kind: DeadLetterKind;
-  message: string;
-  problems?: readonly { code: string; message: string }[];
-};
-
-const ORDERED =
-  /^this number is already accepted|^the API already has this number| was already sent as /;
-
 /** What the operator does about a dead letter that is to be corrected (`correct`) or discarded, as lines. `isSent`: its number is accepted. */
 export function openSteps(
   number: string,
@@ -130,7 +103,7 @@ export function placeText({ line, pointer = '' }: Place): string {
 }
 
 /** Where corrected files belong, where no inbox is configured. */
-export const INTO_NO_INBOX =
+const INTO_NO_INBOX =
   'into an inbox (none is configured. For your operator: add a source of type inbox, or correct the orders in the dashboard)';
 
 /** Whether files can be dropped at all: a configuration may have exports only. */

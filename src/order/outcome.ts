@@ -47,16 +47,6 @@ export const KNOWN_SETTLED = 'known-settled';
  */
 export const FOUND_THERE = 'the API already had this order';
 
-/** Keeps the file that has the order of a duplicate, '' where its message names none, with its batch, '' for several of one name. */
-export function addFileOfDuplicate(
-  files: Map<string, string>,
-  { message }: Pick<OrderResult, 'message'>,
-): void {
-  const [, file = '', batch = ''] =
-    /^the same order is in "(.+)" \(batch ([\w.-]+)\)$/.exec(message) ?? [];
-  files.set(file, (files.get(file) ?? batch) === batch ? batch : '');
-}
-
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;
 

@@ -7,6 +7,9 @@ export type Place = { line: number; pointer?: string };
 /** The place of a row of a dead letter: its batch, and where the row was in the file of that batch. */
 export type FixTarget = { batch: string; place: string };
 
+/** A row as the key of a map. */
+export const targetKey = ({ batch, place }: FixTarget): string => `${batch} ${place}`;
+
 /**
  * What a person says about a record of a dead letter. `fixTarget`: the row that it corrects. `isConfirmed`: it is right as
  * it is. `held`: what was wrong with it, where nobody changed what these problems name.
@@ -67,11 +70,3 @@ export type FileShape = {
   bom?: boolean;
   newline?: '\n' | '\r\n' | '\r';
 };
-
-/** The sequence of two places in their file. */
-export function comparePlaces(one: string, other: string): number {
-  const [a, b] = [one, other].map((place) => /^line (\d{1,15})$/.exec(place)?.[1]);
-  return a === undefined || b === undefined ? POINTERS.compare(one, other) : Number(a) - Number(b);
-}
-
-const POINTERS = new Intl.Collator('en', { numeric: true });

@@ -83,7 +83,7 @@ function escapeUnits(text: string): string {
 }
 
 /** The words that follow a command with an argument. One that begins with `-` is not read as an option after `--`. */
-export function commandWords(argument: string, ...options: readonly string[]): string[] {
+function commandWords(argument: string, ...options: readonly string[]): string[] {
   return argument.startsWith('-') ? [...options, '--', argument] : [argument, ...options];
 }
 

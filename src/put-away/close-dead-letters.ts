@@ -13,8 +13,6 @@ import { discarded } from '../ledger/state-machine/decision.ts';
 import {
   type Closing,
   closedBy,
-  closingFor,
-  closingsOf,
   type DeadLetter,
   placesOf,
   type Successor,
@@ -51,14 +49,10 @@ type CameBackOf = Map<string, Map<string, CameBack>>;
 /** Dead letters remembered at a time. The list of their batch is read once for each portion. */
 const PORTION = 50_000;
 
-/** Accepted orders that are looked up together among those that were discarded. */
-const PAGE = 500;
-
 /**
  * Passes on the orders of the batch `by` and closes the old dead letters whose rows came back in it with another
  * number, or still need a person, or had no number before: the success of a number does not close those. From then on
- * the rows belong to the batch that brought them. Of those that were settled before, keeps that rows need a person
- * again, or that an order that a person discarded was accepted, also from a file that is no fix file. Can be repeated.
+ * the rows belong to the batch that brought them. Can be repeated.
  */
 export async function* closeFixed(
   deps: FixedDeps,
@@ -66,35 +60,13 @@ export async function* closeFixed(
   by: string,
 ): AsyncGenerator<ReportedOrder> {
   const close = createFixedClosing(deps, by);
-  const { orderedAgain } = createDeadLetterClosing(deps);
   const cameBack: CameBackOf = new Map();
-  const accepted: string[] = [];
-  const tell = () =>
-    orderedAgain(accepted.splice(0), { at: deps.time.now(), batch: by, outcome: 'accepted' });
   for await (const one of orders) {
     remember(cameBack, one);
-    if (isAccepted(one.result)) accepted.push(one.order.number);
     if (sizeOf(cameBack) >= PORTION) await close(cameBack);
-    if (accepted.length >= PAGE) await tell();
     yield one;
   }
   await close(cameBack);
-  await tell();
-}
-
-/** The other fix files of the batches that `own` corrects whose dead letters it closed: it says what was changed in them. */
-export async function alsoClosedBy(
-  own: string,
-  corrects: Iterable<string>,
-  batches: Batches,
-): Promise<string[]> {
-  const others = new Set<string>();
-  for (const of of corrects) {
-    for (const { successor, batch = own } of await batches.closings(of))
-      if (successor && batch !== own) others.add(batch);
-  }
-  const closed = await Promise.all([...others].map((one) => batches.closings(one)));
-  return [...others].filter((_, i) => closed[i]?.some(({ batch }) => batch === own));
 }
 
 function remember(
@@ -129,15 +101,10 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   return async (cameBack: CameBackOf): Promise<void> => {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
-      const ended = closingsOf(await batches.closings(batch));
       for await (const deadLetter of reported(batch)) {
         const now = cameBackOf(deadLetter, places);
         const next = now.find((one) => continuesIn(deadLetter, one));
-        const ordered =
-          closingFor(deadLetter, ended)?.by === 'discarded' ? now.find(isAccepted) : undefined;
         if (next !== undefined) await closeOne(deadLetter, batch, next);
-        else if (ordered !== undefined)
-          await deadLetters.cameAgain(batch, deadLetter, broughtAs(ordered));
       }
     }
     cameBack.clear();
@@ -182,10 +149,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     const brought = broughtAs(now);
     if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
     if (!isLate && now.successor === undefined) await keepOther(deadLetter, batch, now);
-    const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
-    const isClosed = result !== 'late' && result.closed > 0;
-    if (!isClosed && now.successor !== undefined)
-      await deadLetters.cameAgain(batch, deadLetter, brought);
+    if (!isLate) await deadLetters.close(batch, deadLetter, known, brought);
   }
 }
 
@@ -202,10 +166,6 @@ async function keepAsItWas(
   const knownInvalid = createKnownInvalid(store);
   await knownInvalid.corrected([owned], batches);
   if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
-}
-
-function isAccepted({ outcome }: Pick<CameBack, 'outcome'>): boolean {
-  return outcome === 'accepted';
 }
 
 /** Whether the rows of a dead letter need a person in the batch that brought them, or now belong to it. */
@@ -263,12 +223,7 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
     });
   }
 
-  /** Keeps that the batch of `by` brought rows of a dead letter that was settled before. */
-  function cameAgain(batch: string, deadLetter: DeadLetter, by: FixedBy): Promise<void> {
-    return deadLetters.cameAgain({ batch, deadLetter: idOf(deadLetter), by });
-  }
-
-  return { find, close, cameAgain, orderedAgain: deadLetters.orderedAgain };
+  return { find, close };
 }
 
 function idOf({

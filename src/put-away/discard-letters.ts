@@ -22,9 +22,7 @@ export function createDiscardLetters(deps: {
   const { batches, ledger } = deps.book;
   const closing = createDeadLetterClosing({ batches, ledger, ...store });
 
-  return async ({ of: batch, discards }: Correction, who: string): Promise<void> => {
-    if (discards.length === 0) return;
-    const wanted = new Set(discards.map((ordinal) => `${batch}-${ordinal}`));
+  async function discardIn(batch: string, wanted: ReadonlySet<string>, who: string): Promise<void> {
     const found = await batches.find(batch);
     for await (const letter of readLetters(listOf(batch, config))) {
       if (!wanted.has(letter.id ?? '')) continue;
@@ -39,5 +37,10 @@ export function createDiscardLetters(deps: {
         break;
       }
     }
+  }
+
+  return async ({ of, discards }: Correction, who: string): Promise<void> => {
+    const wanted = new Set(discards);
+    if (wanted.size > 0) for (const batch of of) await discardIn(batch, wanted, who);
   };
 }

@@ -14,16 +14,15 @@ import type { Place } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { atApiOf, writeAnswered } from '../report/answer.ts';
 import { pages } from '../report/lines.ts';
-import { hasOrders, type Report } from '../report/report.ts';
-import { type ReportedOrder, writeProgress } from '../report/write-report.ts';
+import type { Report } from '../report/report.ts';
+import type { ReportedOrder } from '../report/write-report.ts';
 import { countAdmitted } from './changed-file.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import { endAsReported, finishedReport, hasEnded } from './end-as-reported.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
 /**
- * Reports a batch whose claimed file is gone. It was put away after its complete report, whose progress may have been
- * written once more since. Otherwise the batch waits for its file, because results and fix file need it: PoSyncError
+ * Reports a batch whose claimed file is gone. It was put away after its report. Otherwise the batch waits for its file, because results and fix file need it: PoSyncError
  * `file-missing`. A person can cancel it, and the report has what the ledger knows.
  */
 export async function reportWithoutFile(
@@ -33,7 +32,7 @@ export async function reportWithoutFile(
 ): Promise<void> {
   const { config, side, store, fence } = context;
   const folder = join(config.reports.path, batch.batch);
-  if (await hasOrders(folder)) return writeProgress(folder, report, undefined, fence);
+  if ((await finishedReport(folder)) !== undefined) return;
   if (!batch.cancelled) throw fileGone(batch);
   const orders = knownOrders(batch, { ...side, store });
   const input = { folder, report: fromLedger(report), shape: undefined, orders, fence };
@@ -85,7 +84,7 @@ export function createPresenceCheck(context: SettlementContext) {
   /** The copy of an export is nobody's to read again. */
   async function endExport(batch: Batch): Promise<void> {
     if (batch.kind === 'inbox' || batch.state !== 'reading') return;
-    await batches.withLease(batch.batch, 'lease', (fence) =>
+    await batches.withLease(batch.batch, (fence) =>
       endAsReported(batch, fileGone(batch), { ...context, fence }),
     );
   }

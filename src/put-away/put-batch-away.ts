@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
-import { iso } from '../core/format.ts';
 import type { Inspection } from '../correct/inspection.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { dropCopy, settleFile } from '../intake/put-away.ts';
@@ -11,11 +10,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { batchFinished } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import type { ClaimedFile } from '../order/batch.ts';
-import { fileReplaced } from '../order/dead-letter.ts';
 import type { Fence } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
-import { filesNamed, layBeside, removeHeldPage } from '../report/beside.ts';
-import { fixFilesIn } from '../report/fix-copies.ts';
 import { type Report, readReport } from '../report/report.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
@@ -36,33 +32,25 @@ export function createPutAway({
   async function moveFile(batch: Batch, where: 'done' | 'failed'): Promise<string | undefined> {
     const source = config.sources.find(({ name }) => name === batch.source);
     if (source?.type !== 'inbox') return dropCopy(claimOf(batch)).then(() => undefined);
-    await removeHeldPage(batch.path, batch.batch);
     const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(
       unlessMissing,
     );
     if (settled === undefined) return undefined;
     await batches.putAway(batch.batch, settled);
-    const folder = join(reports, batch.batch);
-    const needsFix = (await fixFilesIn(folder)).length > 0;
-    const first = batch.repeats === undefined ? [] : [batch.repeats.batch];
-    await layBeside(settled, folder, { needsFix }, await filesNamed(first, batches));
     return settled;
   }
 
-  /** Closes the reports of unreadable files of the same source and name: this one replaced them. */
+  /** Ends unreadable files of the same source and name: this one replaced them. */
   async function closeReplaced({ batch, source, name, startedAt }: Batch): Promise<void> {
     const { redis, keys } = store;
     const waiting = Object.entries(await redis.hgetall(keys.unreadable));
     const alike = waiting.flatMap(([one, file]) =>
       file === fileOf({ source, name }) ? [one] : [],
     );
-    const closing = fileReplaced(batch, iso(clock.now()));
     for (const one of alike) {
       // The name of a batch has its time in seconds only.
       if (((await batches.find(one))?.startedAt ?? 0) >= startedAt) continue;
-      await redis.hset(keys.closed(one), closing.place, JSON.stringify(closing));
-      await redis.sadd(keys.refresh, one);
-      await redis.hdel(keys.unreadable, one);
+      await batches.replaced(one, batch);
     }
   }
 
@@ -74,11 +62,6 @@ export function createPutAway({
     if (where === 'failed')
       await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
-    await refreshCancelled(batch, store);
-    await batches.contentReadAgain(batch);
-    // Older reports name the settled file of this one, in which their rows wait.
-    const origins = await batches.origins(batch.batch);
-    if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);
     const isChecked = settledPath !== undefined && where === 'done';
     await batches.done(
       batch.batch,
@@ -114,21 +97,6 @@ async function stillOpen(
   return Math.min(needed, (await find(batch))?.open ?? needed);
 }
 
-/** Batches with cancelled orders whose reports are kept current. */
-const LATELY = 10;
-
-/** The pages of files that were cancelled lately say how many of their orders other files sent. */
-async function refreshCancelled(
-  { batch, counts }: Batch,
-  { redis, keys, time }: SettlementContext['store'],
-) {
-  const others = counts.accepted === 0 ? [] : await redis.zrange(keys.withdrawn, 0, '-1');
-  if (others.length > 0) await redis.sadd(keys.refresh, ...others);
-  if (counts.cancelled === 0) return;
-  await redis.zadd(keys.withdrawn, time.now(), batch);
-  await redis.zremrangebyrank(keys.withdrawn, 0, -LATELY - 1);
-}
-
 /** The source and name of a file, as `keys.unreadable` keeps them. */
 export function fileOf({ source, name }: Pick<Batch, 'source' | 'name'>): string {
   return JSON.stringify([source, name]);
@@ -156,6 +124,4 @@ export type SettlementContext = {
   inspections: Map<string, Inspection>;
   /** For each batch settled here, and again when its settled file was changed. `nameless`: rows without a number. */
   onSettled(batch: Batch, needPerson: number, nameless?: number): void;
-  /** For each batch whose file is read here. */
-  onTaken?: ((batch: string) => void) | undefined;
 };

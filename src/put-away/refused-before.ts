@@ -40,11 +40,16 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
       corrected: string,
       wanted: ReadonlyMap<string, string | undefined>,
     ): Promise<void> {
-      let batch = await batches.find(corrected);
-      for (let step = 0; step < MOST_STEPS && reads < MOST_READS; step += 1) {
-        const correction = batch && (await keptCorrection(batch.batch, config));
-        batch = correction && (await batches.find(correction.of));
-        if (batch === undefined) return;
+      const trail = [corrected];
+      for (
+        let step = 0;
+        step < trail.length && step < MOST_STEPS && reads < MOST_READS;
+        step += 1
+      ) {
+        const name = trail[step] ?? '';
+        trail.push(...((await keptCorrection(name, config))?.of ?? []));
+        const batch = step > 0 && (await batches.find(name));
+        if (!batch) continue;
         reads += 1;
         const closings = closingsOf(await batches.closings(batch.batch));
         for await (const letter of readDeadLetters(join(config.reports.path, batch.batch))) {

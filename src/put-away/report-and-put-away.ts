@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
@@ -15,10 +14,10 @@ import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
-import { fileWaitJson } from '../wording/file-wait.ts';
+import type { PageLinks } from '../report/page/html.ts';
+import { EXPORT_REMEDY, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
-import { alsoClosedBy, closeFixed } from './close-dead-letters.ts';
+import { closeFixed } from './close-dead-letters.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
@@ -28,11 +27,11 @@ import { joined, ordersOf } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
-  const { config, store, side, clock, fence } = context;
+  const { config, store, side, fence } = context;
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
-  const reportOf = createReportOfBatch({ breaker, config, clock, store });
+  const reportOf = createReportOfBatch({ breaker, config, store });
   // A report that expired has no dead letters to close; the batch that names it still ends.
   const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
@@ -41,20 +40,16 @@ export function createReportAndPutAway(context: SettlementContext) {
     const unreadable = batch.unreadable ?? (await findChange(batch, context));
     if (unreadable !== undefined) return settleChanged({ ...batch, unreadable }, unreadable);
     const folder = join(reports, batch.batch);
-    const report = await reportOf(batch, 'finished');
+    const report = await reportOf(batch, batch.cancelled ? 'cancelled' : 'finished');
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
-      const corrects = new Set<string>();
-      const { orders: found, leftOut } = await ordersOf(
-        { ...batch, path: claim.path },
-        corrects,
-        context,
-      );
+      const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, context);
       const orders = closeFixed(fixedDeps, found, batch.batch);
       const { inspection } = batch;
       const input = {
         folder,
         report,
+        links: linksOf(batch, config),
         shape: inspection?.shape,
         orders,
         leftOut,
@@ -62,10 +57,6 @@ export function createReportAndPutAway(context: SettlementContext) {
         fence,
       };
       await writeAnswered(input, config);
-      // Their reports say what was corrected, and are written again when this file is put away.
-      if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
-      const others = await alsoClosedBy(batch.batch, corrects, batches);
-      if (others.length > 0) await store.redis.sadd(store.keys.refresh, ...others);
     } else if (await hasEnded(batch, config, { otherwise: !batch.cancelled })) {
       // Redis has forgotten outcomes that the report has, or what a person did since: it was stopped because of that.
       return void (await endAsReported(batch, fileGone(batch), context));
@@ -91,7 +82,8 @@ export function createReportAndPutAway(context: SettlementContext) {
       );
       const identity = await identityOf(batch, context);
       const shape = original?.shape;
-      const input = { folder, report: { ...report, ...identity }, shape, orders, fence };
+      const links = linksOf(batch, config);
+      const input = { folder, report: { ...report, ...identity }, links, shape, orders, fence };
       await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config);
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
@@ -121,7 +113,8 @@ function createSettleUnreadable(context: SettlementContext, { reportOf, putAway 
   async function settleTurnedAway(batch: Batch, found: TurnedAway): Promise<string> {
     const report = { ...(await reportOf(batch, 'unreadable')), ...found };
     const folder = join(config.reports.path, batch.batch);
-    const input = { folder, report, shape: undefined, orders: nothing(), fence };
+    const links = linksOf(batch, config);
+    const input = { folder, report, links, shape: undefined, orders: nothing(), fence };
     await writeAnswered(input, config);
     await putAway(batch, 'failed', 1);
     return found.sha256;
@@ -172,7 +165,7 @@ function errorOf(
   { kind }: Batch,
 ): NonNullable<Report['error']> {
   const { line, column } = facts;
-  const remedy = kind === 'export' ? exportRemedy(own) : own;
+  const remedy = kind === 'export' ? EXPORT_REMEDY : own;
   return {
     code,
     message,
@@ -213,18 +206,14 @@ async function identityOf(
 type ReportDeps = {
   breaker: CircuitBreaker;
   config: Config;
-  clock: Clock;
   store: Pick<Store, 'redis' | 'keys'>;
 };
 
 /** Builds the step that turns a batch into its `report.json`. */
-function createReportOfBatch({ breaker, config, clock, store }: ReportDeps) {
+function createReportOfBatch({ breaker, config, store }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
-    const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
-    const inbox = inboxFor(batch, config);
-    const help = helpAddress(config);
-    const ended = state === 'finished' || state === 'unreadable';
-    const pauses = await breaker.during(startedAt, ended ? lastAt : clock.now());
+    const { inspection, counts, startedAt, lastAt, cancelledBy } = batch;
+    const pauses = await breaker.during(startedAt, lastAt);
     return {
       version: 1,
       batch: batch.batch,
@@ -242,19 +231,17 @@ function createReportOfBatch({ breaker, config, clock, store }: ReportDeps) {
       ...(inspection?.shape.items && { items: inspection.shape.items }),
       ...(inspection?.mapping !== undefined && { mapping: inspection.mapping }),
       startedAt: iso(startedAt),
-      finishedAt: ended ? iso(lastAt) : null,
+      finishedAt: iso(lastAt),
       state,
-      ...(state === 'waiting' && held ? { waits: fileWaitJson(held) } : {}),
       ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
-      ...(repeats && {
-        repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) },
-      }),
-      counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
+      counts: {
+        records: inspection?.records ?? 0,
+        orders: totalOrders(batch) ?? 0,
+        skipped: inspection?.skipped ?? 0,
+        ...counts,
+      },
       ...(inspection?.corrections && { corrections: inspection.corrections }),
-      ...(inbox === undefined ? {} : { inbox }),
-      ...(help === undefined ? {} : { help }),
-      open: batch.open,
-      warnings: [...(ended ? await sentBefore(batch, store) : []), ...(inspection?.warnings ?? [])],
+      warnings: [...(await sentBefore(batch, store)), ...(inspection?.warnings ?? [])],
       pauses: pauses.map(({ reason, from, to }) => ({
         reason,
         from: iso(from),
@@ -281,8 +268,9 @@ async function sentBefore(
   ];
 }
 
-/** The inbox of the batch's own source; for an export, the first inbox of the environment. */
-function inboxFor({ source }: Batch, { sources }: Config): string | undefined {
-  const inboxes = sources.filter(({ type }) => type === 'inbox');
-  return (inboxes.find(({ name }) => name === source) ?? inboxes[0])?.path;
+/** Where the page refers to: the inbox of the batch's own source; for an export, the first one of the environment. */
+function linksOf({ source }: Batch, config: Config): PageLinks {
+  const inboxes = config.sources.filter(({ type }) => type === 'inbox');
+  const inbox = inboxes.find(({ name }) => name === source) ?? inboxes[0];
+  return { help: helpAddress(config), inbox: inbox?.path };
 }

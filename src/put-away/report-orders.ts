@@ -1,7 +1,7 @@
 import { otherTitle } from '../admit/plan.ts';
 import { iso } from '../core/format.ts';
 import type { Inspection } from '../correct/inspection.ts';
-import { type Correction, inspectAs, keptCorrection } from '../correct/read-as.ts';
+import { inspectAs } from '../correct/read-as.ts';
 import { readOrders } from '../correct/read-orders.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
@@ -20,7 +20,6 @@ import {
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { atApiOf } from '../report/answer.ts';
-import { correctionOf } from '../report/corrections.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
@@ -45,19 +44,17 @@ type Deps = Parameters<typeof createOwners>[1] & {
 };
 
 /**
- * The orders of a file that could be read, with their results. `corrects` gets the batches that a fix file corrects. After the
- * last order, `leftOut` finds those that `skip` left out although they were sent.
+ * The orders of a file that could be read, with their results. After the last order, `leftOut` finds those that `skip` left
+ * out although they were sent.
  */
-export async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
+export async function ordersOf(batch: Batch, context: SettlementContext) {
   const { config, inspections, side } = context;
   const inspection =
     inspections.get(batch.batch) ?? (await inspectAs(batch, { config, ...side })).inspection;
-  const correction = inspection.isFixFile && (await keptCorrection(batch.batch, config));
   const watch = watchLeftOut(side.ledger);
   const read = readOrders(batch.path, inspection, { onLeftOut: watch.add });
-  const orders = joined(without(read, watch), batch, context);
   return {
-    orders: correction ? withCorrections(orders, correction, corrects) : orders,
+    orders: joined(without(read, watch), batch, context),
     leftOut: () => findLeftOut(watch, batch, inspection, context),
   };
 }
@@ -112,19 +109,6 @@ async function findLeftOut(
   const warnings = new Set([...leftOutTexts(found), ...inspection.warnings]);
   await side.batches.inspected(name, { ...inspection, warnings: [...warnings] });
   return found;
-}
-
-/** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */
-async function* withCorrections(
-  orders: AsyncIterable<ReportedOrder>,
-  correction: Correction,
-  corrects: Set<string>,
-): AsyncGenerator<ReportedOrder> {
-  for await (const one of orders) {
-    const corrected = correctionOf(one.order, correction);
-    if (corrected !== undefined) corrects.add(corrected.batch);
-    yield corrected === undefined ? one : { ...one, corrected };
-  }
 }
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */

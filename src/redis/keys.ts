@@ -58,10 +58,6 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     doubt: `${prefix}:doubt`,
     /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
-    /** Hash: order numbers with a dead letter that a person discarded, until a file brings the order again. */
-    discarded: `${prefix}:discarded`,
-    /** Set: the batches of these dead letters. */
-    discardedIn: (number: string) => `${prefix}:x:${number}`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
     /** Hash: key and content of an order as a file had it → the orders that a person made of it, under other numbers. */
@@ -79,16 +75,15 @@ function batchKeys(prefix: string) {
     counted: (batch: string) => `${prefix}:b:${batch}:counted`,
     /** Hash: ordinal → result of an order that did not simply succeed. */
     results: (batch: string) => `${prefix}:b:${batch}:results`,
-    /** Hash: ordinal → how its dead letter was closed; `again …` → which batch brought settled rows; `read again`, `file`. */
+    /** Hash: ordinal → how its dead letter was closed. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
     /** Hash: which order each row of its dead letters became, and which row of an earlier batch each row was first. */
     corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,
-    /** Set: older batches whose dead letters need a person again in this one. */
-    cameFrom: (batch: string) => `${prefix}:b:${batch}:came-from`,
     /** Hash: source and SHA-256 of a content → the first batch that read it, as long as its report is kept. */
     contents: `${prefix}:contents`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
-    reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
+    /** Of the daemon that writes the folders `open`. */
+    openLease: `${prefix}:open:lease`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
     unreadable: `${prefix}:unreadable`,
     /** Hash: an order of a batch that a person discarded while it was in progress → when and by whom. */
@@ -106,10 +101,6 @@ function batchKeys(prefix: string) {
     finished: `${prefix}:finished`,
     /** Stream: batches that began, changed their state or were forgotten, and dead letters that were closed. */
     changes: `${prefix}:changes`,
-    /** Set of settled batches whose dead letters changed, so that their reports are written again. */
-    refresh: `${prefix}:refresh`,
-    /** Sorted set of batches with cancelled orders, by when they were put away; the newest ten. */
-    withdrawn: `${prefix}:withdrawn`,
     /** Sorted set: `n/batch`, the nth check of its settled file for changes → when it is due. */
     fileChecks: `${prefix}:file-checks`,
     /** The batch whose file was put away at this path last; expires. */

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { type BroughtBy, type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
+import { type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import {
   firstItems,
@@ -16,10 +15,10 @@ import {
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { firstOf, shorten } from '../order/text.ts';
-import { pages, readText, splitLines } from './lines.ts';
+import { readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
-const PAGE = 500;
+const _PAGE = 500;
 
 /** The dead letter of an order that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
 export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
@@ -118,19 +117,6 @@ export function withLastAnswer<Letter extends DeadLetter>(
     attempts,
     lastAt,
   } as Letter;
-}
-
-/** The dead letters of a batch, each with the last answer that the ledger knows. */
-export async function* withLastAnswers(
-  letters: AsyncIterable<DeadLetter>,
-  batch: string,
-  lookup?: Ledger['lookup'],
-) {
-  for await (const page of pages(letters, PAGE)) {
-    const known =
-      (await lookup?.(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber))) ?? [];
-    yield* page.map((letter, i) => withLastAnswer(letter, batch, known[i]));
-  }
 }
 
 /** The step that found out that an order needs a person. */
@@ -245,14 +231,11 @@ export type AffectedOrder = {
   knownItems: readonly string[];
   /** The first items of an order that is not compared with another, in the order of the file, or as far as they were read. */
   ownItems: string;
-  closed: DeadLetter['closed'];
-  /** The file in progress that brought it back. */
-  brought?: BroughtBy;
 };
 
 /** An order of a group as the page shows it. */
 export function affected(deadLetter: DeadLetter): AffectedOrder {
-  const { location, purchaseOrderNumber, problems, closed, known, payload, itemsRead, articles } =
+  const { location, purchaseOrderNumber, problems, known, payload, itemsRead, articles } =
     deadLetter;
   const problem = problems?.[0];
   return {
@@ -266,6 +249,5 @@ export function affected(deadLetter: DeadLetter): AffectedOrder {
     items: known === undefined ? [] : itemTexts(itemsIn(payload)),
     knownItems: known === undefined ? [] : itemTexts(known.items),
     ownItems: known ? '' : firstItems(itemsIn(payload)) || firstOf(itemsRead ?? articles),
-    closed,
   };
 }

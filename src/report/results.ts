@@ -1,16 +1,9 @@
 import { join } from 'node:path';
 import { counted, orders } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { FILES_NAMED } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
-import {
-  addFileOfDuplicate,
-  DUPLICATE,
-  KNOWN_INVALID,
-  type OrderResult,
-  OUTCOMES,
-} from '../order/outcome.ts';
+import { DUPLICATE, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
@@ -71,16 +64,6 @@ function resultOf([line, number = '', word, attempts, at = '', code = '', messag
     code,
     message,
   };
-}
-
-/** Counts a duplicate of an ordered one, and keeps one file more than a report names. */
-export function addSame(
-  before: { same: number; files: Map<string, string> },
-  result: OrderResult,
-): void {
-  if (result.code !== DUPLICATE) return;
-  before.same += 1;
-  if (before.files.size <= FILES_NAMED) addFileOfDuplicate(before.files, result);
 }
 
 /**

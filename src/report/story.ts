@@ -1,8 +1,5 @@
 import { counted, orders } from '../core/format.ts';
-import { FILES_NAMED } from '../order/batch.ts';
-import { endOf } from '../order/closing-text.ts';
-import { type BroughtBy, type DeadLetter, errorLine } from '../order/dead-letter.ts';
-import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
+import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { itemsIn } from '../order/order.ts';
 import {
   type DeadLetterKind,
@@ -10,9 +7,8 @@ import {
   type OrderResult,
   type Outcome,
 } from '../order/outcome.ts';
-import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
-import { addSame, NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
+import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -24,41 +20,16 @@ export type Story = {
   open: number;
   /** How many of them are rows without an order number. */
   nameless: number;
-  /**
-   * How many orders came back and need a person in a newer batch, by batch. `nameless`: how many of them are rows without
-   * an order number; `settled`: how many were settled before, and `accepted`; `file`: the name of its file, if known.
-   */
-  waiting: Map<string, Waiting>;
-  /** How many open ones a file in progress brought back as orders, by its batch; not in `open`. `file`: its name. */
-  brought: Map<string, { count: number; nameless: number; file: string }>;
-  later: Later;
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
   shownBefore: ShownBefore;
-  /** How many of its cancelled orders were accepted in another file since, as far as that is known. */
-  sentElsewhere: number;
-};
-
-type Waiting = {
-  count: number;
-  nameless: number;
-  settled: number;
-  accepted: number;
-  file: string | undefined;
 };
 
 /** A story of a batch without orders. */
-export function newStory(batch?: string): Story {
-  const none = {
-    listed: 0,
-    open: 0,
-    nameless: 0,
-    shownBefore: NONE_SHOWN_BEFORE,
-    sentElsewhere: 0,
-  };
-  const maps = { waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
-  return { ...none, ...maps, later: noneLater(batch), firstAt: undefined };
+export function newStory(): Story {
+  const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE };
+  return { ...none, groups: new Map(), settled: new Map(), firstAt: undefined };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -75,47 +46,23 @@ export function addOrder(
 const NUMBERS = 2_000;
 
 /** Adds the time of an outcome, and its number where no person is needed. */
-export function addResult(story: Story, result: OrderResult): void {
+function addResult(story: Story, result: OrderResult): void {
   const { at, outcome, purchaseOrderNumber } = result;
   story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
   story.shownBefore = withResult(story.shownBefore, result);
-  addSame(story.later.before, result);
   if (needsPerson(outcome)) return;
   const numbers = story.settled.get(outcome) ?? [];
   if (numbers.length < NUMBERS) numbers.push(purchaseOrderNumber);
   story.settled.set(outcome, numbers);
 }
 
-/** Adds a dead letter. `by`: the file in progress that brought it back. */
-export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: BroughtBy): void {
-  addError(story.groups, deadLetter, by);
-  const { closed } = deadLetter;
-  addLater(story.later, deadLetter, isNameless(deadLetter));
-  if (by !== undefined) addBrought(story, deadLetter, by);
-  else if (closed === undefined) story.open += 1;
-  if (by === undefined && closed === undefined && isNameless(deadLetter)) story.nameless += 1;
-  if (closed?.waitsIn === undefined) return;
-  const one = story.waiting.get(closed.waitsIn) ?? {
-    count: 0,
-    nameless: 0,
-    settled: 0,
-    accepted: 0,
-  };
-  const nameless = one.nameless + Number(isNameless(deadLetter));
-  const settled = one.settled + Number((closed.before ?? closed.end) !== undefined);
-  const accepted = one.accepted + Number(endOf(closed) !== undefined);
-  const { file } = closed.end ?? closed;
-  story.waiting.set(closed.waitsIn, { count: one.count + 1, nameless, settled, accepted, file });
-}
-
-function addBrought({ brought }: Story, deadLetter: DeadLetter, { batch, file }: BroughtBy): void {
-  const { count, nameless } = brought.get(batch) ?? { count: 0, nameless: 0 };
-  brought.set(batch, {
-    count: count + 1,
-    nameless: nameless + Number(isNameless(deadLetter)),
-    file,
-  });
+/** Adds a dead letter. */
+function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
+  addError(story.groups, deadLetter);
+  if (deadLetter.closed !== undefined) return;
+  story.open += 1;
+  story.nameless += Number(isNameless(deadLetter));
 }
 
 /** The dead letters of one kind and signature: their first and last time, and the first orders among them. */
@@ -127,15 +74,6 @@ export type ErrorGroup = {
   count: number;
   /** How many of them have no order number. */
   nameless: number;
-  /** How many of them were settled since. */
-  closed: number;
-  /** How many of the open ones have a number that is accepted or in progress already. */
-  taken: number;
-  /** How many of the open ones are rows without a number that an order of another file may have already. */
-  takenRows: number;
-  /** How many of them came back and need a person in a newer batch, or are in progress there (`brought`). */
-  waiting: number;
-  brought: number;
   firstAt: string;
   lastAt: string;
   orders: AffectedOrder[];
@@ -152,30 +90,20 @@ const ORDERS_SHOWN = 50;
 const MOST_GROUPS = 200;
 
 /** Adds a dead letter to the group of its kind and signature. */
-export function addError(groups: ErrorGroups, deadLetter: DeadLetter, by?: BroughtBy): void {
+export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   const group = groupOf(groups, deadLetter);
   group.count += 1;
   if (isNameless(deadLetter)) group.nameless += 1;
-  group.brought += Number(by !== undefined);
-  if (deadLetter.closed?.waitsIn !== undefined || by !== undefined) group.waiting += 1;
-  else if (deadLetter.closed !== undefined) group.closed += 1;
-  else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
-  else if (deadLetter.problems?.some(({ code }) => code === ROW_KNOWN)) group.takenRows += 1;
   if (seenFrom(deadLetter) < group.firstAt) group.firstAt = seenFrom(deadLetter);
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
-  keepInOrder(group.orders, deadLetter, by);
+  keepInOrder(group.orders, deadLetter);
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
 }
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
-function keepInOrder(
-  orders: AffectedOrder[],
-  deadLetter: DeadLetter,
-  by: BroughtBy | undefined,
-): void {
+function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter): void {
   const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
-  if (at < ORDERS_SHOWN)
-    orders.splice(at, 0, { ...affected(deadLetter), ...(by && { brought: by }) });
+  if (at < ORDERS_SHOWN) orders.splice(at, 0, affected(deadLetter));
   if (orders.length > ORDERS_SHOWN) orders.pop();
 }
 
@@ -199,45 +127,9 @@ export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count || lineOf(a) - lineOf(b));
 }
 
-/** One of the counts of a group, of all groups of a kind. */
-export function sumOf(
-  groups: ErrorGroups,
-  kind: DeadLetterKind,
-  of: 'nameless' | 'closed' | 'taken' | 'takenRows',
-): number {
-  return [...groups.values()].reduce(
-    (sum, group) => (group.kind === kind ? sum + group[of] : sum),
-    0,
-  );
-}
-
-/** The orders that came back and need a person in a newer batch, with the newest of these; undefined if there are none. */
-export function elsewhereOf({ waiting }: Story): Elsewhere | undefined {
-  if (waiting.size === 0) return undefined;
-  const batches = [...waiting].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, FILES_NAMED);
-  const named = batches.map(([batch, { file }]) => ({
-    batch,
-    ...(file !== undefined && { file }),
-  }));
-  const { count: all, nameless } = summed(waiting);
-  const accepted = waiting.values().reduce((sum, one) => sum + one.accepted, 0);
-  return { orders: all, nameless, accepted, batches: named };
-}
-
-/** In `report.json`: `accepted` of these orders were, before they came back. */
-export type Elsewhere = Pick<Waiting, 'nameless' | 'accepted'> & {
-  orders: number;
-  batches: Named[];
-};
-type Named = { batch: string; file?: string };
-
-/** How many a file in progress brought back. */
-export const broughtOf = ({ brought }: Pick<Story, 'brought'>) => summed(brought);
-
-function summed(batches: ReadonlyMap<string, { count: number; nameless: number }>) {
-  const total = (name: 'count' | 'nameless') =>
-    batches.values().reduce((sum, one) => sum + one[name], 0);
-  return { count: total('count'), nameless: total('nameless') };
+/** How many rows without an order number all groups of a kind have. */
+export function namelessOf(groups: ErrorGroups, kind: DeadLetterKind): number {
+  return [...groups.values()].reduce((sum, one) => sum + (one.kind === kind ? one.nameless : 0), 0);
 }
 
 /** How many dead letters are rows without an order number, also those that were settled since. */
@@ -290,15 +182,6 @@ function emptyGroup(
   sample: { signature: string; code: string; message: string },
 ): ErrorGroup {
   const { kind, lastAt } = deadLetter;
-  const none = {
-    count: 0,
-    nameless: 0,
-    closed: 0,
-    taken: 0,
-    takenRows: 0,
-    waiting: 0,
-    brought: 0,
-    orders: [],
-  };
-  return { kind, ...sample, ...none, articles: new Map(), firstAt: seenFrom(deadLetter), lastAt };
+  const none = { count: 0, nameless: 0, orders: [], articles: new Map() };
+  return { kind, ...sample, ...none, firstAt: seenFrom(deadLetter), lastAt };
 }

@@ -1,23 +1,19 @@
-import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { openFolder } from '../core/folder.ts';
+import { join } from 'node:path';
 import { FIX_WORKBOOK, fixWorkbook } from '../correct/fix-workbook.ts';
 import { letterRows } from '../correct/letter-rows.ts';
 import { readLetters } from '../correct/read-as.ts';
-import { FILES_NAMED } from '../order/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileShape } from '../order/record.ts';
 import type { Fence } from '../redis/lease.ts';
-import { CORRECTIONS, type CorrectedOrder } from './corrected-places.ts';
-import type { Later } from './corrections.ts';
 import { createList } from './dead-letters.ts';
-import { makeFolder, written } from './disk.ts';
-import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
+import { makeFolder } from './disk.ts';
+import { clearDrafts, type Draft, openDraft } from './draft.ts';
 import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
+import type { PageLinks } from './page/html.ts';
 import { reportPage } from './page/report-page.ts';
-import { type Report, reportJson } from './report.ts';
+import { type Report, readReport, reportJson } from './report.ts';
 import {
   KEPT_ITEMS,
   type KeptOrder,
@@ -28,15 +24,11 @@ import {
 } from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
-/**
- * An order of the batch with its result; `deadLetter` where it needs, or needed, a person; `corrected` where its rows
- * came back in a fix file.
- */
+/** An order of the batch with its result; `deadLetter` where it needs, or needed, a person. */
 export type ReportedOrder = {
   order: CheckedOrder;
   result: OrderResult;
   deadLetter?: DeadLetter;
-  corrected?: CorrectedOrder;
   /** Whether the API has an order with its number now, as far as the ledger knows. */
   atApi?: 'yes' | 'no' | 'unknown';
 };
@@ -49,6 +41,7 @@ export type ReportInput = {
   shape: FileShape | undefined;
   /** Read once, in the order of the file. Its errors are passed on unchanged. */
   orders: AsyncIterable<ReportedOrder>;
+  links?: PageLinks;
   /** Called after the last order: what `skip` left out although it was sent. */
   leftOut?: () => Promise<LeftOutOrders | undefined>;
   /** Of the lease with which it is written. */
@@ -60,11 +53,12 @@ export type ReportInput = {
 /**
  * Writes the files of a batch (docs/reports.md), each complete or not at all, and `report.json` last: when
  * it says `finished`, the others are there. No file is replaced before all are on the disk. Memory does not grow with
- * the orders, and a repeated call replaces an earlier one. Returns whether there is a fix file.
+ * the orders. A call that was interrupted is repeated; a report that is there never changes: its orders are only passed on.
  * Throws `report-not-written` with the path.
  */
-export async function writeReport(input: ReportInput): Promise<{ needsFix: boolean }> {
+export async function writeReport(input: ReportInput): Promise<void> {
   const { folder, report, shape, orders, fence } = input;
+  if ((await readReport(folder).catch(() => undefined)) !== undefined) return drain(orders);
   await makeFolder(folder);
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> =>
@@ -72,44 +66,31 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
 
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
-  const corrections = await draft(CORRECTIONS);
   const kept = input.keepsItems ? await draft(KEPT_ITEMS) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const { story, corrected, keeps } = await writeOrders(orders, {
-    batch: report.batch,
-    results,
-    deadLetters,
-    corrections,
-    kept,
-    shape,
-  });
+  const files = { batch: report.batch, results, deadLetters, kept, shape };
+  const { story, keeps } = await writeOrders(orders, files);
   await deadLetters.seal();
   const fix = story.open > 0 && shape ? await draft(FIX_WORKBOOK) : undefined;
   if (fix && shape) await writeFix(fix, deadLetters, shape);
-  const fixes = fix ? [fix] : [];
   const complete = withStory(report, story, await input.leftOut?.());
   await page.write(
-    reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }),
+    reportPage({ report: complete, story, hasFix: fix !== undefined, ...input.links }),
   );
   await summary.write(reportJson(complete));
 
-  const files = [
-    results,
-    deadLetters,
-    ...(corrected > 0 ? [corrections] : []),
-    ...(kept && keeps ? [kept] : []),
-    ...fixes,
-    page,
-    summary,
-  ];
-  for (const file of files) await file.seal();
+  const all = [results, deadLetters, ...(keeps ? [kept] : []), fix, page, summary];
+  const written = all.filter((file) => file !== undefined);
+  for (const file of written) await file.seal();
   await fence?.();
-  if (!fix) await removeFixFile(folder);
-  for (const file of files) await file.publish();
-  return { needsFix: fixes.length > 0 };
+  for (const file of written) await file.publish();
+}
+
+async function drain(orders: AsyncIterable<ReportedOrder>): Promise<void> {
+  for await (const _ of orders);
 }
 
 /** The report with what only its orders say. A step that is repeated after a crash may have stored some of these warnings. */
@@ -117,38 +98,16 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
   const nameless = allNameless(story);
   const found = [...shownBeforeTexts(story.shownBefore), ...(leftOut ? leftOutTexts(leftOut) : [])];
   const warnings = [...new Set([...found, ...report.warnings])];
-  const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
   return {
     ...report,
-    ...sent,
     ...(nameless === 0 ? {} : { nameless }),
     ...(leftOut && { leftOut }),
     warnings,
   };
 }
 
-/** What `report.json` says of orders that were accepted later, or ordered before. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
-export function sentFacts(
-  { orders, of, rows, elsewhere, discarded, before }: Later,
-  listed: number,
-  duplicates: number,
-) {
-  const ofRows = [...rows].filter((one) => !of.has(one)).length;
-  const all = orders + ofRows;
-  const { same, other, files } = before;
-  const areFew = files.size > 0 && files.size <= FILES_NAMED && !files.has('');
-  const named = areFew && { files: [...files.keys()], batches: [...files.values()] };
-  const orderedBefore = duplicates + other > 0 ? { same, other, ...named } : undefined;
-  return {
-    acceptedLater: all > 0 ? { orders: all, ofRows } : undefined,
-    acceptedElsewhere: elsewhere || undefined,
-    discarded: discarded || undefined,
-    ...(listed > 0 && { orderedBefore }),
-  };
-}
-
 /** Writes the open dead letters of a sealed list into the fix file. */
-export async function writeFix(
+async function writeFix(
   fix: Draft,
   deadLetters: Draft,
   shape: Pick<FileShape, 'header' | 'items'>,
@@ -157,46 +116,25 @@ export async function writeFix(
     for await (const letter of readLetters(deadLetters.temporary))
       if (letter.closed === undefined && letter.rows !== undefined) yield letter;
   }
-  for await (const piece of fixWorkbook(open, shape)) await fix.write(piece);
-}
-
-/**
- * Writes the progress of a batch: `report.json` and the page, each complete or not at all. Leaves the page of a
- * finished batch as it is. `story`: what is known of its dead letters. Throws `report-not-written`.
- */
-export async function writeProgress(
-  folder: string,
-  report: Report,
-  story: Story = newStory(),
-  fence?: Fence,
-): Promise<void> {
-  await makeFolder(folder);
-  if (report.finishedAt === null) {
-    const page = reportPage({ report, story, fixFiles: [] });
-    await writeFileWhole(join(folder, 'report.html'), [page], fence);
-  }
-  await writeFileWhole(join(folder, 'report.json'), [reportJson(report)], fence);
+  for await (const piece of fixWorkbook([{ letters: open, shape }])) await fix.write(piece);
 }
 
 type OrderFiles = {
   batch: string;
   results: Draft;
   deadLetters: Draft;
-  corrections: Draft;
   kept: Draft | undefined;
   shape: FileShape | undefined;
 };
 
-/** `corrected`: how many orders have rows that came back; `keeps`: whether items were kept. */
+/** `keeps`: whether items were kept. */
 async function writeOrders(
   orders: AsyncIterable<ReportedOrder>,
-  files: OrderFiles,
-): Promise<{ story: Story; corrected: number; keeps: boolean }> {
-  const { batch, results, deadLetters, corrections, kept, shape } = files;
-  const story = newStory(batch);
-  const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
+  { batch, results, deadLetters, kept, shape }: OrderFiles,
+): Promise<{ story: Story; keeps: boolean }> {
+  const story = newStory();
+  const list = createList<DeadLetter>();
   const keptList = createList<KeptOrder>();
-  let corrected = 0;
   let keeps = false;
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
@@ -207,26 +145,15 @@ async function writeOrders(
 
   await results.write(RESULTS_HEADER);
   for await (const reported of orders) {
-    const { order, result, deadLetter, corrected: correction } = reported;
+    const { order, result, deadLetter } = reported;
     const brought = kept && keptOrder(order, result);
     addOrder(story, result, deadLetter);
     await results.write(resultLine(result));
-    if (correction !== undefined) await corrections.write(correctionList.entry(correction));
-    if (correction !== undefined) corrected += 1;
     if (brought !== undefined) await kept?.write(keptList.entry(brought));
     keeps ||= brought !== undefined;
     await writeLetter(reported);
   }
   await deadLetters.write(list.closing());
-  await corrections.write(correctionList.closing());
   await kept?.write(keptList.closing());
-  return { story, corrected, keeps };
-}
-
-/** Removes the fix file of an earlier report. */
-export async function removeFixFile(folder: string): Promise<void> {
-  await using opened = await written(folder, () => openFolder(folder));
-  await written(join(folder, FIX_WORKBOOK), () =>
-    rm(join(opened.path, FIX_WORKBOOK), { force: true }),
-  );
+  return { story, keeps };
 }

@@ -47,9 +47,7 @@ export function fileWaitText(wait: FileWait): string {
   }
 }
 
-/** Why a file waits, in reports and in JSON output; `message` is the sentence for people. */
-export type FileWaitJson = ReturnType<typeof fileWaitJson>;
-
+/** Why a file waits, in JSON output; `message` is the sentence for people. */
 export function fileWaitJson(waits: Waits) {
   const { code, facts, since } = waits;
   return { code, facts, message: fileWaitText(waits), since: iso(since) };

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { openFixPlace } from '../support/fix-as-text.ts';
@@ -261,96 +259,6 @@ it('a correction that came second shows neither the refused values as sent, nor 
   }
 });
 
-it('a row without a number is not open in its report while the fix file that made it an order is in progress', async () => {
-  const { batch = '' } =
-    [
-      ...(await drop('week.csv', sheet('PO-31,NEW,A,1', ',NEW,KB-R,4', 'PO-32,NEW,A,1'))).values(),
-    ][0] ?? {};
-  const report = () => readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
-  expect(textOf(await report())).toContain('need you');
-  await waiting(batch, 'week.fix.xlsx', 'PO-33', (text) =>
-    text.replace(/^,NEW,KB-R/m, 'PO-33,NEW,KB-R'),
-  );
-  const said = await until('the report', async () => {
-    const text = textOf(await report());
-    return text.includes('being corrected') && text;
-  });
-  expect(said).toMatch(/Nothing needs you now/);
-  expect(said).toMatch(
-    /2 orders and 1 row without an order number are being corrected in "week\.fix\.xlsx", which is not finished yet/,
-  );
-  expect(said).toMatch(/being corrected in week\.fix\.xlsx \(batch \S+\) as PO-33/);
-  expect(await report()).toMatch(
-    /<span class="tag calm">invalid<\/span> <span class="tag calm">all being corrected</,
-  );
-  expect(said).not.toMatch(/as PO-3[12]/);
-  expect(said).not.toMatch(/Correct \d|Enter the order number in every row/);
-  await place.run(['resume']);
-  const end = await until('the end', async () => {
-    const text = textOf(await report());
-    return text.includes('Nothing here needs you') && text;
-  });
-  // The row became a separate order.
-  expect(end).toContain('All 3 orders went out after corrections.');
-  const page = textOf((await person.page(`/batches/${batch}`)).text);
-  expect(page).toContain('All 3 orders went out after corrections.');
-  expect(page).toMatch(/settled since: accepted in week\.fix\.xlsx/);
-  const { counts, acceptedLater } = JSON.parse(
-    await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'),
-  );
-  expect([counts.accepted, acceptedLater]).toEqual([0, { orders: 3, ofRows: 1 }]);
-});
-
-it('an order that a correction of another file sends does not count as one that went out from this file', async () => {
-  const { id = '', batch = '' } =
-    (await drop('w48.csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1'))).get('PO-41') ?? {};
-  const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
-  await place.run(['pause', '--reason', 'stock-taking']);
-  const values = {
-    'v.0.0': 'PO-41',
-    'v.0.1': 'NEW',
-    'v.0.2': 'A',
-    'v.0.3': '7',
-    revision: String(rows['revision']),
-  };
-  await person.submit(`${pathOf(id)}/fix`, { ...values, do: 'send' });
-  await until(
-    'it waits',
-    async () => (await person.call('GET', '/explain?order=PO-41')).body['open'],
-  );
-  // One copy has the correction, too, and another one does not. Each has an order that the others lack.
-  await place.drop('w48 (2).csv', sheet('PO-41,NEW,A,7', 'PO-42,NEW,A,1', 'PO-43,NEW,A,1'));
-  await place.drop('w48 (3).csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1', 'PO-44,NEW,A,1'));
-  for (const own of ['PO-43', 'PO-44'])
-    await until(
-      'the copy is read',
-      async () => (await person.call('GET', `/explain?order=${own}`)).body['open'],
-    );
-  await place.run(['resume']);
-  const said = async (file: string) => {
-    const found = (await place.reportsNow()).find((one) => one.file === file && one.finishedAt);
-    return (
-      found && textOf((await person.page(`/batches/${found.batch}`)).text).replaceAll('&quot;', '"')
-    );
-  };
-  await until('the first file', async () =>
-    textOf((await person.page(`/batches/${batch}`)).text).includes(
-      'All 2 orders went out: 1 at first and 1 later.',
-    ),
-  );
-  await until('the copy', async () =>
-    /1 of 3 orders went out; 2 had been ordered before in (?=.*"w48\.csv")[^;]*\. /.test(
-      (await said('w48 (2).csv')) ?? '',
-    ),
-  );
-  const wrongOne =
-    '1 of 3 orders went out; 1 had been ordered before in "w48.csv", and 1 more not exactly as in this file.';
-  await until('the other copy', async () => (await said('w48 (3).csv'))?.includes(wrongOne));
-  // It has the number with a value that nobody could read: a person compares it, as after the correction was accepted.
-  const other = (await place.reportsNow()).find(({ file }) => file === 'w48 (3).csv');
-  expect(other?.open).toBe(1);
-});
-
 it('the pages of an order that a fix file of another file sent under another number say so, and to discard it', async () => {
   const row = 'PO-21,NEW,A,7';
   const first = await drop('was-first.csv', sheet(row));
@@ -463,18 +371,4 @@ it('of more orders than are looked at, the list says how many are in progress in
       'At least 2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
     );
   await place.run(['resume']);
-});
-
-it('an order that a person discarded says so where another file brings it again', async () => {
-  const { id = '' } = (await drop('week-48.csv', sheet('PO-491,NEW,A,none'))).get('PO-491') ?? {};
-  const said = /This order number was discarded by \S+, [-\d: ]+ UTC, in week-48\.csv/;
-  expect(textOf((await person.page(pathOf(id))).text)).not.toMatch(said);
-  await person.submit(`${pathOf(id)}/discard`, {});
-  const again =
-    (await drop('week-49.csv', sheet('PO-491,NEW,A,none', 'PO-492,NEW,A,none'))).get('PO-491')
-      ?.id ?? '';
-  await until('its page', async () => said.test(textOf((await person.page(pathOf(again))).text)));
-  expect(textOf((await person.page('/dead-letters?q=PO-491')).text)).toMatch(said);
-  expect(textOf((await person.page('/dead-letters?q=PO-492')).text)).not.toMatch(said);
-  expect(textOf((await person.page(pathOf(id))).text)).not.toMatch(said);
 });

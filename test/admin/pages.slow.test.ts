@@ -112,8 +112,6 @@ describe('every page', () => {
       `/batches/${batch}`,
       '/dead-letters',
       `/dead-letters/${id}`,
-      '/corrections',
-      '/corrections?day=2026-11-21&who=nobody',
       '/order',
       '/order?number=PO-3',
       '/order?number=PO-1&reports=all',
@@ -142,7 +140,7 @@ describe('every page', () => {
     );
     expect(list).toContain('<a href="/dead-letters" aria-current="page">Orders that need you</a>');
     expect(list).toContain('<div class="quiet">X-9 × 1</div>');
-    for (const path of ['/', '/dead-letters', '/corrections', `/batches/${batch}`]) {
+    for (const path of ['/', '/dead-letters', `/batches/${batch}`]) {
       const text = await page(path);
       expect(text, path).not.toMatch(/dead letter/i);
       expect(text, path).not.toContain('href="/order?number="');
@@ -179,7 +177,7 @@ describe('every page', () => {
     const pictures = [...body.matchAll(/<img src="([^"]*)" alt="[^"]+">/g)].map(
       ([, src = '']) => src,
     );
-    expect(pictures).toEqual(['/assets/report-red.png', '/assets/report-fixed.png']);
+    expect(pictures).toEqual(['/assets/report-red.png']);
     for (const src of pictures) {
       const answer = await fetch(at(src));
       expect([src, answer.status, answer.headers.get('content-type')]).toEqual([

@@ -3,9 +3,8 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
 import { createDeadLetterTable } from '../../src/admin/read-model/dead-letter-table.ts';
-import { createSettledTable } from '../../src/admin/read-model/settled-table.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
-import type { Closed, DeadLetter } from '../../src/order/dead-letter.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -198,76 +197,6 @@ describe('the search of dead letters', () => {
       [false, 0],
     ]);
     expect(groupsOf({ q: 'po-2' })).toEqual([[false, 0]]);
-  });
-});
-
-describe('the list of corrections', () => {
-  it('names the time and the person of each action, and rows that came back unchanged only where they were settled', () => {
-    const table = createSettledTable();
-    const closedIn = (batch: string, ...closed: Closed[]) =>
-      table.put(
-        { batch, source: 'inbox', file: `${batch}.csv` },
-        closed.map((one, i) => ({ ...letterOf({ number: `PO-${i + 1}` }, i), closed: one })),
-        new Map(),
-      );
-    const end = { at: '2026-11-22T10:05:00Z', by: 'accepted', batch: batchOf(3), who: 'Anna' };
-    const cameBack = { at: '2026-11-22T10:01:00Z', by: 'fixed', batch: batchOf(2), end };
-    const changes = [{ place: 'line 3', field: 'quantity', from: 'x', to: '' }];
-    closedIn(batchOf(1), { ...cameBack, changes: [] }, { ...cameBack, who: 'Bert', changes });
-    closedIn(batchOf(2), end, end);
-    const found = (who?: string) =>
-      table
-        .settledPage(who === undefined ? {} : { who }, 10)
-        .items.map(({ batch, purchaseOrderNumber, closed }) => [
-          batch,
-          purchaseOrderNumber,
-          closed.who,
-        ]);
-    expect(found('anna')).toEqual([
-      [batchOf(2), 'PO-1', 'Anna'],
-      [batchOf(2), 'PO-2', 'Anna'],
-    ]);
-    expect(found('bert')).toEqual([[batchOf(1), 'PO-2', 'Bert']]);
-    expect(found()).toHaveLength(3);
-    // The history of an order has every step.
-    expect(table.settledOf('PO-1')).toHaveLength(2);
-  });
-
-  it('has those of one second in the order of their file, on every page', () => {
-    const table = createSettledTable();
-    const at = [0, 3, 1, 2].map((ms) => `2026-11-22T10:05:00.00${ms}Z`);
-    const letters = [8, 10, 9, 100].map((line, i) => {
-      const letter = letterOf({ number: `PO-${line}` }, line);
-      return {
-        ...letter,
-        location: { line },
-        closed: { at: at[i] ?? '', by: 'discarded' as const },
-      };
-    });
-    const later = {
-      ...letters[0],
-      closed: { at: '2026-11-22T10:05:01.000Z', by: 'discarded' as const },
-    };
-    for (const [batch, all] of [[batchOf(1), letters] as const, [batchOf(2), [later]] as const])
-      table.put({ batch, source: 'inbox', file: 'a.csv' }, all as DeadLetter[], new Map());
-    const found: string[] = [];
-    for (let after: string | undefined, more = true; more; more = after !== undefined) {
-      const page = table.settledPage({ since: '2026-11-22T10:05:00.000Z' }, 2, after);
-      expect([page.before, page.total]).toEqual([found.length, 5]);
-      found.push(
-        ...page.items.map(
-          ({ batch, location }) => `${batch === batchOf(2) ? 'later ' : ''}${location.line}`,
-        ),
-      );
-      after = page.next;
-    }
-    expect(found).toEqual(['later 8', '8', '9', '10', '100']);
-    // A part of the second.
-    const some = table.settledPage(
-      { since: '2026-11-22T10:05:00.002Z', until: '2026-11-22T10:05:00.003Z' },
-      9,
-    ).items;
-    expect(some.map(({ location }) => location.line)).toEqual([100]);
   });
 });
 

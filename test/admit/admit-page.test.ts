@@ -561,13 +561,13 @@ describe('admission of a page', () => {
         one.valid
           ? [
               [
-                `line ${one.place.line}`,
+                `b1 line ${one.place.line}`,
                 { number: one.number, content: digestOf(one.order) },
               ] as const,
             ]
           : [],
       );
-      const corrects = { batch: 'b1', formers: new Map(formers) };
+      const corrects = new Map(formers);
       const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
       const files = [() => drop('b2', renamed, { again: true, corrects }), () => drop('b3', again)];
       const [one, other] = late === 'file' ? files.toReversed() : files;
@@ -602,12 +602,9 @@ describe('admission of a page', () => {
     for (const number of ['PO-2', 'PO-3'])
       await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
     await drop('b2', [order('PO-2', 0, 5)]);
-    const corrects = {
-      batch: 'b1',
-      formers: new Map(
-        [2, 3, 4].map((line) => [`line ${line}`, { number: `PO-${line - 1}`, content: '' }]),
-      ),
-    };
+    const corrects = new Map(
+      [2, 3, 4].map((line) => [`b1 line ${line}`, { number: `PO-${line - 1}`, content: '' }]),
+    );
     queued = [];
     const again = [2, 3, 4].map((line, i) => fixed(`PO-${line - 1}A`, line, i, 'b1'));
     await drop('b3', again, { again: true, corrects });
@@ -631,12 +628,11 @@ describe('admission of a page', () => {
       articles: [],
     };
     await drop('b1', [{ ...waiting, valid: false }]);
-    const formers = new Map([
-      ['line 2', { number: 'PO-1', content: '' }],
-      ['line 3', { number: '', content: '' }],
-      ['line 4', { number: 'PO-2', content: '' }],
+    const corrects = new Map([
+      ['b1 line 2', { number: 'PO-1', content: '' }],
+      ['b1 line 3', { number: '', content: '' }],
+      ['b1 line 4', { number: 'PO-2', content: '' }],
     ]);
-    const corrects = { batch: 'b1', formers };
     const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
     const rows = [
       fixed('PO-1', 3, 0, 'b1'),
@@ -667,10 +663,7 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'accepted' });
     await drop('b2', [order('PO-1', 0, 5)]);
-    const corrects = {
-      batch: 'b2',
-      formers: new Map([['line 2', { number: 'PO-1', content: '' }]]),
-    };
+    const corrects = new Map([['b2 line 2', { number: 'PO-1', content: '' }]]);
     await drop('b3', [fixed('PO-1A', 2, 0, 'b2')], { again: true, corrects });
     expect(queued).toEqual(['PO-1', 'PO-1A']);
   });

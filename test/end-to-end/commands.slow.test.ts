@@ -224,10 +224,10 @@ it('a file that could not be read says so, with its place and what to do', async
   });
   const shown = await place.run(['batches', 'show', broken]);
   expect(shown.out).toMatch(
-    /unreadable\n[\s\S]*line 2[\s\S]*Drop the complete file again\.[\s\S]* To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,
+    /unreadable\n[\s\S]*line 2[\s\S]*Drop the complete file again\.[\s\S]* close it:\n {2}po-sync batches cancel \S+\n/,
   );
   expect(shown.out).toContain(document.error.remedy);
   const lines = await shownOnTerminal(place, 'batches list --open', 80, { NO_COLOR: '1' });
-  expect(lines.join(' ')).toContain('To dismiss an unreadable file, remove it');
+  expect(lines.join(' ')).toContain('closes an unreadable one');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -1,7 +1,6 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -51,63 +50,15 @@ it('an unreadable file that was removed before its inbox was moved waits until a
   await place.run(['start', '--once']);
   const { batch, settledPath } = await json(place, 'batches', 'show', 'broken.csv');
   const cancel = ['batches', 'cancel', batch, '--yes'];
-  expect(await place.run(cancel)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('To dismiss it, remove '),
-  });
   await rm(settledPath);
   await moveInbox(place);
   expect((await json(place, 'status')).unreadable).toMatchObject([{ batch }]);
-  const { out } = await place.run(['batches', 'show', batch]);
-  expect(out).toContain(
-    `The file is no longer at ${settledPath}: its inbox was moved, or is not mounted.`,
-  );
-  expect(out).toContain(`dismiss it:\n  po-sync batches cancel ${batch}\n`);
-
-  const daemon = place.start(['start']);
-  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
-  const page = async () => (await fetch(`http://127.0.0.1:${port}/batches/${batch}`)).text();
-  const shown = await until('the lists', async () => {
-    const text = await page();
-    return !text.includes('One moment') && text;
-  });
-  expect(shown).toContain(`run <code>po-sync batches cancel ${batch}</code>`);
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
-
   expect(await place.run([...cancel, '--dry-run'])).toMatchObject({
-    out: expect.stringContaining('Would dismiss'),
+    out: expect.stringContaining('Would close'),
   });
   expect(await json(place, ...cancel)).toMatchObject({ batch, dismissed: true, cancelled: 0 });
   expect((await json(place, 'status')).unreadable).toEqual([]);
   expect((await json(place, 'batches', 'list', '--open')).batches).toEqual([]);
-  // The file is back, for instance with its share: it waits again.
-  await rename(path.join(place.folder, 'elsewhere'), place.inbox);
-  await writeFile(settledPath, '');
-  expect((await json(place, 'status')).unreadable).toMatchObject([{ batch }]);
-});
-
-it('an unreadable file that was dismissed stays so while its inbox is away, and another one is not called lost', async () => {
-  await using place = await openWorkplace();
-  const daemon = place.start(['start']);
-  const names = async () =>
-    (await json(place, 'status')).unreadable.map(({ file }: { file: string }) => file);
-  for (const name of ['dismissed.csv', 'waits.csv']) {
-    await place.drop(name, `${HEADER}\nPO-9,"A,1\n`);
-    await until('the file', async () => (await names()).includes(name));
-  }
-  const { batch, settledPath } = await json(place, 'batches', 'show', 'dismissed.csv');
-  await rm(settledPath);
-  await until('its report', async () =>
-    (await place.reportsNow()).some((one) => one.batch === batch && one.removedAt),
-  );
-  await rename(place.inbox, `${place.inbox}-away`);
-  await until('the word of the daemon', () => daemon.out().includes('"source-lost"'));
-  expect(await names()).toEqual(['waits.csv']);
-  expect((await place.run(['status'])).out).not.toContain('no longer at');
-  expect((await place.run(['batches', 'show', 'waits.csv'])).out).not.toContain('no longer at');
-  await rename(`${place.inbox}-away`, place.inbox);
-  expect(await names()).toEqual(['waits.csv']);
 });
 
 it('a file whose orders waited while its inbox was moved is finished in the new folder', async () => {

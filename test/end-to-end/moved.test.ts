@@ -28,7 +28,7 @@ async function filesIn(inbox: string, where: string): Promise<string[]> {
   return found.flatMap((one) => (one.isFile() ? [one.name] : [])).sort();
 }
 
-it('an unfinished file is found again after the installation was moved, with its report, fix file and page', async () => {
+it('an unfinished file is found again after the installation was moved, with its report and fix file', async () => {
   await using place = await openWorkplace();
   await place.run(['pause']);
   const first = place.start(['start']);
@@ -54,15 +54,11 @@ it('an unfinished file is found again after the installation was moved, with its
   ).toHaveLength(5);
   expect(await readdir(folder)).toEqual(expect.arrayContaining(['fix.xlsx']));
   expect(await filesIn(there.inbox, 'processing')).toEqual([]);
-  expect(await filesIn(there.inbox, 'done')).toEqual([
-    'mixed.csv',
-    'mixed.csv.fix.xlsx',
-    'mixed.csv.result.html',
-  ]);
+  expect(await filesIn(there.inbox, 'done')).toEqual(['mixed.csv']);
   expect(await readdir(path.join(place.folder))).not.toContain('inbox');
 });
 
-it('settled files are found again after the installation was moved, and their pages are kept current', async () => {
+it('settled files are found again after the installation was moved', async () => {
   await using place = await openWorkplace();
   await place.drop('mixed.csv', `${csvOf(3)}PO-9,NEW,ART-1,many\n`);
   await place.drop('broken.csv', 'no,such,columns\n1,2,3\n');
@@ -77,13 +73,4 @@ it('settled files are found again after the installation was moved, and their pa
     path: pathOf('mixed.csv'),
   });
   expect(pathOf('broken.csv').startsWith(path.join(there.inbox, 'failed'))).toBe(true);
-
-  there.start();
-  await there.run('dead-letters', 'discard', '--order', 'PO-9', '--yes');
-  await until('the page without a fix file', async () =>
-    (await filesIn(there.inbox, 'done')).every((name) => !name.includes('.fix.')),
-  );
-  await until('its page', async () =>
-    (await readFile(`${pathOf('mixed.csv')}.result.html`, 'utf8')).includes('discarded'),
-  );
 });

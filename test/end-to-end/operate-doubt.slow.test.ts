@@ -84,10 +84,10 @@ describe('orders in doubt where the API gives no list', () => {
     const [report] = await place.reportsNow();
     if (report === undefined) throw new Error('no report');
     expect(report.open).toBe(2);
-    expect(JSON.parse(await place.read(report, 'dead-letters.json'))[0]).toMatchObject({
-      purchaseOrderNumber: 'PO-1',
-      closed: { by: 'confirmed', who: 'anna' },
-    });
+    const { out } = await run('--json', 'dead-letters', 'list', '--all', '--order', 'PO-1');
+    expect(JSON.parse(out).deadLetters).toMatchObject([
+      { closed: { by: 'confirmed', who: 'anna' } },
+    ]);
     expect(await run('dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes')).toMatchObject(
       {
         code: 1,
@@ -185,7 +185,9 @@ describe('orders in doubt where a person decides and the list can be had', () =>
       out: expect.stringContaining('1 order settled as accepted.'),
     });
     const explained = await place.run(['explain', 'PO-1'], { USER: 'anna' });
-    expect(explained.out).toMatch(/its dead letter was closed: found in the API's list by /);
+    expect(explained.out).toMatch(
+      /its dead letter of orders\.csv was closed: found in the API's list /,
+    );
     expect(explained.out).not.toContain('rebuilt');
     expect(await place.run(['reconcile', '--repair', '--yes'])).toMatchObject({
       code: 0,

@@ -136,7 +136,7 @@ it('check, rehearse, the list and the report name the line of an error in JSON',
     expect(rehearsed).toMatch(new RegExp(`^ +line ${line}: PO-${i + 1}`, 'm'));
     expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
   }
-  const [batch = ''] = await readdir(place.reports);
+  const batch = (await place.reportsNow())[0]?.batch ?? '';
   const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
   const page = await read('report.html');
   expect(lines.map((line) => page.includes(`>${line}<`))).toEqual([true, true]);

@@ -48,7 +48,7 @@ it('a file that waits is put away when a person cancels it, and none of it is se
   await place.run(['batches', 'cancel', batch, '--yes']);
   await place.run(['start', '--once']);
   const [report] = await place.reportsNow();
-  expect(report).toMatchObject({ state: 'finished', counts: { orders: 3, cancelled: 3 } });
+  expect(report).toMatchObject({ state: 'cancelled', counts: { orders: 3, cancelled: 3 } });
   expect([...place.stored()]).toEqual([]);
 });
 

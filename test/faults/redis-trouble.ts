@@ -113,10 +113,12 @@ async function releaseUntilReported(
   dropped: readonly DroppedFile[],
 ): Promise<void> {
   await until('all reports', async () => {
-    const reports = await place.reportsNow();
-    for (const { batch } of reports.filter(({ state }) => state === 'waiting'))
-      await place.run(['batches', 'release', batch, '--yes']);
-    return reports.filter(({ state }) => state === 'finished').length >= dropped.length;
+    const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out) as {
+      batches: { batch: string; state: string }[];
+    };
+    for (const { batch, state } of batches)
+      if (state === 'waiting') await place.run(['batches', 'release', batch, '--yes']);
+    return (await place.reportsNow()).length >= dropped.length;
   });
 }
 

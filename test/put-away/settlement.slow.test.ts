@@ -34,10 +34,8 @@ import type { Report } from '../../src/report/report.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
-import { refusals } from '../support/refusals.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
-import { watchSyncs } from '../support/watch-syncs.ts';
 
 /** Two daemons with one folder and one Redis, and a file whose only order is counted. */
 async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\n') {
@@ -135,12 +133,6 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
         await tick();
         return (await batches.find(batch))?.state === 'done';
       }),
-    /** Checks settled files and rewrites reports, also those of the pause between two rounds. */
-    refreshed: ({ refresh }: { refresh: () => Promise<void> }) =>
-      until('every report to be rewritten', async () => {
-        await refresh();
-        return (await batches.toRefresh()).length === 0;
-      }),
     /** Where the settled file is. */
     settledPath: async (): Promise<string> => (await batches.find(batch))?.settledPath ?? '',
     /** Makes all checks of settled files due. */
@@ -162,40 +154,21 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
 }
 
 describe('settlement', () => {
-  it('the final report is not replaced by progress that another daemon was about to write', async () => {
-    await using place = await openPlace();
-    const [slow, quick] = [place.daemon('slow', true), place.daemon('quick')];
-    const telling = slow.settlement.progress(place.batch);
-    await until('the slow one to be about to write', slow.arrived);
-    await quick.settlement.tick();
-    await quick.settlement[Symbol.asyncDispose]();
-    slow.go();
-    await telling;
-    await place.settled(quick.settlement);
-    expect(await place.report()).toMatchObject({ state: 'finished', counts: { invalid: 1 } });
-  });
-
-  it('a daemon that was suspended while it wrote a report publishes nothing after another one wrote a newer one', async () => {
+  it('a daemon that was suspended while it wrote a report publishes nothing after another one wrote it', async () => {
     await using place = await openPlace();
     const { redis, keys } = place.store;
     const [slow, quick] = [place.daemon('slow', 'in the middle'), place.daemon('quick')];
     await slow.settlement.tick();
     await until('the slow one to write', slow.arrived);
     // As after ten seconds.
-    await redis.del(keys.lease(place.batch), keys.reportLease(place.batch));
+    await redis.del(keys.lease(place.batch));
     await place.settled(quick.settlement);
-    const closing = { number: 'PO-1', at: '2026-11-22T08:00:00.000Z', by: 'accepted' };
-    await redis.hset(keys.closed(place.batch), 'PO-1', JSON.stringify(closing));
-    await redis.hset(keys.batch(place.batch), { open: 0 });
-    await redis.sadd(keys.refresh, place.batch);
-    await place.refreshed(quick.settlement);
     const folder = path.join(place.reports, place.batch);
     const files = async () => {
       const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));
       return Promise.all(names.sort().map(async (name) => [name, await place.read(name)]));
     };
     const newer = await files();
-    expect(newer.map(([name]) => name)).not.toContain('fix.xlsx');
 
     slow.go();
     await slow.settlement[Symbol.asyncDispose]();
@@ -204,83 +177,23 @@ describe('settlement', () => {
     expect((await place.batches.find(place.batch))?.unsettled).toBeUndefined();
   });
 
-  it('the reports of batches in progress are written again only when they change', async () => {
-    await using place = await openPlace();
-    const { batches, settlement } = place.daemon('first');
-    const { redis, keys, time } = place.store;
-    const [held, other] = [place.batch.replace(/.{8}$/, '00000001'), `${place.batch}-2`];
-    for (const batch of [held, other]) await batches.begin({ ...place.file, batch }, time.now());
-    await batches.hold(held, { wait: refusals(), alike: 'conflict' }, time.now());
-    await settlement.progressAll();
-    const writes = async () =>
-      /cmdstat_set:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
-    const before = await writes();
-
-    await using syncs = await watchSyncs();
-    for (let turn = 0; turn < 3; turn += 1) await settlement.progressAll();
-    expect([syncs.paths, await writes()]).toEqual([[], before]);
-
-    await redis.hincrby(keys.batch(other), 'n:accepted', 1);
-    await settlement.progressAll();
-    const report = async (batch: string) =>
-      JSON.parse(await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'));
-    expect((await report(other)).counts.accepted).toBe(1);
-    expect(syncs.paths.filter((one) => one.includes(place.batch) && !one.includes(other))).toEqual(
-      [],
-    );
-    await batches.release(held);
-    await settlement.progressAll();
-    expect((await report(held)).state).toBe('running');
-
-    await rm(path.join(place.reports, held), { recursive: true });
-    await settlement.progressAll();
-    expect((await report(held)).state).toBe('running');
-  });
-
-  it('a pause of delivery is in the reports of all batches in progress after one turn', async () => {
-    await using place = await openPlace();
-    const { breaker, settlement } = place.daemon('first');
-    await settlement.progressAll();
-    await breaker.hold('paused', 'Paused by anna');
-    await settlement.progressAll();
-    expect((await place.report()).pauses).toMatchObject([{ reason: 'Paused by anna', to: null }]);
-  });
-
-  it('the final report of a batch whose end Redis lost is not replaced by progress, and is written again at its end', async () => {
-    await using place = await openPlace();
-    const first = place.daemon('first').settlement;
-    await place.settled(first);
-    // The lease of the report may be given back a moment after the batch is done.
-    await first[Symbol.asyncDispose]();
-    await place.forgetThatItIsDone();
-    const { settlement } = place.daemon('second');
-    await settlement.progress(place.batch);
-    expect(await place.report()).toMatchObject({ state: 'finished', open: 1 });
-    await place.settled(settlement);
-    expect(await place.report()).toMatchObject({
-      state: 'finished',
-      counts: { orders: 1, invalid: 1 },
-      open: 1,
-    });
-  });
-
   it('a cancellation that could not be noted beside the report is noted with its next progress, and then left alone', async () => {
     await using place = await openPlace();
     const { batches, settlement } = place.daemon('first');
-    await settlement.progressAll();
+    await settlement.attend();
     const folder = path.join(place.reports, place.batch);
     const note = path.join(folder, '.cancelled.json');
     const by = { at: 1_800_000_000_000, who: 'anna' };
     await batches.cancel(place.batch, by);
     await mkdir(path.join(note, 'in the way'), { recursive: true });
     await keepCancellation(folder, by);
-    await settlement.progressAll();
+    await settlement.attend();
     await rm(note, { recursive: true });
 
-    await settlement.progressAll();
+    await settlement.attend();
     expect(JSON.parse(await readFile(note, 'utf8'))).toEqual(by);
     await writeFile(note, JSON.stringify({ ...by, who: 'bert' }));
-    await settlement.progressAll();
+    await settlement.attend();
     expect(await readFile(note, 'utf8')).toContain('bert');
   });
 
@@ -298,9 +211,10 @@ describe('settlement', () => {
     async (_, block) => {
       await using place = await openPlace();
       const { settlement } = place.daemon('first');
-      await settlement.progressAll();
+      await settlement.attend();
       const folder = path.join(place.reports, place.batch);
       const note = path.join(folder, '.discarded.ndjson');
+      await writeFile(path.join(folder, 'report.json'), '{}');
       await block(note);
       const report = await place.read('report.json');
       const letter = {
@@ -315,12 +229,12 @@ describe('settlement', () => {
         place.store,
       );
       expect(await place.read('report.json')).toBe(report);
-      await settlement.progressAll();
+      await settlement.attend();
       await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(
         () => undefined,
       );
       await rmdir(note).catch(() => undefined);
-      await settlement.progressAll();
+      await settlement.attend();
       const noted = {
         was: { number: 'PO-1', content: '' },
         at: 1_800_000_000_000,
@@ -336,7 +250,7 @@ describe('settlement', () => {
     await using place = await openPlace();
     const { batches, settlement } = place.daemon('first');
     const { redis, keys, identity } = place.store;
-    await settlement.progress(place.batch);
+    await settlement.attend();
     const letter = {
       purchaseOrderNumber: 'PO-1',
       kind: 'invalid',
@@ -373,7 +287,7 @@ describe('settlement', () => {
       await using place = await openPlace();
       const { settlement } = place.daemon('first');
       const { redis, keys } = place.store;
-      await settlement.progress(place.batch);
+      await settlement.attend();
       const letter = {
         purchaseOrderNumber: 'PO-1',
         kind: 'invalid',
@@ -386,6 +300,7 @@ describe('settlement', () => {
         { at: 1_800_000_000_000, who: 'anna' },
         place.store,
       );
+      await writeFile(path.join(folder, 'report.json'), '{}');
       await harm(path.join(folder, 'report.json'));
       await redis.flushall();
       await settlement.recall();
@@ -425,7 +340,7 @@ describe('settlement', () => {
     await using place = await openPlace();
     const { settlement, events } = place.daemon('first');
     const { redis, keys } = place.store;
-    await settlement.progress(place.batch);
+    await settlement.attend();
     const note = path.join(place.reports, place.batch, '.discarded.ndjson');
     await writeFile(note, '');
     await settlement.recall();
@@ -441,7 +356,7 @@ describe('settlement', () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     const { redis, keys } = place.store;
-    await settlement.progress(place.batch);
+    await settlement.attend();
     await settlement.recall();
     const epoch = await redis.getdel(keys.recalled);
     await settlement.recall();
@@ -470,7 +385,7 @@ describe('settlement', () => {
   it('a batch whose report another daemon writes is skipped, not waited for', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
-    const theirs = await place.daemon('other').batches.lease(place.batch, 'reportLease');
+    const theirs = await place.daemon('other').batches.lease(place.batch);
     await settlement.tick();
     await settlement[Symbol.asyncDispose]();
     expect(await place.batches.find(place.batch)).toMatchObject({ state: 'open' });
@@ -478,6 +393,7 @@ describe('settlement', () => {
     await place.settled(settlement);
   });
 
+  const fence = async () => undefined;
   const changed = new PoSyncError('unreadable-changed', 'orders.csv was written to.', {
     remedy: 'Drop it again.',
   });
@@ -487,13 +403,12 @@ describe('settlement', () => {
     const { settlement } = place.daemon('first');
     await appendFile(place.path, 'PO-2,A,1\n');
     const batch = await place.batches.find(place.batch);
-    if (batch) await settlement.settleUnreadable(batch, changed, '');
+    if (batch) await settlement.settleUnreadable(batch, changed, '', fence);
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({
       state: 'unreadable',
       error: { code: 'unreadable-changed', remedy: 'Drop it again.' },
       counts: { orders: 1, invalid: 1 },
-      open: 1,
     });
     expect(await place.read('results.csv')).toMatch(
       /\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?articleCode /,
@@ -502,8 +417,6 @@ describe('settlement', () => {
       '"cells":{"purchaseOrderNumber":"PO-1",',
     );
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
-    const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
-    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.xlsx');
   });
 
   it('a file that grew between its last admitted order and its report is unreadable, and sends no false duplicate', async () => {
@@ -555,10 +468,8 @@ describe('settlement', () => {
       await redis.hset(keys.unreadable, other, JSON.stringify([source, name]));
     }
     await place.settled(place.daemon('first').settlement);
-    expect(await place.batches.closings(older)).toMatchObject([
-      { by: 'replaced', batch: place.batch },
-    ]);
-    expect(await place.batches.closings(newer)).toEqual([]);
+    expect(await place.batches.find(older)).toMatchObject({ replacedBy: place.batch });
+    expect(await place.batches.find(newer)).not.toHaveProperty('replacedBy');
   });
 
   it('a file that became unreadable is read again if Redis lost something since its reader began', async () => {
@@ -567,7 +478,7 @@ describe('settlement', () => {
     const batch = await place.batches.find(place.batch);
     if (batch)
       expect(
-        await settlement.settleUnreadable(batch, changed, 'an epoch that is over'),
+        await settlement.settleUnreadable(batch, changed, 'an epoch that is over', fence),
       ).toBeUndefined();
     expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
   });
@@ -580,64 +491,36 @@ describe('settlement', () => {
       'something else entirely, and long enough to cover what was there before\n',
     );
     const batch = await place.batches.find(place.batch);
-    if (batch) await settlement.settleUnreadable(batch, changed, '');
+    if (batch) await settlement.settleUnreadable(batch, changed, '', fence);
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({
       state: 'unreadable',
       counts: { orders: 1, invalid: 1 },
-      open: 1,
     });
     expect((await place.read('results.csv')).trimEnd().split('\n')).toHaveLength(1);
   });
 });
 
 describe('a settled file', () => {
-  it('has a page that links the help of the dashboard, also after the report was written again as unreadable', async () => {
-    await using place = await openPlace();
-    const { settlement } = place.daemon('first');
-    await place.settled(settlement);
-    const settled = await place.settledPath();
-    const help = 'http://127.0.0.1:9464/for-clerks';
-    const link = `<a href="${help}">Help</a>`;
-    expect(await place.report()).toMatchObject({ state: 'finished', help });
-    expect(await readFile(`${settled}.result.html`, 'utf8')).toContain(link);
-    await appendFile(settled, 'PO-2,A,1\n');
-    await place.passAnHour();
-    await place.refreshed(settlement);
-    expect(await place.report()).toMatchObject({ state: 'unreadable', help });
-    expect(await readFile(`${settled}.result.html`, 'utf8')).toContain(link);
-    expect(await place.read('report.html')).toContain(link);
-  });
-
   it('that its writer appends to is reported once, everywhere that an unreadable file is', async () => {
     await using place = await openPlace();
     const { settlement, needed, events } = place.daemon('first');
     await place.settled(settlement);
     const settled = await place.settledPath();
     expect(path.relative(place.inbox, settled)).toMatch(/^done\//);
-    await settlement.refresh();
+    await settlement.checkFiles();
     expect(events).not.toContain('file-changed-after-read');
     for (let round = 0; round < 3; round += 1) {
       await appendFile(settled, 'PO-2,A,1\n');
       await place.passAnHour();
-      await place.refreshed(settlement);
+      await settlement.checkFiles();
     }
     expect(events.filter((event) => event === 'file-changed-after-read')).toHaveLength(1);
     expect(needed).toEqual([1, 2]);
-    const report = await place.report();
-    expect(report).toMatchObject({
-      state: 'unreadable',
-      error: {
-        code: 'unreadable-changed',
-        remedy: expect.stringMatching(/^Drop the complete file again/),
-      },
-      counts: { orders: 1, invalid: 1 },
-      open: 1,
+    expect(await place.report()).toMatchObject({ state: 'finished' });
+    expect(await place.batches.find(place.batch)).toMatchObject({
+      unreadable: { code: 'unreadable-changed' },
     });
-    const page = await readFile(`${settled}.result.html`, 'utf8');
-    expect(page).toContain('This file was changed after it was read');
-    expect(page).toContain('orders.csv was changed after it was read.');
-    expect(page).toContain('_problem');
     const { redis, keys } = place.store;
     expect(await redis.hget(keys.unreadable, place.batch)).toBe('["inbox","orders.csv"]');
     expect(await redis.zcard(keys.fileChecks)).toBe(0);
@@ -657,10 +540,10 @@ describe('a settled file', () => {
     ).toEqual([5_000, 30_000, 300_000, 3_600_000]);
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     const next = place.daemon('next');
-    await next.settlement.refresh();
+    await next.settlement.checkFiles();
     expect(next.needed).toEqual([]);
     await place.passAnHour();
-    await next.settlement.refresh();
+    await next.settlement.checkFiles();
     expect(next.needed).toEqual([2]);
   });
 
@@ -670,7 +553,7 @@ describe('a settled file', () => {
     await place.settled(one.settlement);
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     await place.passAnHour();
-    await Promise.all([one, two].map(({ settlement }) => settlement.refresh()));
+    await Promise.all([one, two].map(({ settlement }) => settlement.checkFiles()));
     const said = [...one.events, ...two.events].filter(
       (event) => event === 'file-changed-after-read',
     );
@@ -686,11 +569,11 @@ describe('a settled file', () => {
     await appendFile(await place.settledPath(), 'PO-2,A,1\n');
     await place.passAnHour();
     const theirs = await place.daemon('other').batches.lease(place.batch);
-    await settlement.refresh();
+    await settlement.checkFiles();
     expect(needed).toEqual([1]);
     expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
     await theirs?.release();
-    await settlement.refresh();
+    await settlement.checkFiles();
     expect(needed).toEqual([1, 2]);
   });
 
@@ -733,7 +616,7 @@ describe('a settled file', () => {
     await place.settled(settlement);
     await change(await place.settledPath(), place);
     await place.passAnHour();
-    await settlement.refresh();
+    await settlement.checkFiles();
     expect(needed).toEqual([1]);
     expect(
       events.filter((event) => event.startsWith('file-changed') || event === 'batch-trouble'),
@@ -766,7 +649,7 @@ describe('a settled file', () => {
     }
     await appendFile(settled, 'PO-2,A,1\n');
     await redis.zadd(keys.fileChecks, 1, `0/${place.batch}`);
-    await settlement.refresh();
+    await settlement.checkFiles();
     expect(needed).toEqual([1, 2]);
     expect(Number(await redis.zscore(keys.fileChecks, '0/long'))).toBeGreaterThan(
       place.store.time.now(),

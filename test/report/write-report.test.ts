@@ -37,7 +37,7 @@ const fixRows = async () => (await readSheet(join(folder, 'fix.xlsx'))).rows;
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 
 it('a batch with dead letters has five files', async () => {
-  expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
+  await writeReport(inputOf(folder, mixed));
   const names = ['dead-letters.json', 'fix.xlsx', 'report.html', 'report.json', 'results.csv'];
   expect((await readdir(folder)).sort()).toEqual(names);
   expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
@@ -85,11 +85,26 @@ it('dead-letters.json has one entry a line', async () => {
   expect(text.trimEnd().split('\n')).toHaveLength(4);
 });
 
-it('without open dead letters there is no fix file, and an old one is removed', async () => {
-  await writeReport(inputOf(folder, mixed));
-  expect(await writeReport(inputOf(folder, mixed.slice(0, 1)))).toEqual({ needsFix: false });
+it('without open dead letters there is no fix file', async () => {
+  await writeReport(inputOf(folder, mixed.slice(0, 1)));
   expect(await readdir(folder)).not.toContain('fix.xlsx');
   expect(JSON.parse(await read('dead-letters.json'))).toEqual([]);
+});
+
+it('a report that is there stays as it is, byte by byte, and its orders are still passed on', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const files = await readdir(folder);
+  const before = await Promise.all(files.map((name) => readFile(join(folder, name))));
+  let passed = 0;
+  async function* counted() {
+    for (const one of mixed.slice(0, 1)) {
+      passed += 1;
+      yield one;
+    }
+  }
+  await writeReport(inputOf(folder, [], { orders: counted() }));
+  expect(await Promise.all(files.map((name) => readFile(join(folder, name))))).toEqual(before);
+  expect([await readdir(folder), passed]).toEqual([files, 1]);
 });
 
 it('settled dead letters are in the list but not in the fix file', async () => {
@@ -103,7 +118,6 @@ it('settled dead letters are in the list but not in the fix file', async () => {
   await writeReport(inputOf(folder, [settled, third]));
   expect(JSON.parse(await read('dead-letters.json'))).toHaveLength(2);
   expect((await fixRows()).map((row) => row['PO_NO'])).toEqual(['=3']);
-  expect(await writeReport(inputOf(folder, [settled]))).toEqual({ needsFix: false });
 });
 
 it('an unreadable file has a report without a fix file', async () => {
@@ -114,9 +128,7 @@ it('an unreadable file has a report without a fix file', async () => {
     column: 3,
   };
   const report = reportOf([], { state: 'unreadable', format: null, error });
-  expect(await writeReport({ folder, report, shape: undefined, orders: each([]) })).toEqual({
-    needsFix: false,
-  });
+  await writeReport({ folder, report, shape: undefined, orders: each([]) });
   expect((await readdir(folder)).sort()).toEqual([
     'dead-letters.json',
     'report.html',
@@ -126,9 +138,7 @@ it('an unreadable file has a report without a fix file', async () => {
   expect(await read('report.html')).toContain('The quote that opens in line 7 is not closed.');
 });
 
-it('an error of the orders is passed on, and the old report stays', async () => {
-  await writeReport(inputOf(folder, mixed));
-  const before = await read('results.csv');
+it('an error of the orders is passed on, and nothing is left', async () => {
   async function* breaking() {
     yield* each(mixed.slice(0, 1));
     throw new Error('Redis is gone');
@@ -136,8 +146,7 @@ it('an error of the orders is passed on, and the old report stays', async () => 
   await expect(writeReport(inputOf(folder, mixed, { orders: breaking() }))).rejects.toThrow(
     'Redis is gone',
   );
-  expect(await read('results.csv')).toBe(before);
-  expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
 });
 
 it('drafts that a killed writer left more than an hour ago are removed; other files are not', async () => {

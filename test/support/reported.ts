@@ -84,10 +84,7 @@ export function reportOf(orders: readonly ReportedOrder[], more: Partial<Report>
     startedAt: '2026-11-21T07:15:00.000Z',
     finishedAt: '2026-11-21T07:18:09.000Z',
     state: 'finished',
-    counts: { records, orders: orders.length, ...outcomes },
-    open: orders.filter(
-      ({ deadLetter }) => deadLetter !== undefined && deadLetter.closed === undefined,
-    ).length,
+    counts: { records, orders: orders.length, skipped: 0, ...outcomes },
     warnings: [],
     pauses: [],
     ...more,

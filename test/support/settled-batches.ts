@@ -17,7 +17,6 @@ async function settledBatch(folder: string): Promise<SettledBatch | undefined> {
   if (text === undefined) return undefined;
   const report: Report = JSON.parse(text);
   if (report.state === 'unreadable') return { folder, report, results: [] };
-  if (report.state !== 'finished') return undefined;
   return {
     folder,
     report,

@@ -1,5 +1,8 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { countNeedingPerson } from '../../src/order/outcome.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { keysOf } from '../../src/redis/keys.ts';
 import type { Report } from '../../src/report/report.ts';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent, SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
@@ -26,8 +29,8 @@ export type Workplace = AsyncDisposable & {
   start(args: readonly string[], env?: Record<string, string>): Running;
   /** Runs it to its end. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
-  /** Every report there is, oldest first. */
-  reportsNow(): Promise<Report[]>;
+  /** Every report there is, oldest first, and how many of its dead letters are open now. */
+  reportsNow(): Promise<ReportNow[]>;
   /** A file of a report's folder. */
   read(report: Report, name: string): Promise<string>;
   /** Replaces the faults; needs a sandbox that records. */
@@ -35,6 +38,9 @@ export type Workplace = AsyncDisposable & {
   /** How often the API stored each number. */
   stored(): Map<string, number>;
 };
+
+/** A report with what the ledger knows since. */
+export type ReportNow = Report & { open: number };
 
 type WorkplaceOptions = {
   sandbox?: Partial<SandboxOptions>;
@@ -136,7 +142,10 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
       const reportsFound = texts.flatMap((text) =>
         text === '' ? [] : [JSON.parse(text) as Report],
       );
-      return reportsFound.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+      const open = await openIn(reportsFound, redis, api.baseUrl);
+      return reportsFound
+        .map((report, i) => ({ ...report, open: open[i] ?? 0 }))
+        .sort((a, b) => a.startedAt.localeCompare(b.startedAt));
     },
     read: (report, name) => readFile(path.join(reports, report.batch, name), 'utf8'),
     setFaults: api.setFaults,
@@ -149,6 +158,22 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** The open dead letters of each report; those that it names where Redis does not know its batch, or cannot be asked. */
+async function openIn(reports: readonly Report[], url: string, baseUrl: string): Promise<number[]> {
+  const counted = reports.map(({ counts }) => countNeedingPerson(counts));
+  if (!url.startsWith('redis://') || reports.length === 0) return counted;
+  const redis = await connectRedis(url).catch(() => undefined);
+  if (redis === undefined) return counted;
+  try {
+    const { batch } = keysOf(reports[0]?.environment ?? '', baseUrl);
+    const open = await Promise.all(reports.map((one) => redis.hget(batch(one.batch), 'open')));
+    const known = await Promise.all(reports.map((one) => redis.exists(batch(one.batch))));
+    return counted.map((count, i) => (known[i] ? Number(open[i] ?? 0) : count));
+  } finally {
+    redis.disconnect();
+  }
 }
 
 function keep(all: Set<Running>, running: Running): Running {

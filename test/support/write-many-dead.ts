@@ -19,7 +19,6 @@ async function* invalid(): AsyncGenerator<ReportedOrder> {
 }
 
 const report = reportOf([], {
-  counts: { records: orders * 2, orders, ...noOutcomes(), invalid: orders },
-  open: orders,
+  counts: { records: orders * 2, orders, skipped: 0, ...noOutcomes(), invalid: orders },
 });
 await writeReport(inputOf(folder, [], { report, orders: invalid() }));

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { OddApi } from '../support/odd-api.ts';
 import { type Running, startInside, startProgram } from '../support/program.ts';
@@ -178,12 +178,16 @@ export async function openTroublePlace(
 
 async function noneRunning(reports: string): Promise<boolean> {
   const names = await readdir(reports).catch((): string[] => []);
-  const texts = await Promise.all(
-    names.map((name) =>
-      readFile(path.join(reports, name, 'report.json'), 'utf8').catch(() => '{}'),
+  const batches = names.filter((name) => name !== 'open');
+  const written = await Promise.all(
+    batches.map((name) =>
+      access(path.join(reports, name, 'report.json')).then(
+        () => true,
+        () => false,
+      ),
     ),
   );
-  return texts.every((text) => !['running', 'waiting'].includes(JSON.parse(text).state));
+  return written.every(Boolean);
 }
 
 function configOf(

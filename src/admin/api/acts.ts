@@ -2,7 +2,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import {
   cancelBatch,
   cancelledText,
-  dismissLost,
+  closeUnreadable,
   isInVain,
   LISTED_ON_PAGE,
   notHeld,
@@ -112,7 +112,7 @@ async function release(
 async function cancel(context: OperatorContext, { on }: Request): Promise<Done> {
   const batch = await findBatch(on, context.batches);
   if (batch.state === 'done') {
-    const { end, text } = await dismissLost(await viewOf(batch, context), context);
+    const { end, text } = await closeUnreadable(await viewOf(batch, context), context);
     return { document: { batch: batch.batch, ...end }, text };
   }
   const end = await cancelBatch(batch, context);

@@ -2,8 +2,6 @@ import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
-import type { Batches } from '../../ledger/batches/batches.ts';
-import { placesOf } from '../../notify/notice.ts';
 import {
   type BatchView,
   batchJson,
@@ -11,14 +9,17 @@ import {
   viewOf,
 } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
-import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
-import { fixNameFor } from '../../report/fix-copies.ts';
-import { pageAlone } from '../../report/page/html.ts';
+import {
+  type Closed,
+  type Closing,
+  closedBy,
+  closingFor,
+  closingsOf,
+} from '../../order/dead-letter.ts';
+import { needsPerson, type OrderResult, OUTCOMES } from '../../order/outcome.ts';
 import { besideName } from '../../report/place-file.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
-import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, type Query, readQuery } from './query.ts';
 
@@ -130,39 +131,20 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
         remedy: 'See the history of its orders.',
       });
     });
-  const items = withLateClosings(page.items, await base.batches.closings(name));
-  return { ...page, items: await withFiles(items, base.batches) };
+  return { ...page, items: withClosings(page.items, await base.batches.closings(name)) };
 }
 
-/** Only the report has the names of the files that settled its orders. */
-async function withFiles(
-  items: readonly ListedOrder[],
-  { find }: Pick<Batches, 'find'>,
-): Promise<ListedOrder[]> {
-  const names = new Map<string, string | undefined>();
-  for (const { closed } of items) {
-    if (closed?.batch === undefined || closed.file !== undefined || names.has(closed.batch))
-      continue;
-    names.set(closed.batch, (await find(closed.batch))?.name);
-  }
-  return items.map((one) => {
-    const file = names.get(one.closed?.batch ?? '');
-    return one.closed === undefined || file === undefined
-      ? one
-      : { ...one, closed: { file, ...one.closed } };
-  });
-}
+/** An order of a batch. `closed`: who or what settled it after it needed a person. */
+export type ListedOrder = OrderResult & { closed?: Closed };
 
-/** What was closed since the report was read. Rows that came back may still wait, which only the report says. */
-function withLateClosings(
-  items: readonly ListedOrder[],
-  closings: readonly Closing[],
-): ListedOrder[] {
-  const ended = closingsOf(closings.filter(({ successor }) => successor === undefined));
+/** The report shows what was when it was written; what was closed since is in the ledger. */
+function withClosings(items: readonly OrderResult[], closings: readonly Closing[]): ListedOrder[] {
+  const ended = closingsOf(closings);
   return items.map((one) => {
-    const { outcome: kind, closed } = one;
-    if (closed !== undefined || !needsPerson(kind)) return one;
-    const closing = closingFor({ ...one, kind, location: one }, ended);
+    const { outcome: kind } = one;
+    const closing = needsPerson(kind)
+      ? closingFor({ ...one, kind, location: one }, ended)
+      : undefined;
     return closing === undefined ? one : { ...one, closed: closedBy(closing) };
   });
 }
@@ -179,25 +161,9 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   const handle = await openRegularFile(path).catch(() => {
     throw noFile(batch, name);
   });
-  const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file));
-  const isFix = name === FIX_WORKBOOK;
-  const saved =
-    file === undefined
-      ? `${batch}-${name}`
-      : isFix
-        ? fixNameOf(name)
-        : besideName(basename(file), `.${name}`, 1);
+  const saved = file === undefined ? `${batch}-${name}` : besideName(basename(file), `.${name}`, 1);
   const headers = { 'content-disposition': attachment(saved) };
-  if (name === 'report.html') {
-    await using page = handle;
-    const body = pageAlone(await page.readFile('utf8'), {
-      home: placesOf(batch, base.config).page,
-      fixNameOf,
-    });
-    return { status: 200, type, body, headers };
-  }
   const { size } = await handle.stat();
-  // The open file stays as it is, also when the report is written again meanwhile.
   return {
     status: 200,
     type,

@@ -8,13 +8,11 @@ import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
-import { correctedIn, readCorrections } from '../../report/read-corrections.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
-import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, type Query, readQuery } from './query.ts';
+import { given, listOf, readQuery } from './query.ts';
 import { markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
@@ -36,14 +34,6 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
     },
     {
       method: 'GET',
-      path: '/api/v1/corrections',
-      async handle({ url }) {
-        const { items, next, total, unread } = await readSettledPage(api, url);
-        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, unread });
-      },
-    },
-    {
-      method: 'GET',
       path: '/api/v1/dead-letters/:id',
       async handle({ url, params }) {
         readQuery(url, []);
@@ -52,32 +42,6 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
     },
   ];
   return routes.map(api.needingRedis);
-}
-
-/** A page of closed dead letters, the newest first. */
-export async function readSettledPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, [...SETTLED_FILTERS, 'after', 'limit']);
-  const { letters, unread } = await api.tables();
-  const page = await letters.settledPage(settledFilter(query), query.limit(), query.text('after'));
-  return { ...page, unread };
-}
-
-/** The parameters that select closed dead letters. */
-const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end', 'kind'];
-
-function settledFilter(query: Query): SettledFilter {
-  const { since, until } = query.days() ?? {
-    since: query.time('since'),
-    until: query.time('until'),
-  };
-  return given<SettledFilter>({
-    since: since === undefined ? undefined : iso(since),
-    until: until === undefined ? undefined : iso(until),
-    who: query.text('who'),
-    q: query.text('q'),
-    end: query.oneOf('end', ENDINGS),
-    kind: query.oneOf('kind', KINDS),
-  });
 }
 
 /** The rows that a request selects. */
@@ -159,23 +123,8 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
     (await inReport());
   if (letter === undefined) throw unknownLetter(id);
   const closings = closingsOf(await base.batches.closings(name));
-  const now = await withCorrection(letter, withClosing(letter, closings), name, api);
-  return { ...now, id: idOf(name, letter), batch: name, source: batch.source, file: batch.name };
-}
-
-/** What was changed by whom in a dead letter that is settled while its report is not written again yet. */
-async function withCorrection(
-  before: DeadLetter,
-  now: DeadLetter,
-  batch: string,
-  { base }: ApiContext,
-) {
-  const { closed } = now;
-  if (closed?.batch === undefined || before.closed !== undefined) return now;
-  const corrections = await readCorrections(base.config.reports.path, batch, [closed.batch]);
-  const { name: file, by: who } = (await base.batches.find(closed.batch)) ?? {};
-  const from = { ...(file && { file }), ...(who && closed.batch !== batch && { who }) };
-  return { ...now, closed: { ...from, ...closed, ...correctedIn(before, closed, corrections) } };
+  const { source, name: file } = batch;
+  return { ...withClosing(letter, closings), id: idOf(name, letter), batch: name, source, file };
 }
 
 async function readInProgress(
@@ -195,53 +144,39 @@ function unknownLetter(id: string): PoSyncError {
   });
 }
 
-/** The history of an order, and its closed dead letters as the lists know them; `unread`: reports that are not in them yet. */
-export type FullHistory = { history: OrderHistory; settled: readonly SettledRow[]; unread: number };
-
 /**
  * The history of an order: from the ledger, and from the reports of the batches that the ledger and the order's dead
  * letters name. `reports=all` reads every report, which takes seconds where there are thousands.
  * PoSyncError `order-unknown`, `parameter-wrong`.
  */
-export async function readHistory(api: ApiContext, url: URL): Promise<FullHistory> {
+export async function readHistory(api: ApiContext, url: URL): Promise<OrderHistory> {
   const query = readQuery(url, ['number', 'reports']);
   const number = query.text('number');
   if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
   const all = query.oneOf('reports', ['known', 'all']) === 'all';
-  const { settled, unread } = await settledOf(api, number);
-  const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
-  const reports = named.filter((batch) => batch !== undefined);
   const history = await explainOrder(
     number,
     api.operatorOf(undefined),
     api.search,
-    all ? 'all' : reports,
+    all ? 'all' : [],
   ).catch(async (error: unknown) => {
     throw await withNumbersLike(number, error, api);
   });
   const content = await readContent(history, { ...api.base, search: api.search });
-  return {
-    history: { ...history, ...(content && { content }) },
-    settled,
-    unread: all ? 0 : unread,
-  };
+  return { ...history, ...(content && { content }) };
 }
 
 /** Numbers that are proposed, and rows that are searched for them. */
 const PROPOSED = 5;
 const SEARCHED = 50;
 
-/** That an order is not found, with the numbers that contain what was entered, of orders that need or needed a person. */
+/** That an order is not found, with the numbers that contain what was entered, of orders that need a person. */
 async function withNumbersLike(number: string, error: unknown, api: ApiContext): Promise<unknown> {
   if (!(error instanceof PoSyncError) || error.code !== 'order-unknown') return error;
   const { letters } = await api.tables().catch(() => ({ letters: undefined }));
   if (letters === undefined) return error;
-  const filter = { q: number };
-  const found = await Promise.all([
-    letters.page(filter, SEARCHED),
-    letters.settledPage(filter, SEARCHED),
-  ]);
-  const numbers = found.flatMap(({ items }) => items.map((row) => row.purchaseOrderNumber));
+  const { items } = await letters.page({ q: number }, SEARCHED);
+  const numbers = items.map((row) => row.purchaseOrderNumber);
   const isLike = (one: string) =>
     one !== number && one.toLowerCase().includes(number.toLowerCase());
   const like = [...new Set(numbers)].filter(isLike);
@@ -251,18 +186,4 @@ async function withNumbersLike(number: string, error: unknown, api: ApiContext):
       `These orders contain it: ${like.slice(0, PROPOSED).join(', ')}. ${error.remedy ?? ''}`.trim(),
     facts: error.facts,
   });
-}
-
-/** What the ledger knows must not wait for lists that are being built. */
-async function settledOf(
-  api: ApiContext,
-  number: string,
-): Promise<{ settled: SettledRow[]; unread: number }> {
-  try {
-    const { letters, unread } = await api.tables();
-    return { settled: await letters.settledOf(number), unread };
-  } catch (error) {
-    if (!(error instanceof PoSyncError)) throw error;
-    return { settled: [], unread: 1 };
-  }
 }

@@ -6,7 +6,6 @@ import {
   saysInProgress,
 } from '../../operate/orders/in-progress.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
-import type { SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 
 /** Rows that are searched for orders in progress where a request selects only these: each costs a few calls of Redis. */
@@ -74,20 +73,4 @@ export async function nextBelow(
   const rows = await withOrdersInProgress(api, below);
   const next = rows.find(({ already = '' }) => !saysInProgress(already));
   return { ...(next && { next }), areBusy: next === undefined && below.length > 0 };
-}
-
-/** When each order was last discarded in another file, as the lists know it. */
-export async function discardedBefore(
-  api: ApiContext,
-  letters: readonly Pick<DeadLetterRow, 'purchaseOrderNumber' | 'batch'>[],
-): Promise<(SettledRow | undefined)[]> {
-  const { letters: lists } = await api.tables();
-  return await Promise.all(
-    letters.map(async ({ purchaseOrderNumber: number, batch }) => {
-      const rows = number === '' ? [] : await lists.settledOf(number);
-      const isThat = (row: SettledRow) =>
-        row.purchaseOrderNumber === number && row.batch !== batch && row.closed.by === 'discarded';
-      return rows.filter(isThat).sort((a, b) => (a.closed.at < b.closed.at ? 1 : -1))[0];
-    }),
-  );
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
+import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -16,7 +17,6 @@ import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { formatText } from '../../order/batch.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import { fixFilesIn, fixNameFor } from '../../report/fix-copies.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
@@ -24,7 +24,6 @@ import { fileWaitText } from '../../wording/file-wait.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
 import { orderedSince, sentPart } from './batch-parts.ts';
-import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -34,6 +33,7 @@ import {
   batchActs,
   batchPath,
   cell,
+  closedText,
   dayFields,
   facts,
   filterForm,
@@ -46,7 +46,6 @@ import {
   settledNote,
   table,
   textField,
-  wentOutPart,
   withTime,
 } from './parts.ts';
 
@@ -153,7 +152,7 @@ export async function batchPage({
   const listed = inLines.map((order) => [
     cell(order.line),
     rowLink(order, view),
-    html`${outcomeWord(order.outcome)}${settledText(order)}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
+    html`${outcomeWord(order.outcome)}${order.closed && html`<div>settled since: ${closedText(order.closed)}</div>`}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
     html`${inForm(order.message)}`,
     timeText(order.at),
   ]);
@@ -163,12 +162,11 @@ export async function batchPage({
   const body = html`<h1>${batch.name}</h1>
 <div${fresh('progress')}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
-${await wentOutPart(view)}
 ${waitingBox(view, mayOperate, await heldArticles(api, batch))}
-<div${fresh('facts')}>${factsOf(view, await fixFilesIn(view.report), view.lost)}</div>
+<div${fresh('facts')}>${factsOf(view)}</div>
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
 <div${fresh('outcomes')}>${outcomes(view, nameless)}
-${await settledNote(view)}
+${settledNote(view)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}</div>
 ${sentPart(batch)}
 ${ordersHead(view, url)}
@@ -209,17 +207,15 @@ function waitingBox(
 ${articles ?? html`<br>`}${lines && html`${DECLARE}:<pre tabindex="0">${lines}</pre>`}${who}: release it to send it as it is, or cancel it. Orders that were sent stay sent.</div>`;
 }
 
-function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html {
-  const { batch, standing, report, error, over, endedWith } = view;
-  const isOpen = standing === 'unreadable' && batch.open === 0 && over === undefined;
-  const file = isOpen ? batch.settledPath : undefined;
-  const toDismiss = lost ? `po-sync batches cancel ${batch.batch}` : file;
+function factsOf(view: BatchView): Html {
+  const { batch, report, error, endedWith } = view;
   const { inspection, unsettled } = batch;
   const results = totalOrders(batch) === undefined ? [] : ['results.csv'];
+  const fixes = batch.open > 0 ? [FIX_WORKBOOK] : [];
   const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
   const downloads = files.map(
     (file, i) =>
-      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.settledPath ?? batch.name)}` : file}</a>`,
+      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${file}</a>`,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],
@@ -238,10 +234,6 @@ function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html 
     ],
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
-    [
-      lost ? 'to dismiss it' : 'dropped by mistake?',
-      toDismiss && html`${lost ? 'run' : 'Delete it:'} <code>${toDismiss}</code>`,
-    ],
     [
       standingText(view),
       unsettled ? html`${from(unsettled)}. ${unsettledText(batch)}` : endedWith && ENDED_BEFORE,

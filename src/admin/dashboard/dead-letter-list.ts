@@ -7,8 +7,6 @@ import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { KINDS, readLetterPage } from '../api/dead-letter-routes.ts';
-import { discardedBefore } from '../api/rows-elsewhere.ts';
-import { discardedText } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm, messageOf, unreadableNote, unsentNote } from './letter-message.ts';
 import {
@@ -66,13 +64,12 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       cell(group.batches),
       timeText(group.lastAt),
     ]);
-  const discarded = await discardedBefore(api, page.items);
-  const rows = page.items.map((row, i) => [
+  const rows = page.items.map((row) => [
     row.location.line === 0
       ? numberLink(row.purchaseOrderNumber)
       : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}${discarded[i] && html`<div>${discardedText(discarded[i])}</div>`}`,
+    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
@@ -89,7 +86,7 @@ ${form}
 ${unread}${unsentNote(api)}
 ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
-${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
+${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. Any other is found by its number on the page ${link('/order', 'Order')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
 ${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total, page.kinds) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}

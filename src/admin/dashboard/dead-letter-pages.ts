@@ -1,21 +1,27 @@
 import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
-import { endOf } from '../../order/closing-text.ts';
 import { discardedAgain, hasInbox, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
-import { discardedBefore } from '../api/rows-elsewhere.ts';
-import type { SettledRow } from '../read-model/settled-table.ts';
-import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
-import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
+import {
+  actForm,
+  batchPath,
+  cell,
+  closedText,
+  facts,
+  letterPath,
+  link,
+  orderPath,
+  table,
+} from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
 export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
@@ -26,7 +32,6 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
   const [sentAs] = await sentAsOf([letter], api.base);
-  const [discarded] = closed ? [] : await discardedBefore(api, [letter]);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
@@ -41,12 +46,9 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     isFree: other === undefined,
   };
   const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
-  const isSoon =
-    closed !== undefined && (await recordedSoon([{ ...letter, closed }], api)).size > 0;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : endOf(closed) ? 'Settled, but its rows came back in a later file' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
-${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If it is not wanted, discard it here, too.</p>`}
+${closed && html`<div class="box good">Settled: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>`}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${await itemsOfBoth(letter, api, other !== undefined)}
@@ -56,15 +58,8 @@ ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
-  const refresh =
-    isWaiting || (isSoon && entered === undefined) ? (fix.refresh ?? WAITING) : fix.refresh;
+  const refresh = isWaiting ? (fix.refresh ?? WAITING) : fix.refresh;
   return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
-}
-
-/** That a person decided the same order in another file. */
-export function discardedText({ file, batch, closed: { at, who } }: SettledRow): Html {
-  const by = who === undefined ? '' : ` by ${who}`;
-  return html`This order number was discarded${by}, ${timeText(at)}, in ${link(batchPath(batch), file)}`;
 }
 
 /** Seconds until the page of an order whose fix file waits looks again. */

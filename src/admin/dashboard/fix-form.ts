@@ -93,8 +93,7 @@ function resultOf(
   closed: FullLetter['closed'],
 ): Html {
   // Its batch may not be finished yet: the page says at its top that the order is settled.
-  const isSettled =
-    closed?.waitsIn === undefined && [closed?.batch, closed?.end?.batch].includes(batch);
+  const isSettled = [closed?.batch, closed?.end?.batch].includes(batch);
   if (isSettled && state === 'under-way')
     return (closed?.end ?? closed)?.by === 'accepted'
       ? badge('good', 'accepted')

@@ -104,16 +104,16 @@ async function comparedWith(
       ? undefined
       : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
   const mapping = mappingsFor(api.base.config, source)[0]?.mapping;
-  const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], {
+  const isSame = haveItems([...rows.values()], found?.content?.items ?? [], {
     header,
     mapping,
   });
-  const sent = found && SENT[found.history.state];
+  const sent = found && SENT[found.state];
   const same =
     isSame && sent
       ? html`<p>These are the articles and quantities that ${sent.same}.</p>`
       : undefined;
-  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${sent && itemsPart(found.history, sent.title)}`;
+  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${sent && itemsPart(found, sent.title)}`;
 }
 
 const IS_SENT = { title: 'What was sent', same: 'were sent' };

@@ -49,7 +49,6 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/', 'Overview'],
   ['/batches', 'Batches'],
   ['/dead-letters', 'Orders that need you'],
-  ['/corrections', 'Corrections'],
   ['/order', 'Order'],
   ['/upload', 'Upload'],
   ['/sources', 'Sources'],

@@ -19,22 +19,20 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { actionText } from '../../order/closing-text.ts';
-import { placeText } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { actionText } from '../../wording/closing.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { itemsOf } from '../api/plans.ts';
 import { idOf } from '../read-model/letter-id.ts';
-import type { SettledRow } from '../read-model/settled-table.ts';
-import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm } from './letter-message.ts';
 import {
   badge,
   batchPath,
   cell,
+  closedText,
   facts,
   fileLink,
   filterForm,
@@ -57,9 +55,9 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
     return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart()}` };
   const found = await readHistory(api, url).catch(notFound);
   if (found instanceof PoSyncError) return missingOrder(found, form);
-  const { history, settled, unread } = found;
+  const history = found;
   const now = api.base.store.time.now();
-  const events = [...eventsOf(history), ...settled.flatMap((row) => wasEvent(row, history.order))]
+  const events = eventsOf(history)
     .sort((a, b) => a.at.localeCompare(b.at))
     .map(({ at, text }) => [timeText(at), text]);
   const isAll = url.searchParams.get('reports') === 'all';
@@ -73,8 +71,7 @@ ${openFacts(history, now)}
 ${itemsPart(history)}
 <h2>What happened</h2>
 ${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}
-${unread === 0 ? undefined : html`<p role="status">Older events may be missing: some reports are not read yet.</p>`}
-${isAll ? undefined : html`<p>Other files that have this order only as a duplicate may be missing here. To find them, ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
+${isAll ? undefined : html`<p>Files in which it is a duplicate or was settled may be missing here. To find them, ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
   return { title: history.order, body };
 }
 
@@ -276,22 +273,11 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
   const closed = deadLetter?.closed;
   const end = closed && {
     at: closed.at,
-    text: html`the rows of ${file}: ${closedText(closed, { ...deadLetter, batch, file })}`,
+    text: html`the rows of ${file}: ${closedText(closed)}`,
   };
   return [
     taken,
     { at: iso(outcomeAt(result, operatorActions)), text: withItems },
     ...(end ? [end] : []),
   ];
-}
-
-/** An order that got its number by a correction. */
-function wasEvent(
-  { id, purchaseOrderNumber: was, file, location, closed }: SettledRow,
-  number: string,
-) {
-  if (closed.number !== number || was === number) return [];
-  const name = was === '' ? html`no number` : link(orderPath(was), was);
-  const text = html`corrected: was ${name} in ${link(letterPath(id), `${file}, ${placeText(location)}`)}${changeList(closed.changes, placeText(location))}`;
-  return [{ at: closed.at, text }];
 }

@@ -13,7 +13,6 @@ import {
   type Route,
 } from '../http/route.ts';
 import { batchesPage, batchPage } from './batch-pages.ts';
-import { correctionsPage } from './corrections-page.ts';
 import { deadLettersPage } from './dead-letter-list.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
 import { pausedState } from './delivery-part.ts';
@@ -43,7 +42,6 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/batches/:batch', batchPage],
   ['/dead-letters', deadLettersPage],
   ['/dead-letters/:id', deadLetterPage],
-  ['/corrections', correctionsPage],
   ['/order', orderPage],
   ['/plans/:plan', planPage],
   ['/upload', uploadPage],

@@ -1,12 +1,11 @@
 import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
+import type { Closed } from '../../order/dead-letter.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { countNeedingPerson } from '../../order/outcome.ts';
-import { wentOutText } from '../../report/page/counts-section.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
-import { readReport } from '../../report/report.ts';
-import { type Elsewhere, openText } from '../../report/story.ts';
+import { closingWord } from '../../wording/closing.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -208,7 +207,7 @@ export function shownStanding(view: BatchView): string {
 
 /** The buttons of a batch that is held, or not finished. */
 export function batchActs(
-  { batch, standing, lost, endedWith }: BatchView,
+  { batch, standing, over, endedWith }: BatchView,
   back: string,
   confirm: string | undefined,
 ): Html {
@@ -222,10 +221,11 @@ export function batchActs(
           confirm,
         })
       : undefined;
+  const isUnread = standing === 'unreadable' && over === undefined;
   const cancel =
-    lost || endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
-      ? lost &&
-        actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
+    endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
+      ? isUnread &&
+        actForm({ action: `${path}/cancel`, back, button: 'Close: nobody needs it', confirm })
       : actForm({
           action: `${path}/cancel`,
           back,
@@ -234,37 +234,21 @@ export function batchActs(
           tone: 'bad',
           sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check and orders that the API refused stay open: this page links them when the file is finished, and they can be discarded together.`,
         });
-  return html`<div class="acts">${release}${cancel}</div>`;
-}
-
-const reportOf = async ({ batch, report }: BatchView) =>
-  batch.state === 'done' ? await readReport(report).catch(() => undefined) : undefined;
-
-/** How many orders of a finished file went out, as its report says. */
-export async function wentOutPart(view: BatchView): Promise<Html | undefined> {
-  const found = await reportOf(view);
-  const text = found?.state === 'finished' ? wentOutText(found) : '';
-  return text === '' ? undefined : html`<p><strong>${text}</strong></p>`;
+  return html`<div class="acts">${release}${cancel || undefined}</div>`;
 }
 
 /** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
-export async function settledNote(view: BatchView): Promise<Html | undefined> {
-  const { counts, open } = view.batch;
+export function settledNote({ batch: { counts, open } }: BatchView): Html | undefined {
   const all = countNeedingPerson(counts);
   if (all === 0 || open >= all) return undefined;
-  const elsewhere = (await reportOf(view))?.openElsewhere;
-  if (open === 0 && elsewhere === undefined)
-    return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
-  const settled = html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
-  return html`${settled}${elsewhere && elsewhereNote(elsewhere)}`;
+  if (open === 0) return html`<p>${badge('good', 'nothing here needs you')}</p>`;
+  const [settled, was] = [all - open, all - open === 1 ? 'was' : 'were'];
+  return html`<p>${count(settled)} of ${count(all)} that needed a person ${was} settled.</p>`;
 }
 
-/** What its report says, too: where the rows of its orders need a person now. */
-function elsewhereNote({ orders: all, nameless, accepted, batches }: Elsewhere): Html {
-  const links = batches.map((one, i) => html`${i > 0 ? ', ' : ''}${fileLink(one, batches)}`);
-  const [needs, it] = all === 1 ? ['needs', 'It'] : ['need', 'They'];
-  const was = accepted === 1 ? 'was' : 'were';
-  const which = accepted === all ? it : `${count(accepted)} of them`;
-  const before = `${which} ${was} accepted, and came back there with rows that were not accepted: if it is the same order, discard it there.`;
-  return html`<p>${badge('doubt', `${openText(all, nameless)} ${needs} you in a later file`)} ${links}. ${accepted === 0 ? '' : before}</p>`;
+/** How a dead letter was closed: in which file and by whom. */
+export function closedText({ by, batch, who, end }: Closed): Html {
+  const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), batch)}`;
+  const then = end === undefined ? undefined : html`; then ${closingWord(end.by)}`;
+  return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}${then}`;
 }

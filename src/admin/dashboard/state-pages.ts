@@ -3,7 +3,6 @@ import { ago, count, counted, duration, plainPause } from '../../core/format.ts'
 import { endOf } from '../../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
-import { dismissTexts } from '../../operate/batches/cancel-batch.ts';
 import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
@@ -161,7 +160,7 @@ function unreadableFiles({ unreadable, now }: Status): Html | undefined {
     html`${error?.message}`,
     agoText(batch.startedAt, now),
   ]);
-  return html`<h2>Unreadable files</h2>${table('Unreadable files', ['file', 'source', 'what is wrong', 'taken'], rows)}<p>${dismissTexts(unreadable).join(' ')}</p>`;
+  return html`<h2>Unreadable files</h2>${table('Unreadable files', ['file', 'source', 'what is wrong', 'taken'], rows)}<p>A readable file of the same name closes an unreadable one; so does the button on its page.</p>`;
 }
 
 function sources({ sources: all, now }: Status): Html {
@@ -234,7 +233,7 @@ ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <h2>Daemons</h2>
 ${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'admin port', 'version', 'running for'], daemons)}
 <h2>What operators did</h2>
-<p>The values that were corrected are on the page ${link('/corrections', 'Corrections')}.</p>
+
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
 ${nextLink(url, actions.next)}
 <h2>Configuration</h2>

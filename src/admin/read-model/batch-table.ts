@@ -15,8 +15,8 @@ export type BatchRow = StandingFacts & {
   open: number;
   /** Its report cannot be written, or its file not be put away. */
   unsettled?: true;
-  /** Its unreadable file was removed. */
-  isDismissed?: true;
+  /** Its unreadable file was replaced by a later one, or cancelled. */
+  isOver?: true;
   counts: OutcomeCounts;
 };
 
@@ -58,12 +58,9 @@ export function createBatchTable() {
 
   /** The batches that match, the newest first. */
   function* matching(filter: BatchRowFilter): Generator<BatchRow> {
-    const needsPerson = openTest();
     for (const row of newestFirst()) {
-      // Asked for every row, because it remembers the files that were read later.
-      const isOpen = needsPerson(row);
       if (filter.since !== undefined && row.startedAt < filter.since) break;
-      if ((!filter.open || isOpen) && matches(row, filter)) yield row;
+      if ((!filter.open || isOpen(row)) && matches(row, filter)) yield row;
     }
   }
 
@@ -80,26 +77,14 @@ export function createBatchTable() {
       : { names, next: undefined };
   }
 
-  /** The newest unreadable files, at most so many. */
-  function unreadable(most: number): string[] {
-    const found = newestFirst().filter((row) => standingOf(row) === 'unreadable');
-    return Array.from(found.take(most), ({ batch }) => batch);
-  }
-
   const find = (batch: string) => rows.get(batch);
-  return { put, remove, matching, page, unreadable, find, names: () => rows.keys() };
+  return { put, remove, matching, page, find, names: () => rows.keys() };
 }
 
-/** Whether a batch needs a person, asked for the newest first: an unreadable file that was replaced or removed does not. */
-function openTest(): (row: BatchRow) => boolean {
-  const readLater = new Set<string>();
-  return (row) => {
-    const file = `${row.source}/${row.file}`;
-    const isUnreadable = standingOf(row) === 'unreadable';
-    if (isUnreadable && !readLater.has(file) && !row.isDismissed) return true;
-    if (!isUnreadable) readLater.add(file);
-    return row.open > 0 || row.held !== undefined || row.unsettled === true;
-  };
+/** Whether a batch needs a person. */
+function isOpen(row: BatchRow): boolean {
+  const isUnread = standingOf(row) === 'unreadable' && !row.isOver;
+  return isUnread || row.open > 0 || row.held !== undefined || row.unsettled === true;
 }
 
 function matches(row: BatchRow, { state, source, q, until }: BatchRowFilter): boolean {

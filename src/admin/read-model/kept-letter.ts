@@ -88,12 +88,7 @@ const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN];
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
  * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
  */
-export function alreadyText({
-  kind,
-  payload,
-  known,
-  problems = [],
-}: DeadLetter): string | undefined {
+function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
   if (kind === 'conflict')
     return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
   const found = problems.find(({ code }) => IN_ANOTHER.includes(code));

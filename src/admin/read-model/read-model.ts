@@ -73,7 +73,7 @@ function follow(
   onIdle: () => Promise<void>,
 ): Following {
   const { clock, log } = context;
-  const tables: Tables = { batches: createBatchTable(), letters: openReadThread(), unread: 0 };
+  const tables: Tables = { batches: createBatchTable(), letters: openReadThread() };
   const ready = Promise.withResolvers<void>();
   const sync = createSync(context, tables);
   let isBuilt = false;

@@ -2,13 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { findOrder } from '../../operate/orders/find-in-file.ts';
-import {
-  type Closed,
-  type Closing,
-  closingFor,
-  closingsOf,
-  type DeadLetter,
-} from '../../order/dead-letter.ts';
+import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
@@ -16,7 +10,6 @@ import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
 import { idOf, numberIn } from './letter-id.ts';
-import { createSettledTable, type SettledRow, settledKey } from './settled-table.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */
 export type ReportToRead = {
@@ -27,11 +20,8 @@ export type ReportToRead = {
   known?: { source: string; file: string };
 };
 
-/** An order of a batch. `closed`: who or what settled it after it needed a person. */
-export type ListedOrder = OrderResult & { closed?: Closed };
-
 /** Orders of a batch. `next`: where the next page begins. */
-export type OrderPage = { items: ListedOrder[]; next: number | undefined };
+export type OrderPage = { items: OrderResult[]; next: number | undefined };
 
 /** A call of one of the functions below; answers arrive in any order. */
 export type ReadCall = { id: number; name: keyof Reads; given: unknown[] };
@@ -42,10 +32,9 @@ export type Reads = ReturnType<typeof createReads>;
 // A worker thread: reading reports and searching must not delay the delivery of orders.
 if (parentPort !== null) serve(parentPort);
 
-/** The dead letters in memory, open and closed, and what is read from reports on request. */
+/** The open dead letters in memory, and what is read from reports on request. */
 function createReads() {
   const table = createDeadLetterTable();
-  const { put: putSettled, ...settled } = createSettledTable();
   const nameless = createNameless();
 
   /**
@@ -76,7 +65,6 @@ function createReads() {
     const open = letters.filter((one) => closingFor(one, closed) === undefined);
     table.put({ batch, ...from }, open);
     nameless.put(batch, letters);
-    putSettled({ batch, ...from }, letters, closed);
   }
 
   function put(
@@ -90,20 +78,16 @@ function createReads() {
   function remove(batch: string): void {
     nameless.put(batch, []);
     table.remove(batch);
-    settled.removeSettled(batch);
   }
 
-  const { settledPage, settledOf, settledIn } = settled;
   return {
     ...table,
     put,
     remove,
     namelessIn: nameless.countsOf,
-    settledPage,
-    settledOf,
     load,
     find,
-    orders: createOrders(settledIn),
+    orders,
     findOrder,
   };
 }
@@ -134,41 +118,23 @@ async function find(folder: string, batch: string, id: string): Promise<DeadLett
   return undefined;
 }
 
-function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
-  function withClosed(folder: string, items: readonly OrderResult[]): ListedOrder[] {
-    const keys = items.map((one) => settledKey(one.outcome, { ...one, location: one }));
-    const wanted = new Set(keys);
-    const rows = settledIn(basename(folder)).map(
-      (row) => [settledKey(row.kind, row), row.closed] as const,
-    );
-    const found = new Map(rows.filter(([key]) => wanted.has(key)));
-    return items.map((one, i) => {
-      const closed = found.get(keys[i] ?? '');
-      return closed === undefined ? one : { ...one, closed };
-    });
+/** A page of `results.csv`, from the byte `start`. */
+async function orders(
+  folder: string,
+  start: number,
+  limit: number,
+  outcome?: Outcome,
+): Promise<OrderPage> {
+  const items: OrderResult[] = [];
+  let last = start;
+  const lines = readResultLines(join(folder, 'results.csv'), start, outcome ?? '');
+  for await (const { result, end } of lines) {
+    if (outcome !== undefined && result.outcome !== outcome) continue;
+    if (items.length === limit) return { items, next: last };
+    items.push(result);
+    last = end;
   }
-
-  /** A page of `results.csv`, from the byte `start`. */
-  return async (
-    folder: string,
-    start: number,
-    limit: number,
-    outcome?: Outcome,
-  ): Promise<OrderPage> => {
-    const items: OrderResult[] = [];
-    let last = start;
-    for await (const { result, end } of readResultLines(
-      join(folder, 'results.csv'),
-      start,
-      outcome ?? '',
-    )) {
-      if (outcome !== undefined && result.outcome !== outcome) continue;
-      if (items.length === limit) return { items: withClosed(folder, items), next: last };
-      items.push(result);
-      last = end;
-    }
-    return { items: withClosed(folder, items), next: undefined };
-  };
+  return { items, next: undefined };
 }
 
 /** The source and file of a finished report of this environment that has dead letters. */
@@ -177,7 +143,7 @@ async function forgottenBatch(folder: string, environment: string) {
     () => undefined,
   );
   if (report === undefined) return undefined;
-  if (report.open === 0 && countNeedingPerson(report.counts) === 0) return undefined;
+  if (countNeedingPerson(report.counts) === 0) return undefined;
   return { source: report.source, file: report.file };
 }
 

@@ -58,8 +58,6 @@ export function openReadThread(): ReadThread {
     summary: remote('summary'),
     namelessIn: remote('namelessIn'),
     numberOf: remote('numberOf'),
-    settledPage: remote('settledPage'),
-    settledOf: remote('settledOf'),
     load: remote('load'),
     find: remote('find'),
     orders: remote('orders'),

@@ -1,13 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readModelTrouble } from '../../log/events/daemon.ts';
-import { standingOf } from '../../operate/batches/list-batches.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
-import { countNeedingPerson, noOutcomes, OUTCOMES } from '../../order/outcome.ts';
+import { noOutcomes, OUTCOMES } from '../../order/outcome.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
-import { isDismissed } from '../../put-away/file-checks.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
 import { type Change, createChangeReader } from './changes.ts';
 import type { ReportToRead } from './read-program.ts';
@@ -15,15 +13,11 @@ import type { ReadThread } from './read-thread.ts';
 
 export type ModelContext = Omit<OperatorContext, 'operator'>;
 
-/** What lists are read from: batches here, dead letters in the thread. `unread`: settled reports that are still to be read. */
-export type Tables = { batches: BatchTable; letters: ReadThread; unread: number };
+/** What lists are read from: batches here, dead letters in the thread. */
+export type Tables = { batches: BatchTable; letters: ReadThread };
 
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
-
-/** Milliseconds between two looks at whether unreadable files were removed, and how many, the newest, are looked at. */
-const FILES_PAUSE = 5_000;
-const MOST_FILES = 200;
 
 /** Updates the tables from Redis and the reports. */
 export function createSync(context: ModelContext, tables: Tables) {
@@ -33,8 +27,6 @@ export function createSync(context: ModelContext, tables: Tables) {
   const { readRow, loadReports, progress } = createReading(context, tables);
   const scan = createProgressScan(context, letters);
   const stream = createChangeReader(store);
-  const files = createFileLook(context, table);
-  const later = createLaterReading(tables, loadReports);
 
   /** Reads everything, beginning with what changes from now on. */
   async function build(): Promise<void> {
@@ -44,14 +36,13 @@ export function createSync(context: ModelContext, tables: Tables) {
     for (const name of table.names()) if (!known.has(name)) table.remove(name);
     const folders: string[] = await readdir(config.reports.path).catch(() => []);
     const forgotten = folders.filter((name) => claimTimeOf(name) !== undefined && !known.has(name));
-    const done: BatchRow[] = [];
+    const withLetters: string[] = [];
     for (const group of inGroups(names)) {
       const rows = (await Promise.all(group.map(readRow))).filter((row) => row !== undefined);
       for (const row of rows) table.put(row);
-      done.push(...rows.filter((row) => row.state === 'done' && hasLetters(row)));
+      const open = rows.filter((row) => row.state === 'done' && row.open > 0);
+      withLetters.push(...open.map(({ batch }) => batch));
     }
-    const withLetters = done.filter(({ open }) => open > 0).map(({ batch }) => batch);
-    later.begin(done.filter(({ open }) => open === 0).map(({ batch }) => batch));
     Object.assign(progress, { read: 0, of: withLetters.length + forgotten.length });
     for (const group of inGroups([...withLetters, ...forgotten])) await loadReports(group);
     await scan.run(table);
@@ -63,16 +54,13 @@ export function createSync(context: ModelContext, tables: Tables) {
     if (found === undefined) return false;
     for (const [batch, changed] of changedIn(found.changes)) await applyChange(batch, changed);
     for (const { batch } of await batches.underWay()) await refreshRow(batch);
-    for (const batch of files.due()) await refreshRow(batch);
     await scan.runWhenDue(table);
-    await later.step();
     return found.isAll || catchUp();
   }
 
   async function applyChange(batch: string, { closings, isWritten }: Changed): Promise<void> {
     const now = await refreshRow(batch);
-    if (now === undefined || (now.state === 'done' && !hasLetters(now)))
-      return letters.remove(batch);
+    if (now === undefined || (now.state === 'done' && now.open === 0)) return letters.remove(batch);
     if (now.state === 'done' && isWritten) return loadReports([batch]);
     if (closings.length > 0) await letters.close(batch, closings);
   }
@@ -85,41 +73,6 @@ export function createSync(context: ModelContext, tables: Tables) {
   }
 
   return { build, catchUp, progress: () => progress };
-}
-
-/** Unreadable files, every few seconds: nothing in Redis changes when a person removes one. */
-function createFileLook({ clock }: Pick<ModelContext, 'clock'>, table: BatchTable) {
-  let dueAt = 0;
-  return {
-    due(): string[] {
-      const now = clock.monotonic();
-      if (now < dueAt) return [];
-      dueAt = now + FILES_PAUSE;
-      return table.unreadable(MOST_FILES);
-    },
-  };
-}
-
-/** Batches whose dead letters are all closed: read a few at a time after the lists are complete, the newest first. */
-function createLaterReading(
-  tables: Tables,
-  loadReports: (names: readonly string[]) => Promise<void>,
-) {
-  let left: string[] = [];
-
-  function begin(names: readonly string[]): void {
-    left = names.toSorted();
-    tables.unread = left.length;
-  }
-
-  async function step(): Promise<void> {
-    if (left.length === 0) return;
-    await loadReports(left.slice(-GROUP));
-    left = left.slice(0, -GROUP);
-    tables.unread = left.length;
-  }
-
-  return { begin, step };
 }
 
 /** What changed in a batch. `isWritten`: more than closings; it may be done now, or its report was written again. */
@@ -157,6 +110,8 @@ function createReading(
       held,
       unsettled,
       unreadable,
+      replacedBy,
+      cancelled,
       ...counted
     ] = found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
@@ -173,12 +128,10 @@ function createReading(
       ...(held === undefined ? {} : { held: true }),
       ...(unsettled === undefined || state === 'done' ? {} : { unsettled: true }),
       ...(unreadable === undefined ? {} : { unreadable: true }),
+      ...((replacedBy ?? cancelled) === undefined ? {} : { isOver: true }),
       counts,
     };
-    const unread = standingOf(row) === 'unreadable' ? await batches.find(batch) : undefined;
-    return unread !== undefined && (await isDismissed(unread))
-      ? { ...row, isDismissed: true }
-      : row;
+    return row;
   }
 
   /** Of a batch that Redis forgot, the report says what is not known here. */
@@ -199,11 +152,6 @@ function createReading(
   return { readRow, loadReports, progress };
 }
 
-/** Whether it has dead letters, open or closed. */
-function hasLetters({ counts }: BatchRow): boolean {
-  return countNeedingPerson(counts) > 0;
-}
-
 const FIELDS = [
   'batch',
   'source',
@@ -215,6 +163,8 @@ const FIELDS = [
   'held',
   'unsettled',
   'unreadable',
+  'replacedBy',
+  'cancelled',
 ].concat(OUTCOMES.map((outcome) => `n:${outcome}`));
 
 function inGroups<T>(all: readonly T[]): T[][] {

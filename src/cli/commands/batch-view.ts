@@ -1,6 +1,6 @@
 import { ago, count, counted, duration, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { away, cancelledBy, dismissTexts } from '../../operate/batches/cancel-batch.ts';
+import { CLOSE_UNREADABLE, cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
   type BatchView,
@@ -101,11 +101,8 @@ function totalOf(batch: BatchView['batch']): string {
   return inspection === undefined ? '?' : `≤${count(inspection.records)}`;
 }
 
-/** `nameless`: how many orders of a batch are rows without an order number. `isLost`: its file is not where it was put away. */
-type Looked = { nameless: number; isLost: boolean };
-
-/** Everything that is known about one batch. */
-export function batchText(view: BatchView, now: number, format: Format, looked?: Looked): string {
+/** Everything that is known about one batch. `nameless`: how many of its orders are rows without an order number. */
+export function batchText(view: BatchView, now: number, format: Format, nameless = 0): string {
   const { batch, standing } = view;
   const outcomes = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0).map((outcome) => {
     const number = count(batch.counts[outcome]).padStart(9);
@@ -119,9 +116,9 @@ export function batchText(view: BatchView, now: number, format: Format, looked?:
     ...lines,
     standing === 'unreadable'
       ? ''
-      : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
+      : `\n  ${progressOf(view)} orders have an outcome${rowsNote(nameless)}\n`,
     ...outcomes,
-    ...[...nextStep(view, looked?.isLost), ...cancelledStep(view)].map(
+    ...[...nextStep(view), ...cancelledStep(view)].map(
       (line) => `${line.startsWith('  ') ? line : hanging(line, 0, format)}\n`,
     ),
   ].join('');
@@ -134,7 +131,7 @@ function title(view: BatchView, { paint, columns = Number.POSITIVE_INFINITY }: F
   return `${paint('strong', batch)}${gap}${paint(toneOf(view), text)}\n`;
 }
 
-function rowsNote(nameless = 0): string {
+function rowsNote(nameless: number): string {
   if (nameless === 0) return '';
   return nameless === 1
     ? '; 1 of them is a row without an order number'
@@ -172,7 +169,7 @@ const sinceText = ({ since, reason }: { since: number; reason: string }) =>
   `since ${stamp(since)}: ${reason}`;
 
 /** Lines; a command, which is not wrapped, begins with spaces. */
-function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = false): string[] {
+function nextStep({ batch, standing, error, endedWith, over }: BatchView): string[] {
   const name = batch.batch;
   if (standing === 'unreadable') {
     const sent =
@@ -180,16 +177,9 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
         ? 'No orders were sent.'
         : 'Its report lists the orders that were admitted before.';
     const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
-    if (isLost) {
-      const where = `The file is ${away(batch)}: its inbox was moved, or is not mounted.`;
-      return [
-        '',
-        `${text} ${printable(where)} If it needs nobody, dismiss it:`,
-        `  po-sync batches cancel ${name}`,
-      ];
-    }
-    if (batch.settledPath === undefined) return ['', text];
-    return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
+    return over === undefined
+      ? ['', `${text} If nobody needs it, close it:`, `  po-sync batches cancel ${name}`]
+      : ['', text];
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
   if (endedWith) return ['', ENDED_BEFORE];
@@ -268,7 +258,7 @@ export function unreadableRemedies(files: readonly BatchView[], format: Format):
   const remedies = new Set(each.map(({ remedy }) => remedy));
   const texts =
     remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
-  return `${[...texts, ...dismissTexts(files)]
+  return `${[...texts, `${CLOSE_UNREADABLE}BATCH`]
     .map(printable)
     .flatMap((text) => wrapped(text, format))
     .join('\n')}\n`;

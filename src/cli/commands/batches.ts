@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { count, counted, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
-  away,
+  CLOSE_UNREADABLE,
   cancelBatch,
   cancelledText,
+  closeUnreadable,
   countUnread,
-  dismissLost,
-  dismissTexts,
   isFinished,
   notHeld,
   releaseBatch,
@@ -50,7 +49,9 @@ export const listView: View<{ open: boolean }, { batches: readonly BatchView[] }
 
 function remarks(batches: readonly BatchView[], format: Format): string {
   const lines = [
-    ...dismissTexts(batches),
+    ...(batches.some(({ standing }) => standing === 'unreadable')
+      ? [`${CLOSE_UNREADABLE}BATCH`]
+      : []),
     ...batches.flatMap(({ batch }) =>
       batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
     ),
@@ -63,8 +64,7 @@ function remarks(batches: readonly BatchView[], format: Format): string {
 export const showView: View<object, BatchView> = {
   async text(batch, { format, now }) {
     const report = await readReport(batch.report).catch(() => undefined);
-    const more = { nameless: report?.nameless ?? 0, isLost: batch.lost === true };
-    return batchText(batch, now, format, more);
+    return batchText(batch, now, format, report?.nameless ?? 0);
   },
 };
 
@@ -148,7 +148,7 @@ async function hasRefused(batch: Batch, context: OperatorContext): Promise<boole
   return false;
 }
 
-/** Dismisses an unreadable file that is no longer where it was put away. */
+/** Closes an unreadable file. */
 async function dismiss(
   view: BatchView,
   args: ActArgs,
@@ -156,16 +156,16 @@ async function dismiss(
   shell: Shell,
 ): Promise<number> {
   const { batch, name } = view.batch;
-  if (!view.lost) throw isFinished(view);
-  const question = `Dismiss the unreadable file ${name}, which is ${away(view.batch)}?`;
+  if (view.standing !== 'unreadable') throw isFinished(view);
+  const question = `Close the unreadable file ${name}: nobody needs it?`;
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch, dryRun: true });
-    else shell.out(sentences(`Would dismiss the unreadable file ${name}.\n`, shell));
+    else shell.out(sentences(`Would close the unreadable file ${name}.\n`, shell));
     return 0;
   }
   if (!(await confirmation(question, args, shell))) return 1;
   const { end, text } = await recorded({ what: 'cancel', on: batch }, context, () =>
-    dismissLost(view, context),
+    closeUnreadable(view, context),
   );
   if (args.json) printJson(shell, { batch, ...end });
   else shell.out(sentences(`${printable(text)}\n`, shell));

@@ -20,7 +20,6 @@ import { discardedAgain, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless, openText } from '../../report/story.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -96,7 +95,6 @@ export async function deadLettersDiscardCommand(
       return { done, text: `${are.text()} discarded.` };
     },
   );
-  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
   // Who was asked has read that.
   else
@@ -245,7 +243,6 @@ export async function deadLettersResolveCommand(
       await resolveOrder(entry, as, context);
       return { text: `${order} is ${RESULTS[as]}` };
     });
-    await refreshReports(context);
   }
   if (args.json)
     printJson(shell, { order, as, dryRun: args.dryRun, listCheck: check.trouble ?? 'ok' });

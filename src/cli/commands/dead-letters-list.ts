@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
+import { isGone } from '../../core/regular-file.ts';
+import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
 import { noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { type FilterInput, readFilter } from '../../operations/dead-letter-filter.ts';
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
 import { canBeOfSource } from '../../order/batch.ts';
-import { closingText } from '../../order/closing-text.ts';
 import { errorLine, type LetterRow } from '../../order/dead-letter.ts';
 import { intoInbox, NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { fixFilesIn } from '../../report/fix-copies.ts';
 import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
+import { closingText } from '../../wording/closing.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { retryTexts } from './dead-letters-retry.ts';
@@ -176,8 +177,8 @@ function noFixFileYet(file: string, batch: string, isHeld: boolean): string {
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
-  const [name] = await fixFilesIn(folder);
-  return name === undefined ? undefined : join(folder, name);
+  const file = join(folder, FIX_WORKBOOK);
+  return (await isGone(file)) ? undefined : file;
 }
 
 const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [

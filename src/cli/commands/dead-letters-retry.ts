@@ -11,7 +11,6 @@ import { type OperatorContext, recorded } from '../../operate/operator-context.t
 import { readFilter, selectedText } from '../../operations/dead-letter-filter.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -52,7 +51,6 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
       return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
     },
   );
-  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(sentences(doneText(done, plan, reasons) + (await heldText(done, context)), shell));
   return actable(done) < done.total() ? 2 : 0;

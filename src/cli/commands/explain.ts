@@ -19,11 +19,10 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import type { AtApi } from '../../operations/run-environment.ts';
-import { actionText, answerLines, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
-import { placeText } from '../../order/fixing.ts';
 import { byArticle, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
+import { actionText, answerLines, closingText } from '../../wording/closing.ts';
 import { type Format, hanging, printable, type Tone } from '../terminal/print.ts';
 import type { View } from './definitions/operation-command.ts';
 import { atApiLines, itemTexts } from './listed-items.ts';
@@ -164,12 +163,7 @@ function outcomeEvents(
     deadLetter && at < takenAt
       ? { at: takenAt, text: `not sent: already ${text}` }
       : { at, text, ...more };
-  return [
-    event,
-    ...(deadLetter?.closed
-      ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), { file, all })]
-      : []),
-  ];
+  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, file)] : [])];
 }
 
 /** `ofAttempt`: the dead letter has the last answer, which may be that of a later attempt. */
@@ -195,20 +189,11 @@ function itemsText(content: unknown): string {
   return itemTexts(byArticle(items)).join(', ');
 }
 
-function closedEvent(
-  closed: Closed,
-  place: string,
-  { file, all }: { file: string; all: readonly Appearance[] },
-): HistoryEvent {
-  const more = changeTexts(closed.changes, place);
-  // The file that brought them back shows its own end.
-  const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === closed.end?.at);
-  // People discard each one apart.
-  const isOne =
-    closed.by !== 'discarded' ||
-    all.filter(({ deadLetter }) => deadLetter?.closed?.by === 'discarded').length < 2;
-  const text = closedAsEvent(closed, isShown, isOne ? undefined : `its dead letter of ${file}`);
-  return { at: Date.parse(closed.at), text, ...(more.length > 0 && { more }) };
+function closedEvent(closed: Closed, file: string): HistoryEvent {
+  return {
+    at: Date.parse(closed.at),
+    text: `its dead letter of ${file} was closed: ${closingText(closed)}`,
+  };
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {

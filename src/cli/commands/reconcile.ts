@@ -11,7 +11,6 @@ import {
 } from '../../operate/delivery/reconcile-ledger.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { shellWord, shellWords } from '../../order/text.ts';
-import { refreshReports } from '../../put-away/housekeeping.ts';
 import type { Unproved } from '../../reconcile/list-proof.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -81,7 +80,6 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
       return { ...done, text: repairedText(done, unproved) };
     },
   );
-  await refreshReports(context);
   if (args.json) {
     const repaired = {
       added,

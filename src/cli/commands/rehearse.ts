@@ -84,7 +84,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   const [batch = ''] = await readdir(rehearsal.reports.path);
   const folder = path.join(rehearsal.reports.path, batch);
   const report = await readReport(folder);
-  if (report === undefined || report.state === 'running') throw unfinished(file);
+  if (report === undefined) throw unfinished(file);
   place.keepReport();
   const kind = config && sourceNamed(args.source, config)?.type;
   await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
@@ -238,7 +238,7 @@ async function rehearsedLines(
   kind: Source['type'] | undefined,
   { paint }: Format,
 ) {
-  const { counts, nameless = 0, state, error, waits, warnings } = report;
+  const { counts, nameless = 0, state, error, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
@@ -249,7 +249,6 @@ async function rehearsedLines(
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
     ...outcomes,
     ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
-    ...(waits === undefined ? [] : [`  ${paint('bad', state)}: ${printable(waits.message)}`]),
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...lines,
     '',

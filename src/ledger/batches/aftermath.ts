@@ -1,4 +1,4 @@
-import { type Closing, fileReadAgain } from '../../order/dead-letter.ts';
+import type { Closing } from '../../order/dead-letter.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { contentField, type Keys } from '../../redis/keys.ts';
@@ -21,29 +21,23 @@ function fileChecks(batch: string, at: number): (string | number)[] {
 /** The first batch of a source that read a content. `at`: when it began, in milliseconds. */
 export type SameContent = { batch: string; name: string; at: number };
 
-type ReadAgain = { batch: string; startedAt: number; repeats?: SameContent };
-
-/** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
+/** What follows a batch that is done: dead letters are closed, its file is checked, and it expires. */
 export function createAftermath(redis: Redis, keys: Keys) {
-  /** Settled batches whose dead letters were closed since their report was written. */
-  const toRefresh = (): Promise<string[]> => redis.smembers(keys.refresh);
-
   /** How dead letters of a batch were closed. */
   async function closings(batch: string): Promise<Closing[]> {
     const texts = await redis.hvals(keys.closed(batch));
     return texts.map((text) => JSON.parse(text) as Closing);
   }
 
-  /** The report shows so many closings; one that came meanwhile asks again. `later`: reports that depend on it. */
-  async function refreshed(batch: string, shown: number, later: readonly string[]): Promise<void> {
-    if (later.length > 0) await redis.sadd(keys.refresh, ...later);
-    await redis.srem(keys.refresh, batch);
-    if ((await redis.hlen(keys.closed(batch))) > shown) await redis.sadd(keys.refresh, batch);
-    else await redis.xadd(keys.changes, ...changeOf(batch));
+  /** A later file could be read, so that an unreadable one needs nobody any more. */
+  async function replaced(batch: string, by: string): Promise<void> {
+    await redis
+      .multi()
+      .hset(keys.batch(batch), { replacedBy: by })
+      .hdel(keys.unreadable, batch)
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
   }
-
-  /** The older batches whose dead letters need a person again in this one. */
-  const origins = (batch: string): Promise<string[]> => redis.smembers(keys.cameFrom(batch));
 
   /** Forgets a batch that is done and whose report expired. What it sent stays in the ledger. */
   async function forget(batch: string): Promise<void> {
@@ -51,31 +45,19 @@ export function createAftermath(redis: Redis, keys: Keys) {
     const content = contentField(source ?? '', sha256 ?? '');
     if ((await redis.hget(keys.contents, content)) === batch)
       await redis.hdel(keys.contents, content);
-    await forgetDiscarded(batch);
     await redis
       .multi()
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
-      .del(keys.corrected(batch), keys.cameFrom(batch), keys.discards(batch))
+      .del(keys.corrected(batch), keys.discards(batch))
       .zrem(keys.batches, batch)
       .hdel(keys.unreadable, batch)
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }
 
-  async function forgetDiscarded(batch: string): Promise<void> {
-    for (const { by, number } of await closings(batch)) {
-      if (by !== 'discarded' || number === '') continue;
-      await redis.srem(keys.discardedIn(number), batch);
-      if ((await redis.exists(keys.discardedIn(number))) === 0)
-        await redis.hdel(keys.discarded, number);
-    }
-  }
-
   return {
-    toRefresh,
     closings,
-    refreshed,
-    origins,
+    replaced,
     forget,
     ...createContents(redis, keys),
     ...createFileChecks(redis, keys),
@@ -107,15 +89,7 @@ function createContents(redis: Redis, keys: Keys) {
     return first;
   }
 
-  /** The report of the first batch with a content names the last one that had it. Repeatable. */
-  async function contentReadAgain({ batch, startedAt, repeats }: ReadAgain): Promise<void> {
-    if (repeats === undefined || (await redis.exists(keys.batch(repeats.batch))) === 0) return;
-    const closing = fileReadAgain(batch, new Date(startedAt).toISOString());
-    await redis.hset(keys.closed(repeats.batch), closing.place, JSON.stringify(closing));
-    await redis.sadd(keys.refresh, repeats.batch);
-  }
-
-  return { withContent, contentRead, contentReadAgain };
+  return { withContent, contentRead };
 }
 
 /** Settled files are checked for changes a few times. */
@@ -167,7 +141,7 @@ function createFileChecks(redis: Redis, keys: Keys) {
   }
 
   /**
-   * The settled file of a batch is not what was read, and its report is written again. Call it with the lease of the
+   * The settled file of a batch is not what was read. Call it with the lease of the
    * batch. False when that was known already. `file`: as in `keys.unreadable`.
    */
   async function settledFileChanged(
@@ -180,7 +154,6 @@ function createFileChecks(redis: Redis, keys: Keys) {
       .multi()
       .hset(keys.batch(batch), { unreadable: JSON.stringify(error) })
       .hset(keys.unreadable, batch, file)
-      .sadd(keys.refresh, batch)
       .zrem(keys.fileChecks, ...CHECKS_AFTER.map((_, n) => `${n}/${batch}`))
       .xadd(keys.changes, ...changeOf(batch))
       .exec();

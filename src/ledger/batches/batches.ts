@@ -84,14 +84,11 @@ export type Batch = {
   open: number;
   /** Where its file is since it was settled, also after its inbox was moved; absent for a copy of an export. */
   settledPath?: string;
-  /** Its file is unreadable, and a person removed it from there. */
-  isRemoved?: true;
+  /** The batch of a later file of its name that could be read, where its own is unreadable. */
+  replacedBy?: string;
 };
 
 export type Batches = ReturnType<typeof createBatches>;
-
-/** Which lease: to read or settle a batch, or to write its `report.json`. */
-export type BatchRight = 'lease' | 'reportLease';
 
 /** `config`: of the installation, to find the files of inboxes that were moved. */
 type BatchesDeps = ControlDeps & { owner: string; config?: SourceFolders };
@@ -100,18 +97,17 @@ type BatchesDeps = ControlDeps & { owner: string; config?: SourceFolders };
 export function createBatches(deps: BatchesDeps) {
   const { redis, keys, owner } = deps;
 
-  /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
-  function lease(batch: string, right: BatchRight = 'lease'): Promise<Lease | undefined> {
-    return takeLease(redis, keys[right](batch), owner, LEASE);
+  /** A lease to read or settle a batch; undefined while somebody else has it. */
+  function lease(batch: string): Promise<Lease | undefined> {
+    return takeLease(redis, keys.lease(batch), owner, LEASE);
   }
 
   /** Runs a task with that lease; undefined while somebody else has it, also when they got it meanwhile. */
   async function withLease<T>(
     batch: string,
-    right: BatchRight,
     task: (fence: Fence) => Promise<T>,
   ): Promise<T | undefined> {
-    const held = await lease(batch, right);
+    const held = await lease(batch);
     if (held === undefined) return undefined;
     try {
       return await task(held.fence);
@@ -325,6 +321,6 @@ function decode(fields: Record<string, string>): Batch {
     counts,
     open: Number(fields['open'] ?? 0),
     ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),
-    ...(fields['removed'] === undefined ? {} : { isRemoved: true }),
+    ...(fields['replacedBy'] === undefined ? {} : { replacedBy: fields['replacedBy'] }),
   };
 }

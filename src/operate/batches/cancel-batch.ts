@@ -3,7 +3,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
-import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
 import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
@@ -12,7 +12,7 @@ import { keepCancellation } from '../../put-away/end-as-reported.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type BatchView, CORRECT_FILE } from './list-batches.ts';
+import type { BatchView } from './list-batches.ts';
 
 /**
  * `cancelled`: orders that were never sent. `accepted`: orders that the API had accepted by then. `underWay`: orders that were or may have been sent and have no outcome yet;
@@ -46,8 +46,6 @@ export async function cancelBatch(
   const by = { at: store.time.now(), who: operator.who };
   await batches.cancel(name, by);
   await keepCancellation(join(context.config.reports.path, name), by);
-  // Its report may be written already, and does not say it.
-  if (before && hasAllOutcomes(before)) await store.redis.sadd(store.keys.refresh, name);
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
     // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
@@ -228,23 +226,8 @@ export async function notHeld(
   );
 }
 
-/** A batch that is finished cannot be canceled. An unreadable file may have no dead letters to close. */
-export function isFinished({
-  batch: { batch, name, open, settledPath },
-  standing,
-  error,
-}: BatchView): PoSyncError {
-  if (standing === 'unreadable' && open === 0) {
-    const dismiss = settledPath === undefined ? '' : ` To dismiss it, remove ${settledPath}.`;
-    return new PoSyncError(
-      'batch-finished',
-      `Batch ${batch} has no orders to cancel: its file ${name} is unreadable.`,
-      {
-        remedy: `${error?.remedy ?? CORRECT_FILE}${dismiss}`,
-        facts: { batch },
-      },
-    );
-  }
+/** A batch that is finished cannot be canceled. */
+export function isFinished({ batch: { batch, open } }: BatchView): PoSyncError {
   return new PoSyncError(
     'batch-finished',
     `Batch ${batch} is finished: each of its orders has an outcome.`,
@@ -258,33 +241,21 @@ export function isFinished({
   );
 }
 
-/** How a person dismisses each of the unreadable files of `views`. */
-export function dismissTexts(views: readonly BatchView[]): string[] {
-  const unreadable = views.filter(({ standing }) => standing === 'unreadable');
-  const lost = unreadable.filter((view) => view.lost);
-  const each = lost.map(
-    ({ batch }) => `${batch.name} is ${away(batch)}. ${DISMISS_LOST}${batch.batch}`,
-  );
-  return lost.length < unreadable.length ? [...each, DISMISS] : each;
-}
+/** How a person closes an unreadable file. */
+export const CLOSE_UNREADABLE =
+  'A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel ';
 
-const DISMISS =
-  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.';
-const DISMISS_LOST = 'If it needs nobody, dismiss it: po-sync batches cancel ';
-
-/** That the file is not where it was put away, in words. */
-export const away = ({ settledPath }: Pick<Batch, 'settledPath'>): string =>
-  settledPath === undefined ? 'no longer where it was put away' : `no longer at ${settledPath}`;
-
-/** A person says that nothing is to be done about a lost file. Throws the error of `isFinished` for any other. */
-export async function dismissLost(view: BatchView, { batches, store, operator }: OperatorContext) {
-  if (!view.lost) throw isFinished(view);
+/** A person says that nobody needs an unreadable file. Throws the error of `isFinished` for any other. */
+export async function closeUnreadable(
+  view: BatchView,
+  { batches, store, operator }: OperatorContext,
+) {
+  if (view.standing !== 'unreadable' || view.over !== undefined) throw isFinished(view);
   const { batch, name } = view.batch;
   await batches.cancel(batch, { at: store.time.now(), who: operator.who });
-  // Its report keeps that where Redis loses it.
-  await store.redis.sadd(store.keys.refresh, batch);
+  await store.redis.hdel(store.keys.unreadable, batch);
   const end = { cancelled: 0, accepted: 0, underWay: 0, reading: false, dismissed: true };
-  return { end, text: `The unreadable file ${name} is dismissed: it is ${away(view.batch)}.` };
+  return { end, text: `The unreadable file ${name} is closed.` };
 }
 
 /** Batches of which the canceled ones are searched for an order. */

@@ -9,7 +9,6 @@ import {
   countSettled,
   type OutcomeCounts,
 } from '../../order/outcome.ts';
-import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { isCancelled, type Report, readReport } from '../../report/report.ts';
 import { fileWaitJson } from '../../wording/file-wait.ts';
@@ -84,15 +83,14 @@ export type BatchStanding = 'reading' | 'sending' | 'waiting' | 'finished' | 'un
 
 /**
  * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about it any
- * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended: `batch` has what it says, too.
+ * more. `endedWith`: as its report counts it, where Redis lost that it ended: `batch` has what it says, too.
  */
 export type BatchView = {
   batch: Batch;
   standing: BatchStanding;
   report: string;
   error?: Report['error'];
-  over?: 'replaced' | 'removed';
-  lost?: true;
+  over?: 'replaced' | 'cancelled';
   endedWith?: OutcomeCounts;
 };
 
@@ -112,12 +110,11 @@ export async function listBatches(
   context: ReportContext,
 ): Promise<BatchView[]> {
   const found: BatchView[] = [];
-  const readLater = new Set<string>();
   for await (const name of allNames(context.batches)) {
     const batch = await context.batches.find(name);
     if (batch === undefined) continue;
     if (batch.startedAt < (filter.since ?? 0)) break;
-    if (!filter.open || (await isOpen(batch, readLater))) found.push(await viewOf(batch, context));
+    if (!filter.open || isOpen(batch)) found.push(await viewOf(batch, context));
     if (found.length >= filter.most) break;
   }
   return found;
@@ -128,39 +125,29 @@ export async function unreadableFiles(
   newest: readonly Batch[],
   context: ReportContext,
 ): Promise<BatchView[]> {
-  return Promise.all((await unreadableBatches(newest)).map((batch) => viewOf(batch, context)));
+  return Promise.all(unreadableBatches(newest).map((batch) => viewOf(batch, context)));
 }
 
-/** Those of batches, the newest first, whose file is unreadable and was neither replaced nor dismissed. */
-export async function unreadableBatches(newest: readonly Batch[]): Promise<Batch[]> {
-  const readLater = new Set<string>();
-  const open: Batch[] = [];
-  for (const batch of newest) {
-    if (await isUnreadable(batch, readLater)) open.push(batch);
-  }
-  return open;
+/** Those of batches whose file is unreadable and was neither replaced nor cancelled. */
+export function unreadableBatches(newest: readonly Batch[]): Batch[] {
+  return newest.filter(
+    (batch) => standingOf(batch) === 'unreadable' && overOf(batch) === undefined,
+  );
 }
 
-/** Whether a batch needs a person: dead letters wait, it is held, it cannot be settled, or its file is unreadable. Call it as `isUnreadable`. */
-async function isOpen(batch: Batch, readLater: Set<string>): Promise<boolean> {
+/** Whether a batch needs a person: dead letters wait, it is held, it cannot be settled, or its file is unreadable. */
+function isOpen(batch: Batch): boolean {
   return (
-    (await isUnreadable(batch, readLater)) ||
+    unreadableBatches([batch]).length > 0 ||
     batch.open > 0 ||
     batch.held !== undefined ||
     batch.unsettled !== undefined
   );
 }
 
-/**
- * Whether the file of a batch is unreadable, is still where it was put away, and no later file of the same name could be
- * read. Call it newest batch first; `readLater` collects the files that could be read.
- */
-async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boolean> {
-  const file = JSON.stringify([batch.source, batch.name]);
-  if (standingOf(batch) === 'unreadable')
-    return !readLater.has(file) && !(await isDismissed(batch));
-  readLater.add(file);
-  return false;
+function overOf({ replacedBy, cancelled }: Batch): BatchView['over'] {
+  if (replacedBy !== undefined) return 'replaced';
+  return cancelled ? 'cancelled' : undefined;
 }
 
 /** What to do about an unreadable file whose report does not say it. */
@@ -176,22 +163,19 @@ export async function viewOf(
   if (standing !== 'unreadable') {
     const ended = await forgottenEnd(batch, context.config);
     if (ended === undefined) return { batch, standing, report };
-    const { counts, open } = ended;
+    const { counts } = ended;
     const cancelled = isCancelled(ended) || batch.cancelledBy !== undefined;
-    return { batch: { ...batch, counts, open, cancelled }, standing, report, endedWith: counts };
+    return { batch: { ...batch, counts, cancelled }, standing, report, endedWith: counts };
   }
   const written = await readReport(report);
   const error = written?.error ?? batch.unreadable;
-  const isRemoved = await isDismissed(batch);
-  const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
-  const lost = !isRemoved && (await isLost(batch, context.config.sources));
+  const over = overOf(batch);
   return {
     batch,
     standing,
     report,
     ...(error && { error }),
     ...(over && { over }),
-    ...(lost && { lost }),
   };
 }
 

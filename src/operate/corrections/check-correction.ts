@@ -92,13 +92,13 @@ export async function checkCorrection(
 /** The order as admission would hold it, if one of its rows is already another order. */
 async function guarded(
   order: CheckedOrder | undefined,
-  { of: batch, formers }: Correction,
+  { formers }: Correction,
   context: CheckContext,
 ) {
   if (!order?.valid) return order;
   const { ledger, batches, store } = context;
   const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
-  const corrects = { batch, formers: new Map(formers) };
+  const corrects = new Map(formers);
   const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(
     order,
   );

@@ -6,11 +6,11 @@ import { listOf, readLetters } from '../../correct/read-as.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
-import { closingWord } from '../../order/closing-text.ts';
 import type { DeadLetter, LetterRow } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
 import { type FileShape, problemText } from '../../order/record.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import { closingText } from '../../wording/closing.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
@@ -337,9 +337,7 @@ function changed(): PoSyncError {
 
 function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): PoSyncError {
   const name = number === '' ? 'This row' : number;
-  const place = end?.batch === undefined ? '' : ` in ${end.file ?? end.batch}`;
-  const who = end?.who === undefined ? '' : ` by ${end.who}`;
-  const what = `${closingWord(end?.by ?? 'accepted')}${place}${who}`;
+  const what = end === undefined ? 'accepted' : closingText(end);
   if (end?.by === 'fixed')
     return new PoSyncError('dead-letter-closed', `${name} ${what}.`, {
       remedy: 'Continue with that batch. The history of the order shows what became of it.',

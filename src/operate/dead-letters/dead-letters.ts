@@ -1,11 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
-import { type Closings, closingsOf } from '../../order/dead-letter.ts';
-import type { DeadLetterKind } from '../../order/outcome.ts';
+import { type Closings, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
 import {
@@ -40,8 +39,9 @@ export type DeadLetterFilter = {
 };
 
 const PAGE = 200;
-/** Milliseconds by which the clock of the disk may be behind that of the ledger. */
-const CLOCKS_DIFFER = 3_600_000;
+
+/** Reads the list of a report's folder. */
+type ReadList = (folder: string) => AsyncIterable<DeadLetter>;
 
 /**
  * The dead letters of the environment that match, oldest batch first: from the reports, then from the ledger for
@@ -50,9 +50,10 @@ const CLOCKS_DIFFER = 3_600_000;
 export async function* deadLetters(
   filter: DeadLetterFilter,
   context: OperatorContext,
+  read: ReadList = readDeadLetters,
 ): AsyncGenerator<FoundDeadLetter> {
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
-  for await (const deadLetter of matching(filter, context)) {
+  for await (const deadLetter of matching(filter, context, read)) {
     yield deadLetter;
     left -= 1;
     if (left <= 0) return;
@@ -73,27 +74,26 @@ export function lacking(
 async function* matching(
   filter: DeadLetterFilter,
   context: OperatorContext,
+  read: ReadList,
 ): AsyncGenerator<FoundDeadLetter> {
   const { batches, config } = context;
   const reports = config.reports.path;
   // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
   const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
-  for (const name of await namesOf(reports, filter)) {
+  const names = await namesOf(reports, filter);
+  for (const name of filter.all ? names : await withoutSettled(names, context)) {
     const report = await readFinished(reports, name, config.environment);
     if (report === undefined) continue;
     // A batch whose report is there may still be under way, for instance because its file cannot be moved.
     underWay.delete(name);
     const batch = await batches.find(name);
-    const open = batch && !(await forgottenEnd(batch, config)) ? batch.open : report.open;
-    if (
-      open === 0 &&
-      !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))
-    )
-      continue;
+    const isKnown = batch && !(await forgottenEnd(batch, config));
+    const open = isKnown ? batch.open : countNeedingPerson(report.counts);
+    if (open === 0 && !filter.all) continue;
     const closings = closingsOf(await batches.closings(name));
     // Time and signature are those of the last answer, which the ledger may know better.
     const { since: _, signature: __, ...rest } = filter;
-    const inReport = deadLettersIn(join(reports, name), report, closings, rest);
+    const inReport = deadLettersIn(read(join(reports, name)), report, closings, rest);
     for await (const page of pages(inReport, PAGE)) {
       yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
     }
@@ -247,14 +247,35 @@ async function namesOf(reports: string, { batch = '' }: DeadLetterFilter): Promi
   return (await reportNames(reports)).filter((name) => name.endsWith(batch));
 }
 
+/** Without those of which Redis knows that nothing is open: there may be thousands of reports. */
+async function withoutSettled(
+  names: readonly string[],
+  { store: { redis, keys } }: OperatorContext,
+): Promise<string[]> {
+  const left: string[] = [];
+  for (let from = 0; from < names.length; from += PAGE) {
+    const page = names.slice(from, from + PAGE);
+    const known = await Promise.all(
+      page.map((name) => redis.hmget(keys.batch(name), 'state', 'open')),
+    );
+    left.push(
+      ...page.filter((_, i) => {
+        const [state, open] = known[i] ?? [];
+        return state !== 'done' || Number(open ?? 0) > 0;
+      }),
+    );
+  }
+  return left;
+}
+
 async function* deadLettersIn(
-  folder: string,
+  list: AsyncIterable<DeadLetter>,
   { batch, source, file }: Report,
   closings: Closings,
   filter: DeadLetterFilter,
 ): AsyncGenerator<FoundDeadLetter> {
   try {
-    for await (const deadLetter of readDeadLetters(folder)) {
+    for await (const deadLetter of list) {
       const found = { ...withClosing(deadLetter, closings), batch, source, file };
       if (matches(found, filter)) yield found;
     }
@@ -272,11 +293,4 @@ function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
   return orders === undefined || orders.has(deadLetter.purchaseOrderNumber);
-}
-
-/** Whether a report without open dead letters may have one that was answered at or after a time: orders may be sent again. */
-async function mayHaveSince(since = 0, folder: string, { finishedAt }: Report): Promise<boolean> {
-  if (finishedAt !== null && finishedAt >= iso(since)) return true;
-  const list = await stat(join(folder, 'dead-letters.json')).catch(() => undefined);
-  return list !== undefined && list.mtimeMs >= since - CLOCKS_DIFFER;
 }

@@ -10,11 +10,11 @@ import {
 import { dueTime } from '../../ledger/ledger.ts';
 import { actionJson, dated } from '../../ledger/operator-actions.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { closingWord } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
+import { closingWord } from '../../wording/closing.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
@@ -255,8 +255,7 @@ export function lastOutcome({ appearances, operatorActions }: OrderHistory): str
     return operatorActions.at(-1)?.what === 'cancelled' ? 'cancelled' : 'no longer known';
   const word = outcomeWord(last.result.outcome);
   const closed = last.deadLetter?.closed;
-  if (closed)
-    return `${word}, ${closingWord(closed.by)}${closed.number ? ` as ${closed.number}` : ''} since`;
+  if (closed) return `${word}, ${closingWord(closed.by)} since`;
   return `${word}${appearances.length > 1 ? ' in its last file' : ''}`;
 }
 

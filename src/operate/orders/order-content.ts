@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
-import { endOf } from '../../order/closing-text.ts';
+import { endOf } from '../../order/dead-letter.ts';
 import type { Item, Order } from '../../order/order.ts';
 import { keptItemsOf } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';

@@ -1,12 +1,9 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
-import { changeTexts, closingWord } from '../../order/closing-text.ts';
-import type { End } from '../../order/dead-letter.ts';
-import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
-import { asNumber, fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
+import { type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;
@@ -22,29 +19,21 @@ const LONGEST_ALSO = 1500;
 /** Characters of the first items of an order. */
 const MOST_ITEMS = 300;
 
-/**
- * The dead letters by kind of error: those that need somebody first, then those with the most orders. `isOver`: the
- * batch has its list of all entries.
- */
-export function errorsSection(story: Story, isOver: boolean): Html | undefined {
-  const isSettled = ({ closed, count: all }: ErrorGroup) => Number(closed === all);
-  const groups = byWeight(story.groups).sort((a, b) => isSettled(a) - isSettled(b));
+/** The dead letters by kind of error, those with the most orders first. */
+export function errorsSection(story: Story): Html | undefined {
+  const groups = byWeight(story.groups);
   if (groups.length === 0) return undefined;
   const shown = groups.slice(0, MOST_GROUPS_SHOWN);
   const most = Math.max(Math.floor(MOST_ROWS / shown.length), 3);
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.count, 0);
   return html`<section aria-labelledby="errors">
-<h2 id="errors">What went wrong${isOver ? '' : ' so far'}</h2>
-${shown.map((group) => groupCard(group, most, isOver))}
-${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other errors: see ${listOfAll(isOver)}.</p>`}
+<h2 id="errors">What went wrong</h2>
+${shown.map((group) => groupCard(group, most))}
+${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other errors: see ${reportLink('dead-letters.json')}.</p>`}
 </section>`;
 }
 
-function listOfAll(isOver: boolean): Html {
-  return isOver ? reportLink('dead-letters.json') : html`"Orders that need you" in the dashboard`;
-}
-
-function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
+function groupCard(group: ErrorGroup, most: number): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
@@ -52,14 +41,13 @@ function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
     rows,
     commonEnd([group.message, ...rows.map(({ message }) => message)]),
   );
-  const isSettled = group.closed === group.count;
-  return html`<article class="group${isSettled ? ' settled' : ''}">
+  return html`<article class="group">
 <header><h3>${sampleOf(group)}</h3>
-<p class="tally">${tallyOf(group)} <span class="tag${group.closed + group.brought === group.count ? ' calm' : ''}">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
+<p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span></p>
 ${articlesIn(group)}${unnamedItem(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
-${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${listOfAll(isOver)}.</p>` : undefined}
+${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink('dead-letters.json')}.</p>` : undefined}
 </article>`;
 }
 
@@ -104,14 +92,6 @@ function tallyOf({ count: total, nameless }: ErrorGroup): Html {
   return nameless === total ? rows : html`${named} and ${rows}`;
 }
 
-function settledTag({ closed, brought, count: all }: ErrorGroup): Html {
-  const tag = (some: number, text: string) =>
-    some > 0
-      ? html` <span class="tag calm">${some === all ? 'all' : count(some)} ${text}</span>`
-      : undefined;
-  return html`${tag(closed, 'settled since')}${tag(brought, 'being corrected')}`;
-}
-
 function sampleOf(group: ErrorGroup): string {
   const [first, ...others] = group.orders;
   const sample = visible(group.message, LONGEST_MESSAGE);
@@ -134,7 +114,7 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
 type Column = {
   name: string;
   show: (order: AffectedOrder) => Html | undefined;
-  kind: 'figure' | 'data' | 'data order' | 'data items' | 'prose' | 'story';
+  kind: 'figure' | 'data' | 'data order' | 'data items' | 'prose';
 };
 
 type TextOf = (order: AffectedOrder) => string;
@@ -176,10 +156,6 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       { name: 'Also wrong', show: (order) => prose(order.also, LONGEST_ALSO), kind: 'prose' },
       occurs((order) => order.also),
     ],
-    [
-      { name: 'Since then', show: settled, kind: 'story' },
-      rows.some(({ brought, closed }) => brought ?? closed),
-    ],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
@@ -217,45 +193,6 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
   return html`${items.map((item) => html`<bdi class="${others.includes(item) ? 'item' : 'item other'}">${visible(item, MOST_NAME)}</bdi> `)}`;
 }
 
-/** Who or what settled a dead letter, when, and what was changed in it. */
-function settled({ brought, closed, line, pointer, number: own }: AffectedOrder): Html | undefined {
-  if (brought !== undefined)
-    return html`<b>being corrected</b> in ${fileAndBatch(brought.file, brought.batch)}${asNumber(brought.number === own ? '' : brought.number)}`;
-  if (closed === undefined) return html`<span class="soft">open</span>`;
-  const { at, who, waitsIn, file, end: later, before, number, changes } = closed;
-  const texts = changeTexts(changes, placeText({ line, pointer }));
-  const what = [
-    ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
-    ...(texts.length > CHANGES_SHOWN
-      ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`]
-      : []),
-  ];
-  const isThere = later?.batch !== undefined && later.batch === closed.batch;
-  // It may have got another number in the file that settled it.
-  const as = asNumber(number, later === undefined || isThere ? ' as ' : ', at first as ');
-  if (waitsIn !== undefined && later === undefined) {
-    const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
-    return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${before && html`; before that ${endText(before)}`}${what}`;
-  }
-  const first = html`${endText(closed)}${as}, ${timeText(at)}`;
-  const last =
-    later &&
-    (isThere
-      ? html`; then ${closingWord(later.by)} there`
-      : html`; then ${endText(later)}, ${timeText(later.at)}`);
-  const open = waitsIn === undefined ? undefined : html`, where its rows are <b>still open</b>`;
-  return html`${first}${last}${open}${what}`;
-}
-
-/** Changes of an order that the page shows; its list has all. */
-const CHANGES_SHOWN = 10;
-
-function endText({ by, who, batch, file }: End): Html {
-  const person = who === undefined ? '' : ` by ${who}`;
-  const place = batch === undefined ? undefined : html` in ${fileAndBatch(file, batch)}`;
-  return html`${visible(closingWord(by), 200)}${place}${visible(person, 200)}`;
-}
-
 function data(text: string): Html {
   return text === '' ? html`<span class="soft">(empty)</span>` : html`<bdi>${text}</bdi>`;
 }
@@ -272,9 +209,7 @@ function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Ht
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
   // On a phone, the items of an order do not fit beside its number.
-  const isWide = columns.some(
-    ({ kind, name }) => kind === 'prose' || kind === 'story' || name === 'Items',
-  );
+  const isWide = columns.some(({ kind, name }) => kind === 'prose' || name === 'Items');
   const kind = columns.length > 3 || isWide ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
   const heads = columns.map(

@@ -47,7 +47,7 @@ main > header.care { border-color: var(--care); }
 .problem .line { display: block; margin-top: 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 
 .bar { display: block; border-radius: 4px; overflow: hidden; background: var(--rule); }
-rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); } rect.waiting { fill: var(--rule); }
+rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); }
 rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap { fill: var(--paper); }
 .counts { list-style: none; padding: 0; margin: 1.2rem 0 0.8rem; display: grid; gap: 1.2rem 1.75rem; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
 .counts li { display: flex; flex-direction: column; }
@@ -66,19 +66,16 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .help li + li { margin-top: 0.3rem; }
 .next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
 .next li { text-wrap: pretty; }
-.next li > code:not(.command, [data-inbox]) { white-space: nowrap; }
+.next li > code:not(.command) { white-space: nowrap; }
 .next code { background: var(--paper); border-radius: 3px; padding: 0.1em 0.3em; }
 .next .command { padding: 0.3em 0.6em; }
-a.fix { font-weight: 600; }
 
 .group { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.1rem 1.5rem 1.2rem; }
 .group + .group { margin-top: 1rem; }
 .group header { margin-bottom: 0.8rem; }
-.group.settled .tally b { color: var(--ink); } .group.settled .tag { border-color: var(--rule); color: var(--soft); }
 .tally { color: var(--soft); font-size: 0.9rem; margin: 0.25rem 0; }
 .tally b { color: var(--care); font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .tag { display: inline-block; border: 1px solid var(--care-rule); color: var(--care); border-radius: 3px; padding: 0 0.4rem; margin-left: 0.35rem; font-size: 0.8rem; line-height: 1.5; }
-.tag.calm { border-color: var(--rule); color: var(--soft); }
 table { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 0.8rem; padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--rule); }
 td { padding: 0.38rem 1rem 0.38rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
@@ -89,7 +86,6 @@ td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
 /* The same first columns in every card: one column without a width takes the rest, or all would be stretched. */
 col.figure { width: 4.5rem; } col.data { width: 24%; } col.data.order { width: 9rem; } col:last-child { width: auto; }
-col.prose ~ col.story:last-child { width: 36%; } colgroup:has(.prose ~ .story) col.data:not(.order) { width: 15%; }
 .wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items, .order, :last-child) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }

@@ -10,9 +10,7 @@ type Stop = { at: string; text: string; paused?: true };
 /** When the file was taken, when the first and last outcome were known, who cancelled it, and when and why delivery was paused. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
-  const pauses = report.pauses
-    .slice(0, MOST_PAUSES)
-    .map((pause) => stopOfPause(pause, report.finishedAt !== null));
+  const pauses = report.pauses.slice(0, MOST_PAUSES).map(stopOfPause);
   const hidden = report.pauses.length - pauses.length;
   const shown = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
@@ -31,19 +29,14 @@ function stopsOf(report: Report, story: Story): Stop[] {
   // Of a file that was read before, an outcome may be older than the file.
   if (story.firstAt !== undefined && Date.parse(story.firstAt) >= Date.parse(report.startedAt))
     stops.push({ at: story.firstAt, text: 'First outcome' });
-  if (report.waits !== undefined) stops.push({ at: report.waits.since, text: 'File waits' });
   if (report.cancelledBy !== undefined)
     stops.push({
       at: report.cancelledBy.at,
       text: visible(`Cancelled by ${report.cancelledBy.who}`, 120),
     });
-  if (report.finishedAt !== null) {
-    const text =
-      report.state === 'unreadable' && !wasChanged(report)
-        ? 'Found unreadable'
-        : `Last outcome${took(report.startedAt, report.finishedAt)}`;
-    stops.push({ at: report.finishedAt, text });
-  }
+  const isUnread = report.state === 'unreadable' && !wasChanged(report);
+  const last = `Last outcome${took(report.startedAt, report.finishedAt)}`;
+  stops.push({ at: report.finishedAt, text: isUnread ? 'Found unreadable' : last });
   return stops;
 }
 
@@ -55,9 +48,8 @@ function took(from: string, to: string): string {
     : '';
 }
 
-/** `isPast`: the report is finished and does not follow the pause any more. */
-function stopOfPause({ from, to, reason }: Report['pauses'][number], isPast: boolean): Stop {
-  const open = isPast ? 'until after the last outcome' : 'since then';
+function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
+  const open = 'until after the last outcome';
   const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
   // An operator's reason begins with the word.
   const why = reason.startsWith('paused by ')

@@ -252,7 +252,7 @@ describe('the status', () => {
         'Unreadable files',
         '  broken.csv, taken 5 min ago: Line 2 opens a quote that is never closed.',
         '  Close the quote.',
-        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.',
+        '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH',
         '',
       ].join('\n'),
     );
@@ -461,12 +461,12 @@ describe('the status', () => {
         '  broken.csv: Close the quote.',
         '  order.pdf: Export a CSV.',
         '  old.csv: Correct the file and drop the complete file again.',
-        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.\n',
+        '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH\n',
       ].join('\n'),
     );
   });
 
-  it('distinguishes unreadable files of the same name by their batch, and names the command for one that is gone', () => {
+  it('distinguishes unreadable files of the same name by their batch', () => {
     const [first] = STATUS.unreadable;
     if (first === undefined) throw new Error('no unreadable file');
     const error = { code: 'x', message: 'Cut off.', remedy: 'Wait for all of it.' };
@@ -475,13 +475,10 @@ describe('the status', () => {
       batch: { ...first.batch, batch: '20261121T115500Z-inbox-broken-00000002' },
       error,
     };
-    const files = [first, { ...again, lost: true as const }];
+    const files = [first, again];
     const text = statusText({ ...STATUS, unreadable: files }, { paint: plain, columns: undefined });
     expect(text).toContain('  broken.csv (batch 00000002), taken 5 min ago: Cut off.\n');
     expect(text).toContain('  broken.csv (batch 00000002): Wait for all of it.\n');
-    expect(text).toContain(
-      `dismiss it: po-sync batches cancel ${again.batch.batch}\n  To dismiss an unreadable file,`,
-    );
   });
 
   it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', () => {

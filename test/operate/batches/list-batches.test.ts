@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { markInbox } from '../../../src/intake/environment-marker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import {
   findBatch,
@@ -66,6 +65,7 @@ async function openPlace() {
   return {
     take,
     cancelled,
+    replaced: batches.replaced,
     standings: async () =>
       (await listBatches({ open: false, most: 10 }, { batches, config })).map(standingText),
     unreadable: async () =>
@@ -99,6 +99,7 @@ it('an unreadable file no longer needs a person after a later file of its name c
   await place.take('b-1', 'orders.csv', { unreadable: true });
   await place.take('b-2', 'other.csv', { unreadable: true });
   await place.take('b-3', 'orders.csv');
+  await place.replaced('b-1', 'b-3');
   expect(await place.open()).toEqual(['b-2']);
   await place.take('b-4', 'orders.csv', { unreadable: true });
   expect(await place.open()).toEqual(['b-4', 'b-2']);
@@ -107,6 +108,7 @@ it('an unreadable file no longer needs a person after a later file of its name c
 it('an unreadable file that was replaced needs a person while its dead letters wait', async () => {
   await place.take('b-1', 'orders.csv', { unreadable: true, open: 2 });
   await place.take('b-2', 'orders.csv');
+  await place.replaced('b-1', 'b-2');
   expect(await place.open()).toEqual(['b-1']);
   expect(await place.unreadable()).toEqual([]);
 });
@@ -123,21 +125,6 @@ it('a file that several batches have names them, the newest first', async () => 
     message: `orders.csv is the file of 2 batches: ${names.toReversed().join(', ')}.`,
   });
   expect(await place.find('orders.json')).toMatchObject({ name: 'orders.json' });
-});
-
-it('an unreadable file that is gone is dismissed, but not where its inbox is gone too', async () => {
-  const inbox = await makeTempFolder();
-  const settledPath = path.join(inbox.path, 'failed', '2026-11-21', 'broken.csv');
-  await place.take('b-1', 'broken.csv', { unreadable: true, settledPath });
-  expect(await place.open()).toEqual(['b-1']);
-  await markInbox(inbox.path, 'staging');
-  expect(await place.open()).toEqual([]);
-  expect(await place.unreadable()).toEqual([]);
-  await mkdir(path.dirname(settledPath), { recursive: true });
-  await writeFile(settledPath, '');
-  expect(await place.open()).toEqual(['b-1']);
-  await inbox[Symbol.asyncDispose]();
-  expect(await place.open()).toEqual(['b-1']);
 });
 
 it('a cancelled batch that ended before Redis lost data is shown as cancelled and counted again, not as being cancelled', async () => {

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  fileAndBatch,
-  html,
-  localTimes,
-  pageAlone,
-  visible,
-} from '../../../src/report/page/html.ts';
+import { localTimes, visible } from '../../../src/report/page/html.ts';
 
 it.each([
   ['a\u202eb', 'a\\u202eb'],
@@ -45,14 +39,4 @@ it('a moment in a message is shown in the reader’s zone, without seconds that 
   expect(markup).toBe(
     'accepted on <time datetime="2026-11-26T18:38:00.000Z" data-minute>2026-11-26 18:38 UTC</time>, read <time datetime="2026-11-26T18:38:07.000Z">2026-11-26 18:38:07 UTC</time>, from &lt;a&gt;, 2026-19-39 18:38 UTC',
   );
-});
-
-it('a page alone names the batch of another file as text, which breaks on a phone', () => {
-  const { markup } =
-    html`<header></header>${fileAndBatch('a.csv', '20261122T080000Z-inbox-a-00000000')}`;
-  const alone = pageAlone(markup, { fixNameOf: (name) => name });
-  expect(alone).toContain(
-    '<bdi>a.csv</bdi> <small>(batch 20261122T080000Z-inbox-a-00000000)</small>',
-  );
-  expect(alone).toContain('<p class="lead soft">This is a copy');
 });
