@@ -51,7 +51,7 @@ async function waitingBytes(stage: Stage): Promise<number> {
 
 /** The ledger's compact form, as the commit script writes it. */
 async function settledBytes(redis: Redis, orders: number): Promise<number> {
-  const keys = keysOf('bench', 'http://127.0.0.1:1/api/v1');
+  const keys = keysOf('bench');
   const before = (await redisFigures(redis)).memory;
   for (let first = 0; first < orders; first += 10_000) {
     const pipeline = redis.pipeline();

@@ -119,8 +119,7 @@ export async function openAdmin({
 /** Names the process of po-sync that has the port, if one has it. */
 async function withHolder(thrown: unknown, { config, store }: Context): Promise<unknown> {
   const { host, port } = config.admin;
-  const holder =
-    codeOf(thrown) === 'port-occupied' ? await holderOf(port, store, config) : undefined;
+  const holder = codeOf(thrown) === 'port-occupied' ? await holderOf(port, store) : undefined;
   if (holder === undefined) return thrown;
   const { pid } = holder;
   const message = `The admin port ${host}:${port} is occupied: po-sync already runs here (process ${pid}).`;

@@ -1,7 +1,7 @@
 import { type Config, mappingsFor, type NamedMapping } from '../config/config.ts';
 import { toError } from '../core/errors.ts';
 import { hashFile, isRenamed, openRegularFile, stampOf } from '../core/regular-file.ts';
-import { type Inspection, inspectOrders } from '../correct/inspection.ts';
+import { type Inspection, inspectOptionsFor, inspectOrders } from '../correct/inspection.ts';
 import { lackOf } from '../wording/lack.ts';
 
 /** Results that are kept until their files are claimed. */
@@ -11,7 +11,7 @@ type Options = NonNullable<Parameters<typeof inspectOrders>[2]>;
 
 /** First passes over files that are not claimed yet; a claimed file is not read once more for what its pass found. */
 export function createFirstPasses(
-  config: Pick<Config, 'sources' | 'mappings'>,
+  config: Pick<Config, 'sources' | 'mappings' | 'environments' | 'environment'>,
   stopping: AbortSignal,
 ) {
   let kept: (Inspection & Pick<Options, 'maxOrders'>)[] = [];
@@ -19,11 +19,10 @@ export function createFirstPasses(
   return {
     /** What a file of a source lacks to be complete; undefined for nothing. */
     async lacks(path: string, source: string): Promise<string | undefined> {
-      const { maxOrders } = config.sources.find(({ name }) => name === source) ?? {};
-      const options = { signal: stopping, maxOrders };
+      const options = { signal: stopping, ...inspectOptionsFor(config, source) };
       try {
         const found = await inspectOrders(path, mappingsFor(config, source), options);
-        kept = [{ ...found, maxOrders }, ...kept].slice(0, KEPT);
+        kept = [{ ...found, maxOrders: options.maxOrders }, ...kept].slice(0, KEPT);
         return lackOf(found.read);
       } catch (error) {
         return lackOf(toError(error));

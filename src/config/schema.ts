@@ -92,7 +92,7 @@ export const environmentSchema = z.strictObject({
     .prefault(false)
     .describe('Requires --confirm NAME or PO_SYNC_CONFIRM=NAME before anything is sent.'),
   baseUrl: baseUrl.describe(
-    'API address with its path prefix, such as /api/v1. Each address has its own ledger.',
+    'API address with its path prefix, such as /api/v1. The ledger is for one address: see --same-api and --new-ledger.',
   ),
   authUrl: authUrl.describe('Address of the authentication host, without the token path.'),
   plainHttp: z
@@ -120,6 +120,12 @@ export const environmentSchema = z.strictObject({
     .prefault('prove')
     .describe(
       "prove: the API's list is used as proof only once it is shown to be complete. trust: it always is. none: the API has no list.",
+    ),
+  numbers: z
+    .enum(['canonical', 'exact'])
+    .prefault('canonical')
+    .describe(
+      'canonical: order numbers are compared without case, white space and zeros that begin a group of digits. exact: as they are written.',
     ),
   rateLimit: z
     .strictObject({

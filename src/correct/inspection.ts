@@ -1,8 +1,9 @@
-import type { NamedMapping } from '../config/config.ts';
+import type { Config, NamedMapping } from '../config/config.ts';
 import { hashFile, openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import { inspectFile } from '../mapping/read-file.ts';
 import type { Inspection as Read } from '../mapping/read-records.ts';
 import type { ContentWait } from '../order/file-wait.ts';
+import type { Numbers } from '../order/number-key.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { fileWarnings } from '../wording/file-warnings.ts';
 import { layoutFault } from '../wording/layout-fault.ts';
@@ -35,7 +36,20 @@ export type Inspection = {
   read: Read;
 };
 
-export type InspectOptions = { signal?: AbortSignal | undefined; maxOrders?: number | undefined };
+export type InspectOptions = {
+  signal?: AbortSignal | undefined;
+  maxOrders?: number | undefined;
+  numbers?: Numbers | undefined;
+};
+
+/** How the files of a source are looked through. */
+export function inspectOptionsFor(
+  { sources, environments, environment }: Pick<Config, 'sources' | 'environments' | 'environment'>,
+  source: string,
+): InspectOptions {
+  const { maxOrders } = sources.find(({ name }) => name === source) ?? {};
+  return { maxOrders, numbers: environments[environment]?.numbers };
+}
 
 /**
  * The first pass: reads a file to its end with the mapping that it has, so that nothing is sent from a broken one.

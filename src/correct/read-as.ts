@@ -34,7 +34,7 @@ import {
   linesAfter,
 } from './apply-patch.ts';
 import type { Letter } from './edit-letter.ts';
-import { type Inspection, inspectOrders } from './inspection.ts';
+import { type Inspection, inspectOptionsFor, inspectOrders } from './inspection.ts';
 import { type FoundPatch, findPatches, type Patch } from './patch.ts';
 import { foreignBatch, ofTwoLayouts } from './unreadable.ts';
 
@@ -63,7 +63,7 @@ export type FileOf = {
 };
 
 export type ReadAsDeps = {
-  config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
+  config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment' | 'environments'>;
   batches: {
     find(name: string): Promise<FoundBatch | undefined>;
     closings?(batch: string): Promise<readonly Closing[]>;
@@ -93,11 +93,8 @@ export async function inspectAs(
   const kept = file.batch === undefined ? undefined : await keptCorrection(file.batch, config);
   const found = kept === undefined ? await findPatches(file.path) : undefined;
   if (kept === undefined && found === undefined) {
-    const { maxOrders } = config.sources.find(({ name }) => name === file.source) ?? {};
-    const inspection = await inspect(file.path, mappingsFor(config, file.source), {
-      signal,
-      maxOrders,
-    });
+    const options = { signal, ...inspectOptionsFor(config, file.source) };
+    const inspection = await inspect(file.path, mappingsFor(config, file.source), options);
     const { withoutRows } = file;
     return { inspection: { ...inspection, ...(withoutRows && { withoutRows }) } };
   }

@@ -5,7 +5,6 @@ import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import { oneAtATime } from '../core/semaphore.ts';
-import { keepPause, requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
 import { createExport, leftCopies, refuseUnreadable } from './export.ts';
@@ -52,8 +51,6 @@ export async function openSources(deps: SourcesDeps) {
   const versions = createExportVersions(deps);
   const reader = createClaimedFileReader({ ...deps, versions });
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
-  await keepPause(config, deps);
-  await requireOneAddress(config, deps);
   const marked = await markInboxes(inboxes, deps);
   const exports = config.sources.filter((source) => source.type === 'export');
   const watchers = [

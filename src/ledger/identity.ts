@@ -129,7 +129,7 @@ export async function begunAt({
   return Number((await redis.hget(keys.identity, 'begunAt')) ?? 0);
 }
 
-/** Whether the ledger follows one that was lost, at least in part; false where none was used at this address before. */
+/** Whether the ledger follows one that was lost, at least in part; false where none was used before. */
 export async function followsLost({
   redis,
   keys,

@@ -1,7 +1,7 @@
 import type { Mapping } from '../config/mapping-schema.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import type { ContentWait } from '../order/file-wait.ts';
-import { keyOf } from '../order/number-key.ts';
+import { keyingOf, type Numbers } from '../order/number-key.ts';
 import type { OpenFile } from '../parse/open.ts';
 import type { RawRecord, Row, Summary } from '../parse/record.ts';
 import { unreadable } from './codes.ts';
@@ -29,7 +29,7 @@ export type InspectOptions = {
   signal?: AbortSignal | undefined;
   maxOrders?: number | undefined;
   /** Whether two spellings are two numbers. */
-  numbers?: 'canonical' | 'exact';
+  numbers?: Numbers | undefined;
   /** Bits of the filters of numbers, a power of two; absent: by the size of the file. */
   filterBits?: number;
 };
@@ -70,7 +70,7 @@ export async function inspectRecords(
 ): Promise<Inspection> {
   const form: Form = { isObjects: isObjectFormat(file), isXml: file.format === 'xml' };
   const delimiter = await delimiterOf(file, plan);
-  const key = numbers === 'exact' ? (number: string) => number : keyOf;
+  const key = keyingOf(numbers);
   const bits = filterBits ?? filterBitsFor(Number(file.stamp.size));
   const pass: SurveyPass = { plan, form, delimiter, keyOf: key, filterBits: bits, signal };
 

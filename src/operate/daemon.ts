@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { listNeedsPerson } from '../ledger/list-pauses.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
+import type { LedgerChange } from '../redis/ledger-api.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 
 /** What a daemon is built from. */
@@ -33,6 +34,8 @@ export type DaemonInput = {
   onTaken?: (batch: string) => void;
   /** What notices may use of the process. */
   notices?: NoticeSurroundings;
+  /** What becomes of the ledger of another API. */
+  change?: LedgerChange | undefined;
   /** `--once` serves no admin port. */
   admin: boolean;
 };

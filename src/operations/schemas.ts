@@ -243,7 +243,6 @@ export const status = strict({
     waitingJobs: whole,
     unsettledOrders: whole,
     ordersInDoubt: whole,
-    ordersAtFormerAddress: whole.optional(),
     unreadOrders: whole,
   }),
   waits: list(

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { type Config, environmentOf } from '../config/config.ts';
 import { isPattern } from '../config/source-schema.ts';
 import {
   type Claim,
@@ -11,8 +13,6 @@ import {
   rankOf,
 } from '../intake/export-versions.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { keysElsewhere } from '../ledger/environment-ledger.ts';
-import { followsLost } from '../ledger/identity.ts';
 import { canBeOfSource, claimTimeOf } from '../order/batch.ts';
 import type { Store } from '../redis/store.ts';
 import { type ReadVersion, type Report, readReport, reportNames } from '../report/report.ts';
@@ -27,11 +27,7 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
   const { path: reports } = config.reports;
 
   return async (): Promise<void> => {
-    // A report of an earlier version does not say for which address it was read.
-    const isOnlyAddress =
-      (await followsLost(store)) && (await keysElsewhere(config, store.keys)).length === 0;
-    const isHere = ({ readFor }: Report) =>
-      readFor === undefined ? isOnlyAddress : readFor === store.keys.origin;
+    const isHere = ({ readFor }: Report) => readFor === addressOf(config);
     const names = (await reportNames(reports)).reverse();
     for (const { name: source, path, type } of config.sources)
       if (type === 'export') await recallOf({ source, isOneFile: !isPattern(path), isHere }, names);
@@ -107,7 +103,7 @@ type Of = { source: string; isOneFile: boolean; isHere: (report: Report) => bool
  */
 export async function versionReadBy(
   { batch, source, name }: Pick<Batch, 'batch' | 'source' | 'name'>,
-  store: Pick<Store, 'redis' | 'keys'>,
+  { store, config }: { store: Pick<Store, 'redis' | 'keys'>; config: Config },
 ): Promise<ReadVersion> {
   const origin = (await store.redis.hget(store.keys.batch(batch), 'origin')) ?? name;
   const last = await claimAt(fieldsOf({ source, name, origin }).claim, store);
@@ -117,9 +113,13 @@ export async function versionReadBy(
   return {
     ...(origin !== name && { origin }),
     ...(readWith && { readWith }),
-    readFor: store.keys.origin,
+    readFor: addressOf(config),
     ...changed,
   };
+}
+
+function addressOf(config: Config): string {
+  return createHash('sha256').update(environmentOf(config).baseUrl).digest('hex').slice(0, 8);
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;

@@ -222,7 +222,10 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
       ...(inspection?.isFixFile && { isFixFile: true }),
       ...(inspection?.readAs === undefined ? {} : { readAs: inspection.readAs }),
       file: batch.name,
-      ...(batch.kind === 'export' && { isExport: true, ...(await versionReadBy(batch, store)) }),
+      ...(batch.kind === 'export' && {
+        isExport: true,
+        ...(await versionReadBy(batch, { store, config })),
+      }),
       ...(batch.by === undefined ? {} : { by: batch.by }),
       sha256: inspection?.sha256 ?? '',
       bytes: inspection?.bytes ?? 0,

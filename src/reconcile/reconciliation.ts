@@ -91,8 +91,8 @@ export function createReconciliation(
   }
 
   async function compare(ledgerBefore: string | undefined): Promise<void> {
-    await requireFormat(store).catch((error: unknown) => {
-      if (codeOf(error) === 'ledger-newer') outdated.abort(error);
+    await requireFormat({ ...store, config }).catch((error: unknown) => {
+      if (OUTDATED.includes(codeOf(error) ?? '')) outdated.abort(error);
       throw error;
     });
     const standing = await identity.establish(ledgerBefore);
@@ -133,6 +133,9 @@ export function createReconciliation(
     [Symbol.asyncDispose]: end,
   };
 }
+
+/** Another daemon writes a newer ledger, or changed what it is for. */
+const OUTDATED = ['ledger-newer', 'ledger-of-another-api'];
 
 /** Whether the API takes no order at all; while delivery waits for the list, nobody asks it to. */
 export function isAway(breaker: Pick<CircuitBreaker, 'current'>): boolean {

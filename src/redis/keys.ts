@@ -1,36 +1,20 @@
-import { createHash } from 'node:crypto';
 import { textHash } from '../order/digest.ts';
 import { type KeyOf, keyingOf, type Numbers } from '../order/number-key.ts';
 
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 const BUCKETS = 65_536;
 
-/** The field of `breaker` that has the pause of a person. */
-export const PERSONS_PAUSE = 'hold:operator';
-
-/** Every Redis key of one environment at one API address; the braces keep those of the address on one cluster node. */
+/** Every Redis key of one environment; the braces keep them on one cluster node. */
 export type Keys = ReturnType<typeof keysOf>;
 
-/**
- * Key names for an environment and API address. Two addresses never share a ledger,
- * even when the environment keeps its name.
- */
-export function keysOf(environment: string, baseUrl: string, numbers: Numbers = 'canonical') {
-  const origin = createHash('sha256').update(baseUrl).digest('hex').slice(0, 8);
-  return keysAt(environment, origin, numbers);
-}
-
-/** The keys of an environment at the address that `origin` stands for. */
-export function keysAt(environment: string, origin: string, numbers: Numbers = 'canonical') {
+/** Key names for an environment, which has one ledger. */
+export function keysOf(environment: string, numbers: Numbers = 'canonical') {
   const keyOf = keyingOf(numbers);
-  const prefix = `{posync:${environment}:${origin}}`;
+  const prefix = `{posync:${environment}}`;
   return {
     prefix,
-    origin,
     /** What identifies an order in the ledger. */
     keyOf,
-    /** By whom a batch was cancelled, for every address of the environment; expires. */
-    cancelledBatch: (batch: string) => `{posync:${environment}}:cancelled:${batch}`,
     ...orderKeys(prefix, keyOf),
     ...batchKeys(prefix),
     ...deliveryKeys(prefix),

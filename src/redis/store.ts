@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
+import { type Config, environmentOf } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
@@ -16,6 +16,7 @@ import {
   watchSteadiness,
 } from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
+import { changeLedger, type LedgerChange, requireApi } from './ledger-api.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
 import { requireRights } from './rights.ts';
@@ -58,6 +59,7 @@ type Deps = {
   reads?: boolean;
   begins?: boolean;
   waits?: typeof COMMAND_WAITS;
+  change?: LedgerChange | undefined;
 };
 
 /**
@@ -65,7 +67,7 @@ type Deps = {
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, deps: Deps): Promise<Store> {
-  const { clock, log, signal, credentials, reads = false, begins = true, waits } = deps;
+  const { clock, log, signal, credentials, begins = true, waits } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate
@@ -78,11 +80,11 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
     if (main !== undefined && !isWatched)
       void reportReturn(main).finally(() => (isWatched = false));
   };
-  const keys = keysOf(config.environment, baseUrlOf(config));
+  const keys = keysOf(config.environment, environmentOf(config).numbers);
   const redis = await connect(false);
   main = redis;
   const plain = await connect(true);
-  const time = await prepare(place, redis, keys, { clock, reads });
+  const time = await prepare(place, { redis, keys, config }, deps);
   const kept = resources.move();
   return {
     redis,
@@ -152,20 +154,31 @@ export function hasPrivateRedis({
 const LEDGER_FORMAT = 1;
 
 /** A ledger only ever gets a higher format, also when daemons of several versions start at the same moment. */
-const RAISE = `local format = tonumber(redis.call('HGET', KEYS[1], 'format') or '0')
-if format < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end
-return format`;
+const RAISE = `local format, baseUrl, numbers = unpack(redis.call('HMGET', KEYS[1], 'format', 'baseUrl', 'numbers'))
+if tonumber(format or '0') < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end
+if not baseUrl then redis.call('HSET', KEYS[1], 'baseUrl', ARGV[2], 'numbers', ARGV[3]) end
+return { format, baseUrl, numbers }`;
 
 /**
- * Gives the ledger the format of this version, unless the program only reads. Call it about once a second: a newer version
- * may start at any time. Returns the format that it had and that of this version. Throws PoSyncError `ledger-newer`.
+ * Gives the ledger the format of this version and the API of this configuration, unless the program only reads. Call it about once
+ * a second: a newer version, or one with another address, may start at any time. Returns the format that it had and that of
+ * this version. Throws PoSyncError `ledger-newer` and `ledger-of-another-api`.
  */
-export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys'>, reads = false) {
+export async function requireFormat(
+  { redis, keys, config }: Pick<Context, 'config'> & Pick<Store, 'redis' | 'keys'>,
+  reads = false,
+) {
   const { identity } = keys;
+  const api = environmentOf(config);
   const found = reads
-    ? redis.hget(identity, 'format')
-    : redis.eval(RAISE, 1, identity, LEDGER_FORMAT);
-  const format = Number((await found) ?? 0);
+    ? redis.hmget(identity, 'format', 'baseUrl', 'numbers')
+    : redis.eval(RAISE, 1, identity, LEDGER_FORMAT, api.baseUrl, api.numbers);
+  const [text, baseUrl, numbers] = (await found) as (string | null | undefined)[];
+  const format = Number(text ?? 0);
+  requireApi(config.environment, api, {
+    baseUrl: baseUrl ?? undefined,
+    numbers: numbers ?? undefined,
+  });
   if (format <= LEDGER_FORMAT) return { format, ours: LEDGER_FORMAT };
   throw new PoSyncError(
     'ledger-newer',
@@ -176,14 +189,14 @@ export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys
 
 /**
  * Throws PoSyncError `redis-refused` when the user lacks a permission, `redis-evicts`, `redis-is-cluster` for a node that
- * works only until the cluster moves its keys, and `ledger-newer`.
+ * works only until the cluster moves its keys, `ledger-newer`, and `ledger-of-another-api`.
  */
 async function prepare(
   { address }: RedisPlace,
-  redis: Redis,
-  keys: Keys,
-  { clock, reads }: { clock: Clock; reads: boolean },
+  ledger: Parameters<typeof requireFormat>[0],
+  { clock, reads = false, change }: Pick<Deps, 'clock' | 'reads' | 'change'>,
 ): Promise<RedisTime> {
+  const { redis, keys, config } = ledger;
   try {
     // From INFO, because managed Redis services forbid CONFIG.
     const info = await redis.info();
@@ -191,16 +204,13 @@ async function prepare(
     if (address.cluster === undefined && /^cluster_enabled:1/m.test(info))
       throw redisIsCluster(address);
     if (!reads) await requireRights(redis, keys.prefix);
-    await requireFormat({ redis, keys }, reads);
+    if (change !== undefined) await changeLedger(ledger, environmentOf(config), change);
+    await requireFormat(ledger, reads);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
     const known = explainRedisError(error);
     throw known instanceof PoSyncError ? known : redisRefused(address, error);
   }
-}
-
-function baseUrlOf({ environments, environment }: Config): string {
-  return environments[environment]?.baseUrl ?? '';
 }
 
 /** `quit` never ends while Redis is not reachable. */

@@ -10,7 +10,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
-const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
+const keys = keysOf('staging');
 const sources = { healthy: () => true };
 
 it('a daemon is ready only while Redis takes writes and its folders can be written', async () => {

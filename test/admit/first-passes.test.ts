@@ -57,7 +57,7 @@ test.each([
 
 test('what a first pass found is used once the file is renamed or copied, unless it has other content', async () => {
   const { lacks, inspect } = createFirstPasses(
-    { sources: [inboxSource('')], mappings: {} },
+    { sources: [inboxSource('')], mappings: {}, environments: {}, environment: '' },
     new AbortController().signal,
   );
   const claimed = path.join(folder.path, 'claimed');

@@ -30,6 +30,7 @@ describe('the minimal configuration', () => {
           token: { path: 'auto', clientAuth: 'form' },
           protected: false,
           list: 'prove',
+          numbers: 'canonical',
         },
       },
       sources: [

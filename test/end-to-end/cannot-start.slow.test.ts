@@ -175,71 +175,28 @@ describe('start', () => {
     expect(place.events).toEqual([]);
   });
 
-  it('refuses another address of the API while orders wait at the former one, so that none is sent twice', async () => {
+  it('refuses another address of the API until a person says that the API is the same, or begins a new ledger', async () => {
     await using place = await openWorkplace();
     const once = (...args: string[]) => place.run(['start', '--once', ...args]);
-    await place.drop('first.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    const file = (number: string) => `purchaseOrderNumber,articleCode,quantity\n${number},A,1\n`;
+    await place.drop('first.csv', file('PO-1'));
     expect((await once()).code).toBe(0);
-    await place.run(['pause']);
-    await place.drop('waits.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-2,A,1\n');
-    await until('the order waits', async () => {
-      // A pause can end the run before the file is read.
-      await once('--max-wait', '2s');
-      return JSON.parse((await place.run(['status', '--json'])).out).queue.unsettledOrders === 1;
-    });
+    await place.drop('waits.csv', file('PO-2'));
     const former = await readFile(place.config, 'utf8');
     await writeFile(place.config, former.replaceAll('127.0.0.1:', 'localhost:'));
-    const { code, err } = await once();
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('1 order of staging waits to be sent to the address that'),
-    ]);
-    expect((await place.run(['doctor'])).out).toMatch(/fail +ledger +1 order of staging waits/);
+    await refuses(place, ['start', '--once'], {}, 'The ledger of staging is for baseUrl');
+    expect((await place.run(['doctor'])).out).toMatch(/fail +ledger +The ledger of staging/);
+    expect((await once('--same-api')).code).toBe(0);
     await writeFile(place.config, former);
-    await place.run(['resume']);
-    expect((await once()).code).toBe(0);
-    // Nothing waits there any more.
-    await writeFile(place.config, former.replaceAll('127.0.0.1:', 'localhost:'));
-    expect((await once()).code).toBe(0);
+    await refuses(place, ['status'], {}, 'The ledger of staging is for baseUrl');
+    await place.drop('again.csv', file('PO-1'));
+    expect((await once('--new-ledger', '--same-api')).code).toBe(1);
+    expect((await once('--new-ledger')).code).toBe(0);
+    expect((await place.reportsNow()).at(-1)?.counts).toMatchObject({ duplicate: 1 });
     expect([...place.stored()]).toEqual([
       ['PO-1', 1],
       ['PO-2', 1],
     ]);
-  });
-
-  it('sends what waits at a wrong former address to the new one after the file that it names is removed', async () => {
-    await using place = await openWorkplace();
-    const once = (...args: string[]) => place.run(['start', '--once', ...args]);
-    const right = await readFile(place.config, 'utf8');
-    await writeFile(place.config, right.replace('/api/v1', '/wrong'));
-    await place.drop(
-      'orders.csv',
-      'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,2\n',
-    );
-    await until('both orders wait', async () => {
-      expect((await once('--max-wait', '2s')).code).toBe(2);
-      return JSON.parse((await place.run(['status', '--json'])).out).queue.unsettledOrders === 2;
-    });
-    await writeFile(place.config, right);
-    expect((await place.run(['status'])).out).toContain(
-      '2 orders wait for the address that baseUrl had before',
-    );
-    expect(
-      JSON.parse((await place.run(['status', '--json'])).out).queue.ordersAtFormerAddress,
-    ).toBe(2);
-    const { code, out } = await once('--json');
-    const { remedy, facts } = JSON.parse(out).error;
-    expect([code, remedy]).toEqual([
-      1,
-      expect.stringMatching(/^If the former address was wrong, .*, remove \S+: /),
-    ]);
-    await rm(facts.file);
-    expect((await once()).code).toBe(0);
-    expect([...place.stored()]).toEqual([
-      ['PO-1', 1],
-      ['PO-2', 1],
-    ]);
-    expect((await place.run(['status'])).out).not.toContain('baseUrl had before');
   });
 
   it('requires a confirmation for a protected environment', async () => {

@@ -15,7 +15,7 @@ async function open() {
   await until('the start', () => daemon.out().includes('"event":"daemon-ready"'));
   const connection = await connectRedis(redis, { plain: true });
   stack.defer(() => connection.disconnect());
-  const { prefix } = keysOf('staging', place.api.baseUrl);
+  const { prefix } = keysOf('staging');
   const queue = new Queue('orders', { connection, prefix, skipMetasUpdate: true });
   stack.defer(() => queue.close());
   const kept = stack.move();

@@ -28,7 +28,7 @@ it('thousands of orders of a held batch cost Redis nothing while they wait, and 
   await using stack = new AsyncDisposableStack();
   const redis = await connectRedis(server.adminUrl);
   stack.defer(() => redis.disconnect());
-  const keys = keysOf('staging', place.api.baseUrl);
+  const keys = keysOf('staging');
   const time = await createRedisTime(redis, keys, systemClock);
   const checkpoint = createCheckpointFile(path.join(place.folder, 'own.json'));
   const identity = createIdentity({ redis, keys, time, wait: 0, checkpoint });

@@ -6,7 +6,6 @@ import { expect, it } from 'vitest';
 import { keysOf } from '../../src/redis/keys.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
-import { openSandbox } from '../support/open-sandbox.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -34,7 +33,7 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
   await using client = Object.assign(new Redis(redis), {
     [Symbol.asyncDispose]: async () => client.disconnect(),
   });
-  const redisKeys = keysOf('staging', place.api.baseUrl);
+  const redisKeys = keysOf('staging');
   await place.run(['pause', '--reason', 'test']);
   const orders = Array.from({ length: 5 }, (_, i) => `NO-${i},NEW,A,1\n`).join('');
   await place.drop('wrong.csv', `${HEAD}\n${orders}`);
@@ -159,7 +158,7 @@ it.concurrent('of a cancelled file that is gone together with its report, no rep
   await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
   await once();
   const [before] = await place.reportsNow();
-  const keys = keysOf('staging', place.api.baseUrl);
+  const keys = keysOf('staging');
   const batch = before?.batch ?? '';
   const known = await client.hgetall(keys.batch(batch));
   expect(known['claimedIn']).toMatch(/./);
@@ -231,7 +230,7 @@ it.concurrent.each(['before its file was taken', 'from just before it, and nobod
     await place.run(['start', '--once']);
     await place.run(['pause', '--reason', 'test']);
     const early = await snapshotOf(client);
-    const keys = keysOf('staging', place.api.baseUrl);
+    const keys = keysOf('staging');
     await place.drop(
       'wrong.csv',
       `${HEAD}\n${[1, 2, 3, 4, 5].map((no) => `NO-${no},NEW,A,1\n`).join('')}`,
@@ -334,45 +333,6 @@ it.concurrent.each([
   },
 );
 
-it.concurrent('after Redis has lost its data, a version of an export that only another address of the API got is sent to this one', async () => {
-  const redis = await openDatabase();
-  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
-  await using place = await openWorkplace({ redis, pace: PACE, source });
-  await using other = await openSandbox({ environment: 'staging' });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
-  const exported = path.join(place.folder, 'erp.csv');
-  await writeFile(exported, `${HEAD}\nFIRST9,NEW,A,1\n`);
-  await once();
-  const config = await readFile(place.config, 'utf8');
-  const { baseUrl, authUrl } = place.api;
-  await writeFile(
-    place.config,
-    config.replace(baseUrl, other.baseUrl).replace(authUrl, other.authUrl),
-  );
-  await writeFile(exported, `${HEAD}\nFIRST9,NEW,A,1\nSECOND9,NEW,A,1\n`);
-  await once();
-  await writeFile(place.config, config);
-  const reports = await place.reportsNow();
-  expect(reports.map(({ counts: { accepted } }) => accepted)).toEqual([1, 2]);
-
-  // An earlier version did not write for which address.
-  for (const withAddress of [false, true]) {
-    await client.flushdb();
-    for (const { batch } of (await place.reportsNow()).slice(2))
-      await rm(path.join(place.reports, batch), { recursive: true });
-    for (const { readFor, ...report } of reports) {
-      const text = JSON.stringify({ ...report, ...(withAddress && { readFor }) });
-      await writeFile(path.join(place.reports, report.batch, 'report.json'), text);
-    }
-    expect((await once()).code).toBe(0);
-    expect([...place.stored().keys()]).toEqual(['FIRST9', 'SECOND9']);
-    expect(await place.reportsNow()).toHaveLength(3);
-  }
-});
-
 it.concurrent('after the folder data was lost together with Redis, what was discarded in an export is not sent', async () => {
   const redis = await openDatabase();
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
@@ -433,7 +393,7 @@ it.concurrent('what was discarded in an export from a web address is not sent wh
   await place.setFaults([]);
 
   await client.flushdb();
-  const keys = keysOf('staging', place.api.baseUrl);
+  const keys = keysOf('staging');
   await until('what the reports know', () => client.exists(keys.recalled));
   const before = requests;
   await until('more requests', async () => requests > before + 5);
@@ -711,7 +671,7 @@ it.concurrent('a file that ended and that Redis has again as being read is shown
   await using client = Object.assign(new Redis(redis), {
     [Symbol.asyncDispose]: async () => client.disconnect(),
   });
-  const keys = keysOf('staging', place.api.baseUrl);
+  const keys = keysOf('staging');
   await place.run(['pause', '--reason', 'test']);
   await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
   const batch = await until('all orders', async () => {

@@ -126,7 +126,7 @@ describe('the format of the ledger', () => {
     const redis = await openDatabase();
     place = await openWorkplace({ redis });
     client = await connectRedis(redis);
-    identity = keysOf('staging', place.api.baseUrl).identity;
+    identity = keysOf('staging').identity;
   });
   afterEach(async () => {
     await client.quit();

@@ -78,7 +78,7 @@ export async function failover(way: Way, loss: Loss, orders: number): Promise<Fa
     pace: PACE,
     faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] },
   });
-  const key = keysOf('staging', place.api.baseUrl).prefix;
+  const key = keysOf('staging').prefix;
   await using first = startDaemon(place);
   await using second = startDaemon(place);
   await Promise.all([first.ready(), second.ready()]);

@@ -131,7 +131,7 @@ export async function hosts(
   killed?.child.kill('SIGKILL');
   const began = performance.now();
   await using admin = connectAsAdmin(redis);
-  const held = await ordersInHand(admin.redis, keysOf('staging', place.api.baseUrl).prefix);
+  const held = await ordersInHand(admin.redis, keysOf('staging').prefix);
   const [second = 0] = await admin.redis.time();
   setTimeout(() => slow?.child.kill('SIGCONT'), 3_000);
   const before = stored();

@@ -21,7 +21,7 @@ async function openVersions() {
   const folder = stack.use(await makeTempFolder());
   const redis = await connectRedis(await openDatabase());
   stack.defer(() => redis.disconnect());
-  const keys = keysOf('staging', '');
+  const keys = keysOf('staging');
   const begun = new Map<string, Partial<Batch>>();
   const held = new Set<string>();
   let now = 1_000_000;

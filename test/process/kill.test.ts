@@ -23,8 +23,8 @@ function expectOnce(place: Workplace, orders: number): void {
 }
 
 /** The orders that the ledger says are being sent. */
-async function sending(redis: string, place: Workplace): Promise<string[]> {
-  const states = await ledgerStates(redis, place.api.baseUrl);
+async function sending(redis: string): Promise<string[]> {
+  const states = await ledgerStates(redis);
   return [...states].flatMap(([number, state]) => (state === 'sending' ? [number] : []));
 }
 
@@ -76,7 +76,7 @@ describe('the daemon', () => {
       const daemon = place.spawn(['start']);
       await until('some orders', () => accepted(place) > share * 500);
       // Those of an earlier daemon wait until their deadline.
-      const own = async () => (await sending(redis, place)).filter((number) => !before.has(number));
+      const own = async () => (await sending(redis)).filter((number) => !before.has(number));
       // Intents are prepared, so at times there are more than the calls in flight.
       if (share === 0.1)
         await until(

@@ -6,7 +6,7 @@ export const PARTNER = { environment: 'staging', baseUrl: 'https://api.example.c
 /** The host of the token endpoint. */
 export const AUTH_HOST = 'auth.example.com';
 
-export const KEYS = keysOf(PARTNER.environment, PARTNER.baseUrl);
+export const KEYS = keysOf(PARTNER.environment);
 
 /** Redis and every wall clock begin here. */
 export const EPOCH = 1_700_000_000_000;

@@ -100,6 +100,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     token: { path: 'auto', clientAuth: 'form' },
     protected: false,
     list: 'prove',
+    numbers: 'canonical',
     ...options.environment,
   };
   const reports = stack.use(await makeTempFolder());

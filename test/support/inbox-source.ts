@@ -35,6 +35,9 @@ export function lacksWith(keys: Record<string, unknown> = {}) {
   };
   const sources = [inboxSource('', { mapping: 'own' })];
   const mappings = { own: mappingSchema.parse({ columns, ...keys }) };
-  const { lacks } = createFirstPasses({ sources, mappings }, new AbortController().signal);
+  const { lacks } = createFirstPasses(
+    { sources, mappings, environments: {}, environment: '' },
+    new AbortController().signal,
+  );
   return (file: string) => lacks(file, 'inbox');
 }

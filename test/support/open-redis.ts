@@ -21,7 +21,7 @@ export async function openTestRedis(): Promise<OpenRedis> {
   const server = stack.use(await startTestRedis());
   const redis = await connectRedis(server.url);
   stack.defer(() => redis.disconnect());
-  const keys = keysOf('staging', 'http://127.0.0.1:1/api/v1');
+  const keys = keysOf('staging');
   const time = await createRedisTime(redis, keys, systemClock);
   const folder = stack.use(await makeTempFolder());
   const kept = stack.move();

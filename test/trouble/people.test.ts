@@ -19,7 +19,7 @@ describe.concurrent('people', () => {
     await until('some orders', () => api.stored.length > 5);
     expect((await place.run('pause', '--reason', 'stock-taking')).code).toBe(0);
     // What has its intent by now is under way or settled; what is settled was stored.
-    const states = await ledgerStates(place.redis?.url ?? '', `${api.url}/api/v1`);
+    const states = await ledgerStates(place.redis?.url ?? '');
     const waiting = numbers.filter((number) =>
       states.has(number) ? states.get(number) === 'queued' : times(api, number) === 0,
     );

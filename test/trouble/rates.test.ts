@@ -197,7 +197,7 @@ describe.concurrent('after calls succeeded, with 64 in flight', () => {
     await until('some orders', () => api.stored.length > 100);
     expect((await place.run('pause')).code).toBe(0);
     await until('the answers of the calls in flight', async () => {
-      const states = await ledgerStates(place.redis?.url ?? '', `${api.url}/api/v1`);
+      const states = await ledgerStates(place.redis?.url ?? '');
       return ![...states.values()].includes('sending');
     });
     isDown = true;

@@ -83,8 +83,9 @@ export function createFileReads(
 ) {
   /** Searches an order in its file. */
   async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
-    const { environment, mappings, reports, sources } = context.config;
-    return await (await thread()).findOrder(wanted, { environment, mappings, reports, sources });
+    const { environment, environments, mappings, reports, sources } = context.config;
+    const config = { environment, environments, mappings, reports, sources };
+    return await (await thread()).findOrder(wanted, config);
   }
 
   return { findOrder };

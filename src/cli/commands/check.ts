@@ -101,6 +101,7 @@ type Readings = {
 
 const NO_CONFIG: Readings['config'] = {
   environment: '',
+  environments: {},
   sources: [],
   mappings: {},
   reports: { path: '', keep: 0 },

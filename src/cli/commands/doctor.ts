@@ -150,7 +150,7 @@ async function redisFindings(
     const server = isPrivate
       ? { address: { url: await openPrivate() } }
       : { address: config.redis, credentials };
-    const keys = keysOf(config.environment, environmentOf(config).baseUrl);
+    const keys = keysOf(config.environment, environmentOf(config).numbers);
     const redis = await connectRedis(server, { within: 5_000, ...COMMAND_WAITS, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
     const found = await checkRedis(

@@ -35,6 +35,7 @@ import { createRedaction } from '../../log/redaction.ts';
 import { openTracing } from '../../log/tracing/open-tracing.ts';
 import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
 import { causeText } from '../../operate/delivery/pause-delivery.ts';
+import type { LedgerChange } from '../../redis/ledger-api.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
@@ -42,8 +43,17 @@ import { endText, personText, type SettledBatch, stalledText } from '../terminal
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
 
-/** `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. */
-export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Role | 'all' };
+/**
+ * `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. `sameApi` and
+ * `newLedger`: what becomes of the ledger where the configuration is for another API.
+ */
+export type StartArgs = CommonArgs & {
+  once: boolean;
+  maxWait: number;
+  role?: Role | 'all';
+  sameApi?: boolean;
+  newLedger?: boolean;
+};
 
 /**
  * `start`: runs the daemon until it is stopped, or with `--once` until the files that are present now are done.
@@ -94,6 +104,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
       ...(hints && { hints }),
     },
     adminTokens,
+    change: changeOf(args),
   };
   try {
     return await (args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live));
@@ -135,6 +146,13 @@ function valuesOf(config: Config, secrets: Secrets): Secret[] {
 }
 
 /** The one side that is served; undefined for both. */
+function changeOf({ sameApi, newLedger }: StartArgs): LedgerChange | undefined {
+  if (!sameApi || !newLedger) return newLedger ? 'newLedger' : sameApi ? 'sameApi' : undefined;
+  throw new PoSyncError('usage', '--same-api and --new-ledger exclude each other.', {
+    remedy: 'Keep --same-api where only the address of the API changed.',
+  });
+}
+
 function roleOf({ role, once }: StartArgs): Role | undefined {
   if (role === undefined || role === 'all') return undefined;
   if (!once) return role;

@@ -4,7 +4,7 @@ import { ago, count, counted, orders } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { delivers, leftWithoutIntake } from '../../operate/delivery/pause-delivery.ts';
-import { formerAddressText, type Status, tokenText } from '../../operate/delivery/read-status.ts';
+import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import {
   inboxText,
   inboxTrouble,
@@ -199,7 +199,7 @@ function queueText({ queue }: Status, paint: Paint): string {
     unreadOrders > 0
       ? `, ${count(unreadOrders)} more not read yet: ${count(unsettledOrders + unreadOrders)} wait in all`
       : '';
-  return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
+  return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting`;
 }
 
 function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): string {

@@ -7,9 +7,7 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
-import { keysElsewhere } from '../../ledger/environment-ledger.ts';
 import { refusedWrite, replyRemedy } from '../../redis/connection-end.ts';
-import { PERSONS_PAUSE } from '../../redis/keys.ts';
 import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -79,14 +77,13 @@ const LONGEST_REASON = 500;
  */
 export async function pauseDelivery(
   why: string | undefined,
-  context: Pick<OperatorContext, 'breaker' | 'operator' | 'store'> & OfEnvironment,
+  context: Pick<OperatorContext, 'breaker' | 'operator' | 'store'>,
 ): Promise<{ reason: string; before?: string }> {
   const { breaker, operator } = context;
   const before = (await breaker.reasons()).find(({ code }) => code === OPERATOR)?.reason;
   const own = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
   const reason = why === undefined ? (before ?? own) : own;
   await breaker.hold(OPERATOR, reason).catch(notStored);
-  await sharePause(context);
   return { reason, ...(before === undefined ? {} : { before }) };
 }
 
@@ -105,21 +102,6 @@ export function notStored(thrown: unknown): never {
   );
 }
 
-type OfEnvironment = { config: Pick<Config, 'environment' | 'data'> };
-
-/** Somebody may set an address again that the API had before: a pause is begun and ended there, too. */
-async function sharePause({
-  config,
-  store: { redis, keys },
-}: Pick<OperatorContext, 'store'> & OfEnvironment) {
-  const pause = await redis.hget(keys.breaker, PERSONS_PAUSE);
-  // Without the right to read the folder, the pause here is what counts.
-  for (const { breaker } of await keysElsewhere(config, keys).catch(() => [])) {
-    if (pause === null) await redis.hdel(breaker, PERSONS_PAUSE);
-    else await redis.hset(breaker, PERSONS_PAUSE, pause);
-  }
-}
-
 /**
  * `resumed`: an operator's pause ended. `lifted`: a wait, such as one that the API asked for, ended, of one order or all.
  * `pauses` and `heldBatches`: what still keeps orders waiting.
@@ -130,11 +112,10 @@ export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; held
  * Ends an operator's pause, and the waits of an automatic pause and of single orders. An order in doubt continues to wait for the list, which protects it from being created twice.
  */
 export async function resumeDelivery(
-  context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'> & OfEnvironment,
+  context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'>,
 ): Promise<Resumed> {
   const { breaker, batches } = context;
   const resumed = await breaker.release(OPERATOR);
-  await sharePause(context);
   const hastened = await endRetryWaits(context);
   await requestTokenAnew(context);
   const lifted = (await breaker.lift()) || hastened > 0;

@@ -1,9 +1,8 @@
-import { duration, iso, orders, withoutStop } from '../../core/format.ts';
+import { duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import type { NotTaken } from '../../intake/offers.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
-import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
 import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
 import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
@@ -28,13 +27,7 @@ import {
 } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
-/** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
-type QueueFigures = {
-  waitingJobs: number;
-  unsettledOrders: number;
-  ordersInDoubt: number;
-  ordersAtFormerAddress?: number;
-};
+type QueueFigures = { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
@@ -184,24 +177,11 @@ async function readLists({ config: { delivery }, ledger, store }: OperatorContex
 }
 
 async function queueOf(
-  { config, store, queue }: OperatorContext,
+  { queue }: OperatorContext,
   { due: { total: unsettled }, doubt: { total: ordersInDoubt } }: OpenOrders,
 ): Promise<QueueFigures> {
-  const [waitingJobs, elsewhere] = await Promise.all([
-    queue.waiting(),
-    // Who only looks may not read `data`.
-    waitingElsewhere(config, store).catch(() => []),
-  ]);
-  const ordersAtFormerAddress = elsewhere.reduce((sum, { orders }) => sum + orders, 0);
-  const shown = { waitingJobs, unsettledOrders: unsettled + ordersInDoubt, ordersInDoubt };
-  return ordersAtFormerAddress === 0 ? shown : { ...shown, ordersAtFormerAddress };
-}
-
-/** `; 1 order waits for the address that baseUrl had before (run po-sync doctor)`, or nothing. */
-export function formerAddressText({ ordersAtFormerAddress: waiting = 0 }: Status['queue']): string {
-  if (waiting === 0) return '';
-  const verb = waiting === 1 ? 'waits' : 'wait';
-  return `; ${orders(waiting)} ${verb} for the address that baseUrl had before (run po-sync doctor)`;
+  const waitingJobs = await queue.waiting();
+  return { waitingJobs, unsettledOrders: unsettled + ordersInDoubt, ordersInDoubt };
 }
 
 /** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */

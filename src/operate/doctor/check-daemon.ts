@@ -36,7 +36,7 @@ import {
   livingDaemons,
 } from '../heartbeat.ts';
 import { checkBatches, checkFoldersGone, checkSources } from './check-folders.ts';
-import { checkAddress, checkAdminPort, checkTwice } from './check-network.ts';
+import { checkAdminPort, checkTwice } from './check-network.ts';
 import { checkFormat, checkRestored, isNew } from './check-redis.ts';
 import { type Finding, failure } from './finding.ts';
 
@@ -45,11 +45,10 @@ type Place = Pick<Store, 'redis' | 'keys'>;
 /** Checks whether a daemon runs, and what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, orders created twice, and the admin port of this machine. */
 export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
   return [
-    ...(await checkFormat(place)),
+    ...(await checkFormat(place, config)),
     ...(await checkLedger(place, config)),
     ...(await checkRestored(place, config)),
     ...(await checkSources(place, config)),
-    ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = pauseRemedy(pause, ' unless token or API fails below');
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };

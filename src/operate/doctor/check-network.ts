@@ -14,7 +14,6 @@ import { createConnector, type Route } from '../../core/pool.ts';
 import { certificatesIn } from '../../core/tls-files.ts';
 import { proxyName } from '../../core/tunnel.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
-import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
 import type { Store } from '../../redis/store.ts';
 import { livingDaemons } from '../heartbeat.ts';
 import { type Finding, failure } from './finding.ts';
@@ -193,30 +192,16 @@ export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[
   return [{ check: 'admin port', state: 'warn', message, remedy }];
 }
 
-/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
-export async function holderOf(port: number, { redis, keys }: Place, config: Config) {
-  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
-    const daemons = await livingDaemons({ redis, keys: one });
-    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
-    if (found) return { pid: found.pid, isFormer: one !== keys };
-  }
-  return undefined;
+/** The daemon on this machine that has this admin port. */
+export async function holderOf(port: number, place: Place) {
+  const daemons = await livingDaemons(place);
+  return daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
 }
 
 /** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */
 export async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> {
   const { host, port } = config.admin;
-  const holder = port === 0 ? undefined : await holderOf(port, place, config);
-  if (holder?.isFormer) {
-    const message = `${host}:${port} is used by po-sync (process ${holder.pid}), with the address that baseUrl had before`;
-    return [
-      failure(
-        'admin port',
-        new Error(message),
-        'Stop that daemon before you start one with the new address.',
-      ),
-    ];
-  }
+  const holder = port === 0 ? undefined : await holderOf(port, place);
   if (port === 0 || holder) return [];
   const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
   if (error === undefined) return [];
@@ -236,12 +221,6 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
   server.once('error', resolve);
   server.listen(port, host, () => server.close(() => resolve(undefined)));
   return await promise;
-}
-
-/** A start refuses an address while orders wait at another one. */
-export async function checkAddress(place: Place, config: Config): Promise<Finding[]> {
-  const error = await requireOneAddress(config, place).catch((thrown: unknown) => toError(thrown));
-  return error === undefined ? [] : [failure('ledger', error)];
 }
 
 /** Orders that the API's list showed more than once. */

@@ -309,9 +309,9 @@ export async function checkRestored(place: Place, config: Config): Promise<Findi
   ];
 }
 
-/** A start refuses a ledger that a newer version writes, and converts one of an older version: no older one starts then. */
-export async function checkFormat(place: Place): Promise<Finding[]> {
-  const found = await requireFormat(place, true).catch(toError);
+/** A start refuses a ledger that a newer version writes or that is for another API, and converts one of an older version: no older one starts then. */
+export async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
+  const found = await requireFormat({ ...place, config }, true).catch(toError);
   if (found instanceof Error) return [failure('ledger', found)];
   if (await isNew(place)) return [];
   const { format, ours } = found;

@@ -9,7 +9,6 @@ import { buildOf } from '../../../src/core/version.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
 import { checkAdminHost, checkNotices } from '../../../src/operate/doctor/check-network.ts';
-import { keysOf } from '../../../src/redis/keys.ts';
 import { configOf } from '../../support/config-text.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -354,14 +353,6 @@ describe('what daemons share', () => {
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
       expect(await found(`admin: { port: ${port} }`)).toEqual([]);
-      await store.redis.del(store.keys.daemon('d'));
-      const former = keysOf('staging', 'https://former.example.com/api/v1');
-      await store.redis.set(former.daemon('f'), JSON.stringify(daemon), 'PX', 60_000);
-      await store.redis.zadd(former.daemons, 1, 'f');
-      const used = `127.0.0.1:${port} is used by po-sync (process ${process.pid}), with the address that baseUrl had before`;
-      await mkdir(path.join(temp.path, 'data/ledger'), { recursive: true });
-      await writeFile(path.join(temp.path, `data/ledger/staging-${former.origin}.json`), '{}');
-      expect(await found(`admin: { port: ${port} }`)).toEqual([['admin port', 'fail', used]]);
     } finally {
       other.close();
     }

@@ -48,7 +48,7 @@ it('doctor warns of orders at the API that a restored ledger lacks or would send
   await using connection = Object.assign(await connectRedis(redis), {
     [Symbol.asyncDispose]: async () => connection.disconnect(),
   });
-  const keys = keysOf('staging', place.api.baseUrl);
+  const keys = keysOf('staging');
   await connection.hdel(keys.settled('PO-1'), 'PO-1');
   await place.api.create({ ...orderOf('PO-2'), items: [{ articleCode: 'A', quantity: 1 }] }, token);
   expect(await found()).toEqual([

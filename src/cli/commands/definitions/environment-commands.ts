@@ -133,6 +133,11 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
         text: 'intake takes files and writes reports, delivery calls the API, all does both (default: all)',
         choices: ['intake', 'delivery', 'all'],
       },
+      { flags: '--same-api', text: 'keep the ledger: only the address of the API changed' },
+      {
+        flags: '--new-ledger',
+        text: 'begin an empty ledger, for another API or another way to compare numbers',
+      },
     ],
     examples: ['po-sync start --environment staging', 'po-sync start --once --max-wait 5m --json'],
     exits: [
