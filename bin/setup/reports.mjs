@@ -15,7 +15,7 @@ const OUTCOMES = [
 
 const NEED_A_PERSON = ['conflict', 'invalid', 'refused', 'failed', 'inDoubt'];
 
-/** Milliseconds until the first line about files in progress; twice that lies between two such lines. */
+/** Milliseconds until the first line about files in progress; two such lines are twice that apart. */
 const PROGRESS = 5_000;
 /** Characters of a line of a terminal, and those that its first line has before the text. */
 const COLUMNS = 80;

@@ -6,7 +6,6 @@ import { holderOf } from '../operate/doctor/check-network.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';
-import { actRoutes } from './api/act-routes.ts';
 import { type ApiContext, createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
@@ -52,7 +51,6 @@ const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
   fixRoutes,
   uploadRoutes,
   planRoutes,
-  actRoutes,
   pageRoutes,
   fixPageRoutes,
   uploadPageRoutes,

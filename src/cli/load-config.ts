@@ -23,7 +23,7 @@ import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
-import { checkList } from '../operate/delivery/api-list.ts';
+import { checkList, openApiList } from '../operate/delivery/api-list.ts';
 import { readStatus } from '../operate/delivery/read-status.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
@@ -312,11 +312,18 @@ export async function openOperatorContext(
     breaker,
     operator: createOperator(shell.env, time),
   };
+  return { ...operationContext(context, shell), [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+function operationContext(context: OperatorContext, { env }: Pick<Shell, 'env'>): OperationContext {
   return {
     ...context,
     status: async () => ({ status: await readStatus(context) }),
-    checkList: (numbers) => checkList(numbers, context, shell.env),
+    checkList: (numbers) => checkList(numbers, context, env),
+    async readList(onOrder) {
+      await using list = await openApiList(context, env);
+      return await list.read(onOrder);
+    },
     search: createFileSearch((wanted, signal) => findInFile(wanted, context, signal)),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

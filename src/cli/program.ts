@@ -14,7 +14,6 @@ import {
   ENVIRONMENT_COMMANDS,
 } from './commands/definitions/environment-commands.ts';
 import { OPERATION_COMMANDS } from './commands/definitions/operation-commands.ts';
-import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
 import { type Shell, withHints } from './shell.ts';
 import { errorText, printJson } from './terminal/print.ts';
 
@@ -35,7 +34,6 @@ export const COMMANDS: readonly CommandDefinition[] = [
   ...DAEMON_COMMANDS,
   ...ENVIRONMENT_COMMANDS,
   ...OPERATION_COMMANDS,
-  ...ORDER_COMMANDS,
 ];
 
 /** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */

@@ -1,3 +1,4 @@
+import type { Look } from '../reconcile/list-proof.ts';
 import type { ListCheck } from './delivery/api-list.ts';
 import type { Status } from './delivery/read-status.ts';
 import type { OperatorContext } from './operator-context.ts';
@@ -9,6 +10,10 @@ export type OperationContext = OperatorContext & {
   status(): Promise<{ status: Status; awaySince?: number }>;
   /** Looks orders up in the API's list. */
   checkList(numbers: ReadonlySet<string>): Promise<ListCheck>;
+  /** Reads the API's list. */
+  readList: Look;
+  /** Tells a person at a command line what it waits for. */
+  say?: (text: string) => void;
   /** Looks for an order in a file. */
   search: SearchFile;
   /** The reports that have an order, if somebody knows; otherwise all are read. */

@@ -1,6 +1,6 @@
-import { LIST_BATCHES, SHOW_BATCH } from './batches.ts';
-import { LIST_DEAD_LETTERS, SHOW_DEAD_LETTER } from './dead-letters.ts';
-import { EXPLAIN, STATUS } from './environment.ts';
+import { CANCEL_BATCH, LIST_BATCHES, RELEASE_BATCH, SHOW_BATCH } from './batches.ts';
+import { DISCARD, LIST_DEAD_LETTERS, RESOLVE, RETRY, SHOW_DEAD_LETTER } from './dead-letters.ts';
+import { EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from './environment.ts';
 import type { Operation } from './operation.ts';
 
 /** Everything that people and programs can do with an environment. */
@@ -9,8 +9,16 @@ export const OPERATIONS: readonly Operation[] = [
   EXPLAIN,
   LIST_BATCHES,
   SHOW_BATCH,
+  RELEASE_BATCH,
+  CANCEL_BATCH,
   LIST_DEAD_LETTERS,
   SHOW_DEAD_LETTER,
+  RETRY,
+  DISCARD,
+  RESOLVE,
+  RECONCILE,
+  PAUSE,
+  RESUME,
 ];
 
 /** `GET /api/v1/batches/list` */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { operation } from './operation.ts';
-import { argument, count, flag, since } from './parameters.ts';
+import { acting, reading } from './operation.ts';
+import { argument, CONFIRMED, count, flag, since } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
 const NAMES = "its name, the end of it, or its file's name if no other batch has it";
 
-export const LIST_BATCHES = operation({
+export const LIST_BATCHES = reading({
   name: 'batches list',
   summary: 'Show what happened to each file, newest first.',
   input: z.strictObject({
@@ -23,7 +23,7 @@ export const LIST_BATCHES = operation({
   load: async () => (await import('./run-batches.ts')).listed,
 });
 
-export const SHOW_BATCH = operation({
+export const SHOW_BATCH = reading({
   name: 'batches show',
   summary: 'Show one batch.',
   input: z.strictObject({ batch: argument(NAMES) }),
@@ -35,4 +35,38 @@ export const SHOW_BATCH = operation({
     ['1', 'the batch is unknown, or Redis is not reachable'],
   ],
   load: async () => (await import('./run-batches.ts')).shown,
+});
+
+const UNFINISHED = argument(
+  "its name, the end of it, or its file's name if no other unfinished batch has it",
+);
+const NOT_DONE = [
+  '1',
+  'nothing changed: not found, not confirmed, or Redis is not reachable',
+] as const;
+
+export const RELEASE_BATCH = acting({
+  name: 'batches release',
+  summary: 'Release a file that waits: its orders are sent.',
+  input: z.strictObject({
+    batch: UNFINISHED,
+    withoutRows: flag('leave out the rows that belong to no order'),
+    ...CONFIRMED,
+  }),
+  output: schemas.released,
+  role: 'operate',
+  examples: ['po-sync batches release 3f2a91c0'],
+  exits: [['0', 'released'], NOT_DONE],
+  load: async () => (await import('./run-batches.ts')).release,
+});
+
+export const CANCEL_BATCH = acting({
+  name: 'batches cancel',
+  summary: 'Cancel the orders of a batch that were certainly never sent.',
+  input: z.strictObject({ batch: UNFINISHED, ...CONFIRMED }),
+  output: schemas.cancelled,
+  role: 'operate',
+  examples: ['po-sync batches cancel 3f2a91c0 --dry-run'],
+  exits: [['0', 'cancelled'], NOT_DONE, ['2', 'some orders were or may have been sent']],
+  load: async () => (await import('./run-batches.ts')).cancel,
 });

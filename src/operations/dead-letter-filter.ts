@@ -10,12 +10,13 @@ export type FilterInput = {
   signature?: string | undefined;
   since?: string | undefined;
   order?: string[] | undefined;
+  id?: string[] | undefined;
   limit?: number | undefined;
 };
 
 /** Selects open dead letters. PoSyncError as `checkFilter`. */
 export async function readFilter(
-  { batch, kind, signature, since, order, limit }: FilterInput,
+  { batch, kind, signature, since, order, id, limit }: FilterInput,
   context: OperationContext,
 ): Promise<DeadLetterFilter> {
   const at = since && readSince(since)?.(context.clock.now());
@@ -27,6 +28,7 @@ export async function readFilter(
       ...(signature !== undefined && { signature }),
       ...(at && { since: at }),
       ...(order && { orders: new Set(order) }),
+      ...(id && { ids: new Set(id) }),
       ...(limit && { limit }),
     },
     context,
@@ -34,13 +36,12 @@ export async function readFilter(
 }
 
 /** Whether a filter selects dead letters; `limit` does not. */
-export function hasFilter({ batch, kind, signature, since, order }: FilterInput): boolean {
-  return [batch, kind, signature, since, order].some((one) => one !== undefined);
+export function hasFilter({ batch, kind, signature, since, order, id }: FilterInput): boolean {
+  return [batch, kind, signature, since, order, id].some((one) => one !== undefined);
 }
 
 /** What an action is recorded as done to; empty for all. */
-export function selectedText({ orders, batch }: DeadLetterFilter): string {
-  const [first = '', ...more] = orders ?? [];
-  if (more.length > 9) return `${first} and ${more.length} more`;
-  return orders === undefined ? (batch ?? '') : [first, ...more].join(', ');
+export function selectedText({ orders, ids, batch }: DeadLetterFilter): string {
+  const [first = batch ?? '', ...more] = orders ?? ids ?? [];
+  return more.length > 9 ? `${first} and ${more.length} more` : [first, ...more].join(', ');
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { operation } from './operation.ts';
-import { argument, flag } from './parameters.ts';
+import { acting, reading } from './operation.ts';
+import { argument, count, flag, word } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
-export const STATUS = operation({
+export const STATUS = reading({
   name: 'status',
   summary: 'Show daemons, sources, queue, batches in progress, unreadable files, token and pauses.',
   input: z.strictObject({}),
@@ -19,7 +19,7 @@ export const STATUS = operation({
   load: async () => (await import('./run-environment.ts')).seen,
 });
 
-export const EXPLAIN = operation({
+export const EXPLAIN = reading({
   name: 'explain',
   summary: 'Show what is known about one order: files, attempts, outcome.',
   input: z.strictObject({
@@ -34,4 +34,53 @@ export const EXPLAIN = operation({
     ['1', 'the order is unknown, or Redis is not reachable'],
   ],
   load: async () => (await import('./run-environment.ts')).explained,
+});
+
+const COULD_NOT = ['1', 'the configuration is wrong, or Redis is not reachable'] as const;
+
+export const PAUSE = acting({
+  name: 'pause',
+  summary: 'Pause delivery. Files are still taken.',
+  input: z.strictObject({ reason: word('shown wherever the pause is shown', 'text').optional() }),
+  output: schemas.paused,
+  role: 'operate',
+  isHarmless: () => true,
+  examples: ['po-sync pause --reason "API maintenance until 18:00"'],
+  exits: [['0', 'delivery is paused'], COULD_NOT],
+  load: async () => (await import('./run-environment.ts')).pause,
+});
+
+export const RESUME = acting({
+  name: 'resume',
+  summary: 'End a pause.',
+  input: z.strictObject({}),
+  output: schemas.resumed,
+  role: 'operate',
+  examples: ['po-sync resume', 'po-sync resume --environment production --confirm production'],
+  exits: [['0', 'delivery is not paused by an operator'], COULD_NOT],
+  load: async () => (await import('./run-environment.ts')).resume,
+});
+
+export const RECONCILE = acting({
+  name: 'reconcile',
+  summary: "Compare the ledger with the API's list.",
+  input: z.strictObject({
+    limit: count('show at most this many of each kind (default: 50; with --json all)').optional(),
+    repair: flag('add to the ledger what only the API has'),
+    expect: count(
+      'the API has so many orders: a list that shows as many counts as complete',
+    ).optional(),
+    withoutList: flag('with --repair: resume delivery after a rollback if the API offers no list'),
+    yes: flag('do not ask for confirmation'),
+  }),
+  output: schemas.reconciled,
+  role: 'operate',
+  isHarmless: ({ repair }) => !repair,
+  examples: ['po-sync reconcile', 'po-sync reconcile --repair --yes'],
+  exits: [
+    ['0', 'ledger and API agree'],
+    ['1', 'the list could not be read, or the repair was not confirmed'],
+    ['2', 'they differ, even after --repair, or the list is not proved complete'],
+  ],
+  load: async () => (await import('./run-reconcile.ts')).reconcile,
 });

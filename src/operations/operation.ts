@@ -1,26 +1,47 @@
 import { z } from 'zod';
 import { PoSyncError } from '../core/errors.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
+import { recorded } from '../operate/operator-context.ts';
 
 /**
  * One thing that people and programs can do with an environment. Its command, its route, its reference and the schema of its
  * answer are made from it.
  */
-export type Operation<Input extends z.ZodObject = z.ZodObject, Result = unknown> = {
+export type Operation = Reading | Acting;
+
+type Described<Input extends z.ZodObject> = {
   /** The words of the command; with slashes, the route. */
   name: string;
   summary: string;
   /** The flags of the command, which are the parameters of the route. */
   input: Input;
   output: z.ZodType;
-  /** What a person needs; `read` changes nothing. */
-  role: 'read' | 'operate';
-  /** Answers also while Redis is not reachable. */
-  isLasting?: true;
   examples: readonly string[];
   exits: readonly (readonly [code: string, meaning: string])[];
+};
+
+/** One that changes nothing. */
+export type Reading<
+  Input extends z.ZodObject = z.ZodObject,
+  Result = unknown,
+> = Described<Input> & {
+  role: 'read';
+  /** Answers also while Redis is not reachable. */
+  isLasting?: true;
   /** The code that does it, loaded on demand. */
   load(): Promise<Work<z.output<Input>, Result>>;
+};
+
+/** One that changes something, which a person confirms. */
+export type Acting<
+  Input extends z.ZodObject = z.ZodObject,
+  Planned extends Plan = Plan,
+  End extends Done = Done,
+> = Described<Input> & {
+  role: 'operate';
+  /** Needs no confirmation, also in a protected environment; by default a dry run does not. */
+  isHarmless?(input: z.output<Input>): boolean;
+  load(): Promise<Act<z.output<Input>, Planned, End>>;
 };
 
 export type Work<Input, Result> = {
@@ -29,16 +50,77 @@ export type Work<Input, Result> = {
   json(result: Result): object;
 };
 
+export type Act<Input, Planned extends Plan = Plan, End extends Done = Done> = {
+  /** What would be done. PoSyncError where nothing can be. */
+  plan(input: Input, context: OperationContext): Promise<Planned>;
+  run(plan: Planned, context: OperationContext): Promise<End>;
+};
+
+/**
+ * What would be done. `on`: to what, as the history of actions names it. `question`: what a person agrees to, `remedy`: what they
+ * need for that besides `--yes`; nobody is asked without it. `left`: what is not done, and why. `isEmpty`: nothing is done.
+ */
+export type Plan = {
+  on: string;
+  question?: string;
+  remedy?: string;
+  would?: string;
+  left?: string;
+  json: object;
+  isEmpty?: boolean;
+} & Standing;
+
+/** What was done. `steps`: what a person at a command line should know besides. */
+export type Done = { text: string; steps?: string; json: object } & Standing;
+
+/** `needsPerson`: something is left that needs a person. `isInVain`: not what was wanted; `isOpen`: not known yet. */
+type Standing = { needsPerson?: boolean; isInVain?: boolean; isOpen?: boolean };
+
 /** Keeps the types of input and result together. */
-export function operation<Input extends z.ZodObject, Result>(
-  one: Operation<Input, Result>,
-): Operation<Input, Result> {
+export function reading<Input extends z.ZodObject, Result>(
+  one: Reading<Input, Result>,
+): Reading<Input, Result> {
   return one;
+}
+
+export function acting<Input extends z.ZodObject, Planned extends Plan, End extends Done>(
+  one: Acting<Input, Planned, End>,
+): Acting<Input, Planned, End> {
+  return one;
+}
+
+/** Whether a protected environment needs no confirmation of it. */
+export function isHarmless(one: Acting, input: Record<string, unknown>): boolean {
+  return one.isHarmless?.(input) ?? input['dryRun'] === true;
+}
+
+/** Does what was planned, and records it in the history of actions. */
+export async function carryOut<Planned extends Plan, End extends Done>(
+  { name }: Pick<Operation, 'name'>,
+  { run }: Pick<Act<never, Planned, End>, 'run'>,
+  plan: Planned,
+  context: OperationContext,
+): Promise<End> {
+  const what = name.split(' ').at(-1) ?? name;
+  return recorded({ what, on: plan.on }, context, () => run(plan, context));
+}
+
+/** Plans and does it, for a program or a form. */
+export async function performed(
+  one: Acting,
+  input: Record<string, unknown>,
+  context: OperationContext,
+): Promise<Done> {
+  const act = await one.load();
+  const plan = await act.plan(input, context);
+  if (input['dryRun'] !== true && !plan.isEmpty) return carryOut(one, act, plan, context);
+  const text = [plan.would, plan.left].filter(Boolean).join('\n');
+  return { ...plan, text, isInVain: input['dryRun'] !== true };
 }
 
 /** The answer to a program. `given`: parameters as text, or values of JSON. */
 export async function answer(
-  one: Operation,
+  one: Reading,
   given: Readonly<Record<string, unknown>>,
   context: OperationContext,
 ): Promise<object> {
@@ -64,7 +146,7 @@ export function parametersOf({ input }: Pick<Operation, 'input'>) {
 
 /** Reads what a program gave. An empty text counts as absent, as forms send it. PoSyncError `parameter-wrong`. */
 export function readInput<Input extends z.ZodObject>(
-  one: Pick<Operation<Input>, 'input'>,
+  one: { input: Input },
   given: Readonly<Record<string, unknown>>,
 ): z.output<Input> {
   const { parameters } = parametersOf(one);

@@ -25,3 +25,9 @@ export const since = (description: string) =>
     .string()
     .refine((text) => readSince(text) !== undefined, SINCE)
     .meta({ description, 'x-value': 'time' });
+
+/** Parameters of an operation that a person confirms. A program that asks for it has confirmed it. */
+export const CONFIRMED = {
+  dryRun: flag('only show what would happen'),
+  yes: flag('do not ask for confirmation'),
+};

@@ -1,13 +1,17 @@
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { listOf, readLetters } from '../correct/read-as.ts';
+import type { Entry } from '../ledger/entry.ts';
 import type { LettersWithoutReport } from '../operate/batches/open-dead-letters.ts';
 import { deadLetters, lacking } from '../operate/dead-letters/dead-letters.ts';
+import { listTroubleText } from '../operate/delivery/api-list.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
+import { findInDoubt, type Resolution, resolveOrder } from '../operate/orders/resolve-order.ts';
 import type { LetterRow } from '../order/dead-letter.ts';
+import { shellWords } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { addError, byWeight, type ErrorGroups, fieldOf } from '../report/story.ts';
 import { type FilterInput, readFilter } from './dead-letter-filter.ts';
-import type { Work } from './operation.ts';
+import type { Act, Plan, Work } from './operation.ts';
 
 /** All that match, as far as they are shown, and how all of them are grouped. */
 export type Listed = {
@@ -79,4 +83,50 @@ async function rowsOf(id: string, batch: string, { config }: OperationContext) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
   return [];
+}
+
+type ResolveInput = { order: string; as: Resolution; dryRun: boolean };
+type ResolvePlan = Plan & { entry: Entry; as: Resolution };
+
+/** Settles an order in doubt as the person found it at the API. PoSyncError `order-at-the-api`. */
+export const resolve: Act<ResolveInput, ResolvePlan> = {
+  async plan({ order, as, dryRun }, context) {
+    const entry = await findInDoubt(order, context.ledger, as);
+    const check = await context.checkList(new Set([order]));
+    // For a conflict, the list shows the other content: the person decides whether to send the order anyway.
+    const isShown = check.listed?.has(order) === true;
+    if (as === 'resend' && entry.state !== 'conflict' && isShown) throw isListed(order);
+    return {
+      on: order,
+      question: QUESTIONS[as](order),
+      would: `${order} would be ${RESULTS[as]}`,
+      left: isShown ? '' : listTroubleText(check),
+      json: { order, as, dryRun, listCheck: check.trouble ?? 'ok' },
+      entry,
+      as,
+    };
+  },
+  async run({ on, json, entry, as }, context) {
+    await resolveOrder(entry, as, context);
+    return { text: `${on} is ${RESULTS[as]}`, json };
+  },
+};
+
+const RESULTS: Record<Resolution, string> = {
+  accepted: 'settled as accepted; it is not sent again.',
+  resend: 'queued to be sent again. If the API has it, it is created twice.',
+};
+
+const QUESTIONS: Record<Resolution, (order: string) => string> = {
+  accepted: (order) => `Does the API have order ${order}? It will never be sent again.`,
+  resend: (order) =>
+    `Is order ${order} certainly not at the API? If the API has it, sending it again creates it twice.`,
+};
+
+function isListed(order: string): PoSyncError {
+  const message = `The API's list contains order ${order}: sending it again would create it twice.`;
+  return new PoSyncError('order-at-the-api', message, {
+    remedy: `Run po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}.`,
+    facts: { order },
+  });
 }

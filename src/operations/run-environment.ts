@@ -1,10 +1,20 @@
 import { iso } from '../core/format.ts';
+import {
+  byWhom,
+  delivers,
+  pauseDelivery,
+  pauseJson,
+  type Resumed,
+  resumeDelivery,
+  resumedText,
+} from '../operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../operate/delivery/read-status.ts';
+import { livingDaemons } from '../operate/heartbeat.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../operate/orders/explain-order.ts';
 import { readContent } from '../operate/orders/order-content.ts';
 import type { Item } from '../order/order.ts';
-import type { Work } from './operation.ts';
+import type { Act, Done, Plan, Work } from './operation.ts';
 
 type Seen = { status: Status; awaySince?: number };
 
@@ -37,3 +47,43 @@ async function readListed(order: string, { checkList }: OperationContext): Promi
   const { items } = listed.get(order) ?? {};
   return { listed: listed.has(order), ...(items && { items }) };
 }
+
+/** Nothing is asked before. */
+const whole = ({ config: { environment } }: OperationContext): Plan => ({
+  on: environment,
+  json: { environment },
+});
+
+/** Pauses delivery of the environment until `resume`; files are still taken. */
+export const pause: Act<{ reason?: string | undefined }, Plan & { reason?: string | undefined }> = {
+  plan: async ({ reason }, context) => ({ ...whole(context), reason: reason?.trim() }),
+  async run({ json, reason: why }, context) {
+    const { reason, before } = await pauseDelivery(why || undefined, context);
+    const already = before === undefined ? '' : `It was paused already ${byWhom(before)}.\n`;
+    const text = `Delivery is ${reason}.`;
+    return { text, steps: already + CONSEQUENCE, json: { ...json, paused: true, reason, before } };
+  },
+};
+
+const CONSEQUENCE =
+  'Calls in flight are completed and files are still taken.\nTo resume delivery, run po-sync resume.';
+
+/** `isServed`: a daemon delivers. */
+export type ResumeEnd = Done & { resumed: Resumed; isServed: boolean };
+
+/** Ends an operator's pause. */
+export const resume: Act<object, Plan, ResumeEnd> = {
+  plan: async (_, context) => whole(context),
+  async run({ json }, context) {
+    const resumed = await resumeDelivery(context);
+    const isServed = (await livingDaemons(context.store)).some(delivers);
+    const pauses = resumed.pauses.map(pauseJson);
+    return {
+      text: resumedText(resumed),
+      json: { ...json, ...resumed, pauses },
+      isOpen: pauses.length > 0,
+      resumed,
+      isServed,
+    };
+  },
+};

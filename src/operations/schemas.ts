@@ -367,3 +367,81 @@ export const history = strict({
     lines: list(whole).optional(),
   }).optional(),
 });
+
+export const released = strict({ batch: text, released: z.boolean(), waits });
+
+/** `underWay`: orders that were or may have been sent, and have no outcome yet. `unread`: orders that were not read yet. */
+export const cancelled = z.union([
+  strict({ batch: text, dryRun: isTrue }),
+  strict({
+    batch: text,
+    cancelled: whole,
+    accepted: whole,
+    underWay: whole,
+    reading: z.boolean(),
+    unread: whole.optional(),
+    dismissed: isTrue.optional(),
+  }),
+]);
+
+export const paused = strict({
+  environment: text,
+  paused: isTrue,
+  reason: text,
+  before: text.optional(),
+});
+
+/** `lifted`: a wait that the API asked for ended. `pauses`, `heldBatches`: what still keeps orders waiting. */
+export const resumed = strict({
+  environment: text,
+  resumed: z.boolean(),
+  lifted: z.boolean(),
+  pauses: list(pauseState),
+  heldBatches: list(text),
+});
+
+/** Orders by verdict: what would become, or became, of them. */
+const verdicts = z.record(text, whole);
+const listCheck = text;
+/** What `--plan` takes; absent where nothing would be done. */
+const id = text.optional();
+const changed = list(strict({ id: text, order: text, verdict: text })).optional();
+
+/** `plan`: what would be done; `done`: what was. `listCheck`: ok, or why the API's list could not be read. */
+export const retried = z.union([
+  strict({ dryRun: z.boolean(), id, plan: verdicts, listCheck }),
+  strict({ done: verdicts, changed, listCheck }),
+]);
+export const discarded = z.union([
+  strict({ dryRun: z.boolean(), id, plan: verdicts, kinds: z.partialRecord(kind, whole) }),
+  strict({ done: verdicts, changed }),
+]);
+export const settled = strict({
+  order: text,
+  as: z.enum(['accepted', 'resend']),
+  dryRun: z.boolean(),
+  listCheck,
+});
+
+/** `young`: accepted orders that the list need not show yet. `inProgress`: listed orders that the daemon settles. */
+const differences = {
+  listed: whole,
+  accepted: whole,
+  young: whole,
+  inProgress: whole,
+  unknown: list(strict({ order: text })),
+  differing: list(
+    strict({ order: text, here: z.enum(['accepted', ...OPEN]), sameItems: z.boolean() }),
+  ),
+  twice: list(strict({ order: text, times: whole })),
+  missing: list(strict({ order: text, acceptedAt: time })),
+};
+export const reconciled = z.union([
+  strict({
+    environment: text,
+    ...differences,
+    unproved: z.unknown().optional(),
+    repaired: strict({ added: whole, settled: list(text), left: strict(differences) }).optional(),
+  }),
+  strict({ environment: text, released: z.boolean() }),
+]);

@@ -114,6 +114,7 @@ async function deadLetterOf(
   const first = read.problems?.[0];
   const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
   const letter: FoundDeadLetter = {
+    id: `${batch}-${ordinal}`,
     purchaseOrderNumber: number,
     kind,
     stage: stageOf(kind),

@@ -14,7 +14,7 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   const last = await finishedReport(place, 'sunday.csv');
   // Nothing is recorded of a file that was finished before.
   const refused = await until('the refusal', async () => {
-    const { status, body } = await person.call('POST', `/batches/${last.batch}/cancel`, {});
+    const { status, body } = await person.call('POST', '/batches/cancel', { batch: last.batch });
     return status === 409 && body;
   });
   expect(refused['code']).toBe('batch-finished');
@@ -34,7 +34,7 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   });
 
   const back = `/batches/${batch}`;
-  const reply = await person.submit(`${back}/cancel`, { back });
+  const reply = await person.submit('/batches/cancel', { batch, back });
   const note = await until('the answer', async () => {
     const { text } = await person.page(reply.headers.get('location') ?? '');
     return text.includes('class="note') && text;
@@ -91,12 +91,13 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   const to = `/batches/${friday}`;
   await until(
     'the end of its reading',
-    async () => (await person.call('GET', to)).body['state'] === 'sending',
+    async () =>
+      (await person.call('GET', `/batches/show?batch=${friday}`)).body['state'] === 'sending',
   );
-  const answer = await person.submit(`${to}/cancel`, { back: to });
+  const answer = await person.submit('/batches/cancel', { batch: friday, back: to });
   const { text: open } = await person.page(answer.headers.get('location') ?? '');
   expect(open).toMatch(
-    /class="note doubt"[^>]*>1 order of \S+ cancelled; 1 order may have been sent/,
+    /class="note doubt"[^>]*>1 order of &quot;friday\.csv&quot; cancelled; 1 order may have been sent/,
   );
   expect(open).toContain('none of them is sent again');
   expect(open).not.toContain('/cancel"');

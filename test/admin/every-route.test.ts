@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATIONS } from '../../src/operations/all.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -13,7 +14,7 @@ const READ = 'token-of-readers';
 
 type Found = { method: string; path: string };
 
-/** The routes that are no login. Acts have one path for JSON, and the same without `/api/v1` for forms. */
+/** The routes that are no login. Operations have one path for JSON, and the same without `/api/v1` for forms. */
 function changingRoutes(): Found[] {
   const folder = path.resolve(import.meta.dirname, '../../src/admin');
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -28,11 +29,11 @@ function changingRoutes(): Found[] {
       }),
     ),
   );
-  const acts = texts.flatMap((text) => [
-    ...text.matchAll(/\['[a-z]+', '(\/[^']+)', '(?:batch|id|number|nothing)'\]/g),
-  ]);
-  const forms = acts.flatMap(([, at = '']) =>
-    ['', '/api/v1'].map((before) => ({ method: 'POST', path: before + at })),
+  const forms = OPERATIONS.filter(({ role }) => role === 'operate').flatMap(({ name }) =>
+    ['', '/api/v1'].map((before) => ({
+      method: 'POST',
+      path: `${before}/${name.replaceAll(' ', '/')}`,
+    })),
   );
   return [...own, ...forms]
     .filter((route) => !/^\/(?:login|logout|open|api\/v1\/session)$/.test(route.path))

@@ -185,7 +185,7 @@ it('list, page and overview count no row without a number as an order', async ()
   });
   expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
   for (const id of ids.values())
-    expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
+    expect((await person.call('POST', '/dead-letters/discard', { id })).status).toBe(200);
 });
 
 it('an order that was given another number ends with that, and a discarded one shows it once', async () => {
@@ -196,7 +196,9 @@ it('an order that was given another number ends with that, and a discarded one s
     rows: changed(rows, { quantity: '2', purchaseOrderNumber: 'PO-49' }),
   };
   expect((await person.call('POST', `${pathOf(ids.get('PO-41'))}/fix`, body)).status).toBe(201);
-  expect((await person.call('POST', `${pathOf(ids.get('PO-42'))}/discard`, {})).status).toBe(200);
+  expect(
+    (await person.call('POST', '/dead-letters/discard', { id: ids.get('PO-42') })).status,
+  ).toBe(200);
   await until('the new order', () => place.stored().get('PO-49') === 1);
   const letter = await until('how it ended', async () => {
     const { body } = await person.call('GET', pathOf(ids.get('PO-41')));
@@ -591,7 +593,7 @@ it('after a correction, the page of the order leads to the next one that needs a
     async () => (await person.call('GET', first)).body['closed'] !== undefined,
   );
   expect((await person.page(first)).text).toContain(next);
-  await person.submit(`${pathOf(ids.get('PO-192'))}/discard`, {});
+  await person.submit('/dead-letters/discard', { id: ids.get('PO-192') ?? '' });
   expect((await person.page(pathOf(ids.get('PO-192')))).text).toMatch(
     /The next one that needs you: <a href="[^"]*">A row without an order number<\/a>/,
   );

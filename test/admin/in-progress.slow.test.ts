@@ -72,12 +72,12 @@ it('after a discard, the next order that needs a person is one that no other fil
   const onlySecond = (text: string) =>
     text.replace(/^PO-8[13].*\r?\n/gm, '').replace(',none,', ',7,');
   await waiting(first?.batch ?? '', 'next.fix.xlsx', 'PO-82', onlySecond);
-  await person.submit(`${pathOf(first?.id ?? '')}/discard`, {});
+  await person.submit('/dead-letters/discard', { id: first?.id ?? '' });
   const page = async () => textOf((await person.page(pathOf(first?.id ?? ''))).text);
   await until('the next one', async () =>
     (await page()).includes('The next one that needs you: PO-83'),
   );
-  await person.submit(`${pathOf(last?.id ?? '')}/discard`, {});
+  await person.submit('/dead-letters/discard', { id: last?.id ?? '' });
   await until('no next one', async () =>
     (await page()).includes('Those below it in the list are in progress. Orders that need you'),
   );
@@ -107,7 +107,7 @@ it('the address of a dead letter from before its file was finished stays good', 
     purchaseOrderNumber: 'PO-70',
     kind: 'conflict',
   });
-  expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
+  expect((await person.call('POST', '/dead-letters/discard', { id })).status).toBe(200);
 });
 
 it('an order whose fix file waits is not discarded: the page names the file, and every way refuses', async () => {
@@ -132,7 +132,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
       false,
     ]);
 
-    const { status, body } = await person.call('POST', `${pathOf(one)}/discard`, {});
+    const { status, body } = await person.call('POST', '/dead-letters/discard', { id: one });
     expect([status, body['code']]).toEqual([409, 'order-in-progress']);
     expect(body['message']).toMatch(
       new RegExp(
@@ -215,7 +215,7 @@ it('the number of an order that waits in another file keeps the form, without Di
     false,
     true,
   ]);
-  expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe(
+  expect((await person.call('POST', '/dead-letters/discard', { id })).body['code']).toBe(
     'order-in-progress',
   );
   await place.run(['resume']);

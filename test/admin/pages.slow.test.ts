@@ -242,7 +242,7 @@ describe('a person who operates', () => {
   });
 
   it('pauses and resumes delivery, which every page shows', async () => {
-    const after = await submit('/', '/environment/pause', { reason: `stock-taking ${EVIL}` });
+    const after = await submit('/', '/pause', { reason: `stock-taking ${EVIL}` });
     expect(after).toContain('Delivery is paused by');
     expect(await page('/')).toMatch(/<button[^>]*>Resume delivery</);
     const paused = await until('the pause', async () => {
@@ -275,20 +275,23 @@ describe('a person who operates', () => {
     expect(explained).toMatch(
       /waits for a person.*while-paused.*is not a number.*Its fix file is written when batch/s,
     );
-    expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
+    expect(await submit('/environment', '/resume')).toContain('Delivery is running.');
   });
 
   it('sends a refused order again, discards one, and is named in the history and the actions', async () => {
-    const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 3`)}`;
+    const id = `${batch}~line 3`;
+    const letter = `/dead-letters/${encodeURIComponent(id)}`;
     expect(await page(letter)).toMatch(
       /<input type="checkbox" required> PO-3 is not sent from this file.* A file that brings a discarded order again can send it: .*<button class="bad">Discard</s,
     );
-    expect(await submit(letter, `${letter}/retry`)).toContain('PO-3 is sent again.');
+    expect(await submit(letter, '/dead-letters/retry', { id })).toContain(
+      '1 order queued to be sent again.',
+    );
     await until('the order is refused again', async () =>
       (await page('/order?number=PO-3')).includes('refused'),
     );
     await until('the dead letter is discarded', async () =>
-      (await submit(letter, `${letter}/discard`)).includes('PO-3 is discarded.'),
+      (await submit(letter, '/dead-letters/discard', { id })).includes('1 order discarded.'),
     );
     // At once: the person who discarded it looks at the list next.
     expect(await page('/dead-letters')).not.toContain('PO-3');
@@ -362,18 +365,6 @@ describe('a person who operates', () => {
     );
   });
 
-  it('learns why an act is impossible', async () => {
-    const refused = await fetch(at(`/api/v1/batches/${batch}/release`), {
-      method: 'POST',
-      headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
-      body: '{}',
-    });
-    expect([refused.status, await refused.json()]).toMatchObject([
-      409,
-      { error: { code: 'batch-not-held' } },
-    ]);
-  });
-
   it('signs out', async () => {
     const answer = await fetch(at('/logout'), {
       method: 'POST',
@@ -396,7 +387,7 @@ describe('a reader without a login', () => {
     try {
       for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment', '/for-clerks'])
         expect(formsIn(await page(path))).toEqual([]);
-      const acted = await fetch(at('/environment/pause'), {
+      const acted = await fetch(at('/pause'), {
         method: 'POST',
         headers: {
           'sec-fetch-site': 'same-origin',
@@ -413,7 +404,7 @@ describe('a reader without a login', () => {
 
 it('an act never leads to another host', async () => {
   for (const back of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '']) {
-    const answer = await fetch(at('/environment/resume'), {
+    const answer = await fetch(at('/resume'), {
       method: 'POST',
       redirect: 'manual',
       headers: {
@@ -512,7 +503,7 @@ it('while the API cannot be reached, pages say so without network errors, which 
   // An operator's pause would be resumed.
   expect(overview).toMatch(/<button[^>]*>Try again now</);
   // Not that delivery is still paused: the call is under way, and the note stays on the page.
-  const retried = await fetch(`http://127.0.0.1:${own}/environment/resume`, {
+  const retried = await fetch(`http://127.0.0.1:${own}/resume`, {
     method: 'POST',
     headers: {
       ...headers,

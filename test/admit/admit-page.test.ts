@@ -11,11 +11,7 @@ import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { createRetention } from '../../src/ledger/retention.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
-import {
-  cancelBatch,
-  cancelledText,
-  LISTED_ON_PAGE,
-} from '../../src/operate/batches/cancel-batch.ts';
+import { cancelBatch, cancelledText } from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
@@ -757,34 +753,26 @@ describe('admission of a page', () => {
 });
 
 it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
-  const batch = { batch: 'b1' };
+  const batch = { batch: 'b1', name: 'a.csv' };
   expect(
     cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true }),
   ).toBe(
-    "1,784 orders of b1 cancelled; 3,931 orders had been accepted before (results.csv of its report lists them); 1 order may have been sent: it is cancelled if the API's list does not show it; the rest of the file is cancelled as it is read.",
+    '1,784 orders of "a.csv" cancelled; 3,931 orders had been accepted before (its report lists them); 1 order may have been sent: it is cancelled if the API\'s list does not show it; the rest of the file is cancelled as it is read.',
   );
   expect(
     cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 }),
-  ).toBe('1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.');
+  ).toBe(
+    '1 order of "a.csv" cancelled; the rest of the file, 200 orders, is cancelled as it is read.',
+  );
   expect(
     cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: false, unread: 200 }),
-  ).toBe('1 order of b1 cancelled; 200 orders of the file were not read and will not be sent.');
+  ).toBe(
+    '1 order of "a.csv" cancelled; 200 orders of the file were not read and will not be sent.',
+  );
   expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
-    '2 orders of b1 cancelled.',
+    '2 orders of "a.csv" cancelled.',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
-    "No order of b1 cancelled yet; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent: those that the API's list does not show are cancelled.",
-  );
-  expect(
-    cancelledText(
-      batch,
-      { cancelled: 1, accepted: 2, underWay: 0, reading: false },
-      LISTED_ON_PAGE,
-    ),
-  ).toBe(
-    '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page lists them).',
-  );
-  expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(
-    'No order of b1 cancelled.',
+    'No order of "a.csv" cancelled yet; 56 orders had been accepted before (its report lists them); 2 orders may have been sent: those that the API\'s list does not show are cancelled.',
   );
 });

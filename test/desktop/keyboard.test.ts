@@ -36,9 +36,9 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await using browser = await openBrowser();
   const page = await browser.show(await person.link(), { width: 1200, height: 900 });
   await shows(page, 'may operate');
-  await enterOn(page, 'form[action="/environment/pause"] button');
+  await enterOn(page, 'form[action="/pause"] button');
   await shows(page, 'Resume delivery');
-  await enterOn(page, 'form[action="/environment/resume"] button');
+  await enterOn(page, 'form[action="/resume"] button');
   await shows(page, 'Delivery is running.');
 
   await enterOn(page, 'nav a[href="/upload"]');

@@ -144,9 +144,7 @@ describe('batches of a running daemon', () => {
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringMatching(
-        new RegExp(
-          `^[\\d,]+ orders of ${batch} cancelled[^]*To send the cancelled orders after all, drop the complete file again`,
-        ),
+        /^[\d,]+ orders of "wrong\.csv" cancelled[\s\S]*To send the cancelled orders after all, drop the complete file again/,
       ),
     });
     // The daemon cancels the rest of the file: the number includes it, or the text says that it is still to come.
@@ -433,9 +431,8 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
     ),
   );
   const { out: released } = await place.run(['batches', 'release', id, '--yes']);
-  expect(released.replaceAll(/\s+/g, ' ')).toBe(
-    `${held.batch}, with ${all} orders without an outcome and those queued to be sent again, is released: they are sent now. `,
-  );
+  expect(released).toBe(`Batch ${held.batch} is released.
+`);
 });
 
 it('a held batch whose refused orders were sent again and accepted ends without a person', async () => {

@@ -66,9 +66,7 @@ describe('orders in doubt where the API gives no list', () => {
 
   it('retry asks the list again and never just sends them', async () => {
     const { out } = await run('dead-letters', 'retry', '--order', 'PO-1', '--yes');
-    expect(out).toMatch(
-      /list could not be read[\s\S]*1 order in doubt: waiting for the API's list/,
-    );
+    expect(out).toMatch(/list could not be read[\s\S]*1 order looked up in the API's list again/);
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-1')).toBe(1);
     expect(await deadLetters()).toHaveLength(3);
@@ -182,7 +180,7 @@ describe('orders in doubt where a person decides and the list can be had', () =>
     });
     expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('1 order settled as accepted.'),
+      out: expect.stringContaining('1 order settled as accepted'),
     });
     const explained = await place.run(['explain', 'PO-1'], { USER: 'anna' });
     expect(explained.out).toMatch(
@@ -253,7 +251,7 @@ it('the commands suggested for an order number that begins with a hyphen do what
     execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' });
   const run = (line: string) => place.run(words(line).trim().split('\n').toSpliced(2, 0, '--yes'));
   expect((await run(suggested('retry'))).out).toContain(
-    "1 order in doubt: waiting for the API's list",
+    "1 order looked up in the API's list again",
   );
   await place.run(['start', '--once']);
   expect(await run(suggested('accepted'))).toMatchObject({

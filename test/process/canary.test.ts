@@ -280,11 +280,11 @@ async function act(): Promise<void> {
     'po-sync-who': 'anna',
   };
   const acts: [page: string, body: object][] = [
-    ['environment/pause', { reason: 'a test' }],
-    ['environment/resume', {}],
-    ['order/resolve', { number: 'STRANGE-0', as: 'accepted' }],
-    ['batches/nothing/release', {}],
-    ['dead-letters/nothing/retry', {}],
+    ['pause', { reason: 'a test' }],
+    ['resume', {}],
+    ['dead-letters/resolve', { order: 'STRANGE-0', as: 'accepted' }],
+    ['batches/release', { batch: 'nothing' }],
+    ['dead-letters/retry', { id: ['nothing-1'] }],
   ];
   for (const [page, body] of acts)
     await ask(`/api/v1/${page}`, headers, { method: 'POST', body: JSON.stringify(body) });

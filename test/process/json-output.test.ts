@@ -197,7 +197,7 @@ describe('docs/command-output.schema.json', () => {
     const document = seen.find(
       ([command, args]) => command === 'batches cancel' && args === '{first}',
     )?.[2];
-    expect([validatorOf('error')(document), validatorOf('batches-cancel')(document)]).toEqual([
+    expect([validatorOf('error')(document), validatorOf('doctor')(document)]).toEqual([
       true,
       false,
     ]);

@@ -142,7 +142,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
       const reportsFound = texts.flatMap((text) =>
         text === '' ? [] : [JSON.parse(text) as Report],
       );
-      const open = await openIn(reportsFound, redis, api.baseUrl);
+      const open = await openIn(reportsFound, redis);
       return reportsFound
         .map((report, i) => ({ ...report, open: open[i] ?? 0 }))
         .sort((a, b) => a.startedAt.localeCompare(b.startedAt));
@@ -161,13 +161,13 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
 }
 
 /** The open dead letters of each report; those that it names where Redis does not know its batch, or cannot be asked. */
-async function openIn(reports: readonly Report[], url: string, baseUrl: string): Promise<number[]> {
+async function openIn(reports: readonly Report[], url: string): Promise<number[]> {
   const counted = reports.map(({ counts }) => countNeedingPerson(counts));
   if (!url.startsWith('redis://') || reports.length === 0) return counted;
   const redis = await connectRedis(url).catch(() => undefined);
   if (redis === undefined) return counted;
   try {
-    const { batch } = keysOf(reports[0]?.environment ?? '', baseUrl);
+    const { batch } = keysOf(reports[0]?.environment ?? '');
     const open = await Promise.all(reports.map((one) => redis.hget(batch(one.batch), 'open')));
     const known = await Promise.all(reports.map((one) => redis.exists(batch(one.batch))));
     return counted.map((count, i) => (known[i] ? Number(open[i] ?? 0) : count));

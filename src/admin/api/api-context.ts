@@ -91,10 +91,12 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   /** What operations work on, for a person. */
   function operationContext(principal: Principal | undefined): OperationContext {
     const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
+    const { readList } = people;
     return {
       ...operatorOf(principal),
       status: snapshot,
       checkList,
+      readList,
       search,
       reportsOf: async () => [],
     };

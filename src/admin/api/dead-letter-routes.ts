@@ -7,10 +7,10 @@ import { explainOrder, type OrderHistory } from '../../operate/orders/explain-or
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { idOf, splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
-import { idOf, splitId } from '../read-model/letter-id.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
 import { markedSince, withOrdersInProgress } from './rows-elsewhere.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../operate/corrections/corrections.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
-import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { type FullLetter, readLetter } from './dead-letter-routes.ts';
+import { acting } from './operation-routes.ts';
 import { readQuery } from './query.ts';
 
 /** The rows of a dead letter, and what a person makes of them. */

@@ -1,19 +1,34 @@
+import { PoSyncError } from '../../core/errors.ts';
+import type { OperationContext } from '../../operate/operation-context.ts';
+import { recorded } from '../../operate/operator-context.ts';
 import { OPERATIONS } from '../../operations/all.ts';
-import { answer, type Operation } from '../../operations/operation.ts';
-import { jsonReply, type Route } from '../http/route.ts';
+import {
+  type Acting,
+  answer,
+  type Done,
+  isHarmless,
+  type Operation,
+  performed,
+  type Reading,
+  readInput,
+} from '../../operations/operation.ts';
+import { jsonReply, type Principal, type Reply, type Route } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
 
 /** The operations over HTTP: the words of the command are the path, its flags the parameters. */
 export function operationRoutes(api: ApiContext): Route[] {
-  return OPERATIONS.map((one) =>
-    one.isLasting ? routeOf(one, api) : api.needingRedis(routeOf(one, api)),
-  );
+  return OPERATIONS.flatMap((one) => {
+    if (one.role === 'operate') return [actRoute(one, api), formRoute(one, api)];
+    return one.isLasting ? readRoute(one, api) : api.needingRedis(readRoute(one, api));
+  });
 }
 
-function routeOf(one: Operation, api: ApiContext): Route {
+const pathOf = ({ name }: Operation): string => `/${name.replaceAll(' ', '/')}`;
+
+function readRoute(one: Reading, api: ApiContext): Route {
   return {
     method: 'GET',
-    path: `/api/v1/${one.name.replaceAll(' ', '/')}`,
+    path: `/api/v1${pathOf(one)}`,
     async handle({ url: { searchParams }, principal }) {
       const given = Object.fromEntries(
         [...new Set(searchParams.keys())].map((name) => {
@@ -24,4 +39,90 @@ function routeOf(one: Operation, api: ApiContext): Route {
       return jsonReply(200, await answer(one, given, api.operationContext(principal)));
     },
   };
+}
+
+function actRoute(one: Acting, api: ApiContext): Route {
+  return api.needingRedis({
+    method: 'POST',
+    path: `/api/v1${pathOf(one)}`,
+    body: 'json',
+    async handle({ body, principal }) {
+      return jsonReply(200, (await perform(one, body, principal, api)).json);
+    },
+  });
+}
+
+/** The same as a form, which works without JavaScript and leads back to its page. */
+function formRoute(one: Acting, api: ApiContext): Route {
+  return api.needingRedis({
+    method: 'POST',
+    path: pathOf(one),
+    body: 'form',
+    async handle({ body, principal }) {
+      const { back, ...given } = body as Record<string, string>;
+      return perform(one, given, principal, api).then(
+        async ({ text, isInVain = false, isOpen = false }) => {
+          // The person looks at the list next.
+          await api.catchUp();
+          return leadBack(back, api.notes.keep({ text, isGood: !isInVain, isOpen }));
+        },
+        (error: unknown) =>
+          leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
+      );
+    },
+  });
+}
+
+/** Does what a person or a program asked for. `confirm`: the name of a protected environment. */
+async function perform(
+  one: Acting,
+  body: unknown,
+  principal: Principal | undefined,
+  api: ApiContext,
+): Promise<Done> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new PoSyncError('body-wrong', 'The body must be an object.');
+  const { confirm, ...given } = body as Record<string, unknown>;
+  // Who asks for it by a program, or by a form that says what it does, has confirmed it.
+  const input = readInput(one, 'yes' in one.input.shape ? { ...given, yes: true } : given);
+  const context = api.operationContext(principal);
+  if (!isHarmless(one, input)) requireConfirmed(context, confirm);
+  return performed(one, input, context).finally(api.outdate);
+}
+
+/** PoSyncError `confirmation-missing`. */
+function requireConfirmed({ config }: Pick<OperationContext, 'config'>, confirm: unknown): void {
+  const { environment, environments } = config;
+  if (!environments[environment]?.protected || confirm === environment) return;
+  throw new PoSyncError('confirmation-missing', `${environment} is protected.`, {
+    remedy: `Enter ${environment} to confirm.`,
+    facts: { inBody: JSON.stringify({ confirm: environment }).slice(1, -1) },
+  });
+}
+
+/** Does what a person asked for on a page, and records it. PoSyncError `confirmation-missing`, and those of `act`. */
+export async function acting<Result extends { text: string }>(
+  what: string,
+  { on, confirm }: { on: string; confirm?: string },
+  principal: Principal | undefined,
+  api: ApiContext,
+  act: (context: OperationContext) => Promise<Result>,
+): Promise<Result> {
+  const context = api.operationContext(principal);
+  requireConfirmed(context, confirm);
+  return recorded({ what, on }, context, () => act(context).finally(api.outdate));
+}
+
+/** To the page of the form, which shows what happened. Never to another host. */
+export function leadBack(back: string | undefined, note: string | undefined): Reply {
+  const page = new URL(back?.startsWith('/') ? `http://admin${back}` : 'http://admin/');
+  if (note !== undefined) page.searchParams.set('note', note);
+  // A path that begins with two slashes would be another host.
+  const path = page.pathname.replace(/^[/\\]+/, '/');
+  return { status: 303, type: 'text/plain', body: '', headers: { location: path + page.search } };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof PoSyncError)) throw error;
+  return error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`;
 }

@@ -11,6 +11,7 @@ import {
 import { findListed, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
+import { idOf, splitId } from '../../order/letter-id.ts';
 import { byArticle, firstItems, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -18,7 +19,6 @@ import type { Look } from '../../reconcile/list-proof.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless } from '../../report/story.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
-import { idOf, splitId } from '../read-model/letter-id.ts';
 
 /** What is done with many dead letters at once. */
 export const PLAN_ACTIONS = ['retry', 'discard'] as const;

@@ -8,8 +8,8 @@ import {
   type Route,
   type UploadBody,
 } from '../http/route.ts';
-import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
+import { acting } from './operation-routes.ts';
 import { readQuery } from './query.ts';
 
 /** Files that people upload: their preview, and sending exactly what was previewed. */

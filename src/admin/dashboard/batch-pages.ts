@@ -16,13 +16,13 @@ import {
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { formatText } from '../../order/batch.ts';
+import { idOf } from '../../order/letter-id.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
-import { idOf } from '../read-model/letter-id.ts';
 import { orderedSince, sentPart } from './batch-parts.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';

@@ -113,24 +113,26 @@ function actions(
   }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
 ): { first?: Html; others: Html } {
   const { id, kind, batch, purchaseOrderNumber: number, problems = [] } = letter;
-  const path = letterPath(id);
   const act = (
     action: string,
     button: string,
-    more: { fields?: Html; sure?: string; tone?: 'bad' } = {},
-  ) => actForm({ action, back, button, confirm, ...more });
-  const as = (value: string) => html`<input type="hidden" name="as" value="${value}">`;
-  const resolve = `/order/resolve?number=${encodeURIComponent(number.toWellFormed())}`;
+    more: { fields: Html; sure?: string; tone?: 'bad' },
+  ) => actForm({ action: `/dead-letters/${action}`, back, button, confirm, ...more });
+  const it = html`<input type="hidden" name="id" value="${id}">`;
+  const as = (value: string) =>
+    html`<input type="hidden" name="order" value="${number}"><input type="hidden" name="as" value="${value}">`;
   const sends =
-    kind === 'refused' || kind === 'failed' ? [act(`${path}/retry`, 'Send again unchanged')] : [];
+    kind === 'refused' || kind === 'failed'
+      ? [act('retry', 'Send again unchanged', { fields: it })]
+      : [];
   const settles =
     kind === 'inDoubt'
       ? [
-          act(resolve, 'The API has it', {
+          act('resolve', 'The API has it', {
             fields: as('accepted'),
             sure: 'I checked at the API. It is never sent again.',
           }),
-          act(resolve, 'The API does not have it: send again', {
+          act('resolve', 'The API does not have it: send again', {
             fields: as('resend'),
             sure: 'I checked at the API. If the API has it, it is created twice.',
             tone: 'bad',
@@ -144,7 +146,7 @@ function actions(
   const discard =
     kind === 'inDoubt' || !isFree
       ? undefined
-      : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
+      : act('discard', 'Discard', { fields: it, sure, tone: 'bad' });
   const fix = html`<p>You can also download fix.xlsx of ${link(batchPath(batch), 'its batch')}, correct it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
   const title = kind === 'inDoubt' ? 'Settle it' : 'Other ways';

@@ -19,13 +19,13 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import { idOf } from '../../order/letter-id.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { actionText } from '../../wording/closing.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { itemsOf } from '../api/plans.ts';
-import { idOf } from '../read-model/letter-id.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm } from './letter-message.ts';
 import {

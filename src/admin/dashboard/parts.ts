@@ -211,11 +211,12 @@ export function batchActs(
   back: string,
   confirm: string | undefined,
 ): Html {
-  const path = batchPath(batch.batch);
+  const fields = html`<input type="hidden" name="batch" value="${batch.batch}">`;
   const release =
     standing === 'waiting'
       ? actForm({
-          action: `${path}/release`,
+          action: '/batches/release',
+          fields,
           back,
           button: 'Release: send the remaining orders',
           confirm,
@@ -225,9 +226,16 @@ export function batchActs(
   const cancel =
     endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
       ? isUnread &&
-        actForm({ action: `${path}/cancel`, back, button: 'Close: nobody needs it', confirm })
+        actForm({
+          action: '/batches/cancel',
+          fields,
+          back,
+          button: 'Close: nobody needs it',
+          confirm,
+        })
       : actForm({
-          action: `${path}/cancel`,
+          action: '/batches/cancel',
+          fields,
           back,
           button: 'Cancel orders that were not sent',
           confirm,

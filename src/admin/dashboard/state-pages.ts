@@ -110,10 +110,10 @@ function switchForm(
     const button = pauses.every((pause) => endOf(pause) === 'automatic' && !pause.waitsForOrder)
       ? 'Try again now'
       : 'Resume delivery';
-    return actForm({ action: '/environment/resume', back, button, confirm });
+    return actForm({ action: '/resume', back, button, confirm });
   }
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
-  return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
+  return actForm({ action: '/pause', back, button: 'Pause delivery', fields });
 }
 
 /** Files that were not taken yet are in no list of batches. */

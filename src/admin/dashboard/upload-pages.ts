@@ -11,8 +11,8 @@ import { type Html, html, localTimes, timeText } from '../../report/page/html.ts
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
+import { leadBack } from '../api/operation-routes.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
 import { sentPart } from './delivery-part.ts';

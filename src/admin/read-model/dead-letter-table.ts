@@ -1,4 +1,5 @@
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { splitId } from '../../order/letter-id.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { keptOf } from './kept-letter.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Selected,
   searchText,
 } from './letter-batch.ts';
-import { splitId } from './letter-id.ts';
 
 /** Rows of one kind and signature. */
 export type RowGroup = Pick<

@@ -2,12 +2,12 @@ import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
+import { idOf } from '../../order/letter-id.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
 import { type Kept, searchText } from './letter-batch.ts';
-import { idOf } from './letter-id.ts';
 
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;

@@ -3,13 +3,13 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { findOrder } from '../../operate/orders/find-in-file.ts';
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { idOf, numberIn } from '../../order/letter-id.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
-import { idOf, numberIn } from './letter-id.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */
 export type ReportToRead = {

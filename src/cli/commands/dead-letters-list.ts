@@ -5,6 +5,7 @@ import { isGone } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
 import { noneText } from '../../operate/dead-letters/dead-letters.ts';
+import { judgeRetries } from '../../operate/dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { type FilterInput, readFilter } from '../../operations/dead-letter-filter.ts';
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
@@ -18,7 +19,6 @@ import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
 import { closingText } from '../../wording/closing.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { retryTexts } from './dead-letters-retry.ts';
 import type { View } from './definitions/operation-command.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
@@ -242,3 +242,23 @@ const GROUP_COLUMNS: Column<ErrorGroup>[] = [
     leaves: 3,
   },
 ];
+
+/** Dead letters of which the list asks whether a retry would send their order. */
+const JUDGED = 1_000;
+
+/** What a retry would do; nothing where it would send none of the `open` orders. */
+async function retryTexts(
+  mayRetry: readonly FoundDeadLetter[],
+  open: number,
+  context: OperatorContext,
+) {
+  const judged = await judgeRetries(mayRetry.slice(0, JUDGED), undefined, context);
+  const again = mayRetry.filter((_, i) => judged[i]?.verdict === 'retried');
+  const retried = new Set(again.map(({ purchaseOrderNumber }) => purchaseOrderNumber)).size;
+  if (retried === 0) return [];
+  const only =
+    retried === open || mayRetry.length >= JUDGED
+      ? ''
+      : ` (only ${count(retried)} of ${count(open)} can be)`;
+  return [`send them again unchanged${only}`];
+}

@@ -7,6 +7,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
+import { fileTitle } from '../../order/batch.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import { keepCancellation } from '../../put-away/end-as-reported.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
@@ -99,19 +100,17 @@ export function isInVain({
   return cancelled === 0 && !reading && unread === 0 && underWay === 0 && accepted > 0;
 }
 
-/** Where a person finds the accepted orders of a cancelled file: with a shell, or on its page. */
-const LISTED = 'results.csv of its report lists them';
-export const LISTED_ON_PAGE = 'when the file is finished, its page lists them';
-
 /** What a cancellation did, in words. */
 export function cancelledText(
-  { batch }: Pick<Batch, 'batch'>,
+  { batch: id, name }: Pick<Batch, 'batch' | 'name'>,
   end: Cancelled,
-  listed = LISTED,
 ): string {
-  const { cancelled, accepted, underWay, reading, unread = 0 } = end;
+  const batch = fileTitle({ batch: id, file: name });
+  const { accepted, underWay, reading, unread = 0 } = end;
   const kept = [
-    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (${listed})` : '',
+    accepted > 0
+      ? `${counted(accepted, 'order')} had been accepted before (its report lists them)`
+      : '',
     underWay > 0 ? underWayText(underWay) : '',
     reading
       ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
@@ -122,7 +121,7 @@ export function cancelledText(
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   if (isInVain(end)) return `Too late: no order of ${batch} could be cancelled${more}.`;
-  return `${cancelled === 0 ? 'No order' : counted(cancelled, 'order')} of ${batch} cancelled${cancelled === 0 && underWay > 0 ? ' yet' : ''}${more}.`;
+  return `${end.cancelled === 0 ? 'No order' : counted(end.cancelled, 'order')} of ${batch} cancelled${end.cancelled === 0 && underWay > 0 ? ' yet' : ''}${more}.`;
 }
 
 function underWayText(orders: number): string {
@@ -201,10 +200,6 @@ export async function releaseBatch(
     await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
   }
   return true;
-}
-
-export function releasedText({ batch }: Pick<Batch, 'batch'>): string {
-  return `Batch ${batch} is released.`;
 }
 
 /** A batch that is not held cannot be released. */

@@ -4,6 +4,7 @@ import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Closings, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { idOf } from '../../order/letter-id.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
@@ -32,6 +33,8 @@ export type DeadLetterFilter = {
   since?: number;
   /** Those with one of these numbers. */
   orders?: ReadonlySet<string>;
+  /** Those with one of these ids. */
+  ids?: ReadonlySet<string>;
   /** Includes closed dead letters. */
   all: boolean;
   /** At most this many. */
@@ -286,11 +289,17 @@ async function* deadLettersIn(
 }
 
 function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
-  const { batch, kind, signature, since, orders, all } = filter;
+  const { batch, kind, signature, since, orders, ids, all } = filter;
   if (!all && deadLetter.closed !== undefined) return false;
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
+  if (
+    ids !== undefined &&
+    !ids.has(deadLetter.id ?? '') &&
+    !ids.has(idOf(deadLetter.batch, deadLetter))
+  )
+    return false;
   return orders === undefined || orders.has(deadLetter.purchaseOrderNumber);
 }

@@ -117,13 +117,6 @@ export function helpEnd(examples: readonly string[], exits: readonly ExitCode[])
   ].join('\n');
 }
 
-/** Parses a whole number above 0, such as that of `--limit`. */
-export function readWhole(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('Enter a whole number above 0, such as 100.');
-  return Number(text);
-}
-
 /** Parses a duration as in the configuration: 250ms, 30s, 5m, 1h, 90d. Returns milliseconds. */
 export function readDuration(text: string): number {
   const ms = parseDuration(text);

@@ -1,60 +1,11 @@
 import {
   type CommandDefinition,
-  type ExitCode,
   type OptionDefinition,
   readDuration,
-  readWhole,
 } from './command-definition.ts';
-import { LIMIT, YES } from './order-commands.ts';
-
-const COULD_NOT: ExitCode = ['1', 'the configuration is wrong, or Redis is not reachable'];
 
 /** Commands about an environment. */
 export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
-  {
-    name: 'reconcile',
-    summary: "Compare the ledger with the API's list.",
-    options: [
-      {
-        flags: '--limit <count>',
-        text: `${LIMIT} of each kind (default: 50; with --json all)`,
-        parse: readWhole,
-      },
-      { flags: '--repair', text: 'add to the ledger what only the API has' },
-      {
-        flags: '--expect <count>',
-        text: 'the API has so many orders: a list that shows as many counts as complete',
-        parse: readWhole,
-      },
-      {
-        flags: '--without-list',
-        text: 'with --repair: resume delivery after a rollback if the API offers no list',
-      },
-      YES,
-    ],
-    examples: ['po-sync reconcile', 'po-sync reconcile --repair --yes'],
-    exits: [
-      ['0', 'ledger and API agree'],
-      ['1', 'the list could not be read, or the repair was not confirmed'],
-      ['2', 'they differ, even after --repair, or the list is not proved complete'],
-    ],
-    load: async () => (await import('../reconcile.ts')).reconcileCommand,
-  },
-  {
-    name: 'pause',
-    summary: 'Pause delivery. Files are still taken.',
-    options: [{ flags: '--reason <text>', text: 'shown wherever the pause is shown' }],
-    examples: ['po-sync pause --reason "API maintenance until 18:00"'],
-    exits: [['0', 'delivery is paused'], COULD_NOT],
-    load: async () => (await import('../pause.ts')).pauseCommand,
-  },
-  {
-    name: 'resume',
-    summary: 'End a pause.',
-    examples: ['po-sync resume', 'po-sync resume --environment production --confirm production'],
-    exits: [['0', 'delivery is not paused by an operator'], COULD_NOT],
-    load: async () => (await import('../pause.ts')).resumeCommand,
-  },
   {
     name: 'dashboard',
     summary: 'Print a link that opens the dashboard once, as the user who runs the command.',

@@ -2,15 +2,28 @@ import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import type { OperationContext } from '../../../operate/operation-context.ts';
 import {
+  type Acting,
+  carryOut,
+  type Done,
+  isHarmless,
   type Operation,
   type Parameter,
+  type Plan,
   parametersOf,
+  type Reading,
   readInput,
   typedValue,
 } from '../../../operations/operation.ts';
 import { type CommonArgs, openOperatorContext } from '../../load-config.ts';
 import type { Shell } from '../../shell.ts';
-import { type Format, formatOf, printJson } from '../../terminal/print.ts';
+import {
+  confirmation,
+  type Format,
+  formatOf,
+  printable,
+  printJson,
+  sentences,
+} from '../../terminal/print.ts';
 import type { CommandDefinition, OptionDefinition } from './command-definition.ts';
 
 /** What a view may use besides the result. */
@@ -23,36 +36,15 @@ export type View<Input, Result> = {
 
 /** The command of an operation: its flags are the parameters, `--json` is the answer to a program. */
 export function commandOf<Input extends z.ZodObject, Result>(
-  one: Operation<Input, Result>,
+  one: Reading<Input, Result>,
   view: () => Promise<View<z.output<Input>, Result>>,
 ): CommandDefinition {
-  const { parameters, required } = parametersOf(one);
-  const all = Object.entries(parameters);
-  const [argument] = all.filter(([, parameter]) => parameter['x-argument']);
-  const options = all
-    .filter(([, parameter]) => !parameter['x-argument'])
-    .map(([name, parameter]) =>
-      optionOf(name, parameter, { isRequired: required.includes(name), check: checkOf(one, name) }),
-    );
-  const { name, summary, examples, exits } = one;
   return {
-    name,
-    summary,
-    ...(argument && {
-      argument: {
-        flags: `<${argument[0]}>`,
-        key: argument[0],
-        text: argument[1].description ?? '',
-      },
-    }),
-    options,
-    examples,
-    exits,
+    ...described(one),
     async load() {
       const [work, { text }] = await Promise.all([one.load(), view()]);
-      return async (args: CommonArgs & Record<string, unknown>, shell: Shell): Promise<number> => {
-        const given = Object.fromEntries(all.map(([key]) => [key, args[key]]));
-        const input = readInput(one, given);
+      return async (args: Args, shell: Shell): Promise<number> => {
+        const input = readInput(one, givenOf(one, args));
         await using context = await openOperatorContext(args, shell, { confirm: false });
         const result = await work.run(input, context);
         if (args.json) printJson(shell, work.json(result));
@@ -63,6 +55,93 @@ export function commandOf<Input extends z.ZodObject, Result>(
         return 0;
       };
     },
+  };
+}
+
+/** What a person sees of a plan and its end, where the texts of the operation are not all of it. */
+export type ActView<Planned, End> = {
+  plan?(plan: Planned, scene: ActScene): string | undefined;
+  end?(end: End, scene: ActScene): string;
+};
+
+export type ActScene = { context: OperationContext; format: Format };
+
+/** The command of an operation that changes something: it shows what it would do, asks, does it and says what it did. */
+export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, End extends Done>(
+  one: Acting<Input, Planned, End>,
+  {
+    view,
+    refused,
+  }: {
+    view?: () => Promise<ActView<Planned, End>>;
+    /** Explains why the store cannot be opened. */
+    refused?: () => Promise<(thrown: unknown) => never>;
+  } = {},
+): CommandDefinition {
+  return {
+    ...described(one),
+    async load() {
+      const [act, shown, explain] = await Promise.all([one.load(), view?.(), refused?.()]);
+      return async (args: Args, shell: Shell): Promise<number> => {
+        const input = readInput(one, givenOf(one, args));
+        const flags = { yes: input['yes'] === true, json: args.json };
+        const isDry = input['dryRun'] === true;
+        const confirm = !isHarmless(one as unknown as Acting, input);
+        const opening = openOperatorContext(args, shell, { confirm });
+        await using context = await opening.catch(explain);
+        const print = (text: string) => {
+          const lines = text.split('\n').map(printable).join('\n');
+          if (text !== '' && !args.json) shell.out(`${sentences(lines, shell)}\n`);
+        };
+        const scene = { context: { ...context, say: print }, format: formatOf(shell) };
+        const plan = await act.plan(input, scene.context);
+        const isOver = isDry || plan.isEmpty === true;
+        if (!args.json) shell.out(shown?.plan?.(plan, scene) ?? '');
+        if (isOver || !flags.yes) print(plan.would ?? '');
+        print(plan.left ?? '');
+        if (isOver) {
+          if (args.json) printJson(shell, plan.json);
+          return plan.needsPerson ? 2 : 0;
+        }
+        const { question, remedy } = plan;
+        const asked = { ...flags, ...(remedy && { remedy }) };
+        if (question !== undefined && !(await confirmation(question, asked, shell))) return 1;
+        const end = await carryOut(one, act, plan, scene.context);
+        if (args.json) printJson(shell, end.json);
+        else if (shown?.end) shell.out(shown.end(end, scene));
+        else for (const text of [end.text, end.steps ?? '']) print(text);
+        return end.needsPerson ? 2 : 0;
+      };
+    },
+  };
+}
+
+type Args = CommonArgs & Record<string, unknown>;
+
+/** What the command line has of the parameters. */
+function givenOf(one: Pick<Operation, 'input'>, args: Args): Record<string, unknown> {
+  const names = Object.keys(parametersOf(one).parameters);
+  return Object.fromEntries(names.map((name) => [name, args[name]]));
+}
+
+function described(one: Pick<Operation, 'name' | 'summary' | 'input' | 'examples' | 'exits'>) {
+  const { parameters, required } = parametersOf(one);
+  const all = Object.entries(parameters);
+  const [argument] = all.filter(([, parameter]) => parameter['x-argument']);
+  const options = all
+    .filter(([, parameter]) => !parameter['x-argument'])
+    .map(([name, parameter]) =>
+      optionOf(name, parameter, { isRequired: required.includes(name), check: checkOf(one, name) }),
+    );
+  const { name, summary, examples, exits } = one;
+  const [key = '', { description: text = '' } = {}] = argument ?? [];
+  return {
+    name,
+    summary,
+    ...(argument && { argument: { flags: `<${key}>`, key, text } }),
+    options,
+    examples,
+    exits,
   };
 }
 

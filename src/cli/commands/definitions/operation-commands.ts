@@ -1,8 +1,19 @@
-import { LIST_BATCHES, SHOW_BATCH } from '../../../operations/batches.ts';
-import { LIST_DEAD_LETTERS, SHOW_DEAD_LETTER } from '../../../operations/dead-letters.ts';
-import { EXPLAIN, STATUS } from '../../../operations/environment.ts';
+import {
+  CANCEL_BATCH,
+  LIST_BATCHES,
+  RELEASE_BATCH,
+  SHOW_BATCH,
+} from '../../../operations/batches.ts';
+import {
+  DISCARD,
+  LIST_DEAD_LETTERS,
+  RESOLVE,
+  RETRY,
+  SHOW_DEAD_LETTER,
+} from '../../../operations/dead-letters.ts';
+import { EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from '../../../operations/environment.ts';
 import type { CommandDefinition } from './command-definition.ts';
-import { commandOf } from './operation-command.ts';
+import { actCommandOf, commandOf } from './operation-command.ts';
 
 /** The commands of the operations, with how a person sees each. */
 export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
@@ -17,6 +28,18 @@ export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
   commandOf(EXPLAIN, async () => (await import('../explain.ts')).view),
   commandOf(LIST_BATCHES, async () => (await import('../batches.ts')).listView),
   commandOf(SHOW_BATCH, async () => (await import('../batches.ts')).showView),
+  actCommandOf(RELEASE_BATCH),
+  actCommandOf(CANCEL_BATCH),
   commandOf(LIST_DEAD_LETTERS, async () => (await import('../dead-letters-list.ts')).listView),
   commandOf(SHOW_DEAD_LETTER, async () => (await import('../dead-letters-list.ts')).showView),
+  actCommandOf(RETRY),
+  actCommandOf(DISCARD),
+  actCommandOf(RESOLVE),
+  actCommandOf(RECONCILE, {
+    view: async () => (await import('../reconcile-view.ts')).reconcileView,
+  }),
+  actCommandOf(PAUSE, {
+    refused: async () => (await import('../../../operate/delivery/pause-delivery.ts')).notStored,
+  }),
+  actCommandOf(RESUME, { view: async () => (await import('../resume-view.ts')).resumeView }),
 ];

@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../../order/dead-letter.ts';
-import { placeText } from '../../order/fixing.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { placeText } from './fixing.ts';
 
 /** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */
 export function idOf(

@@ -1,0 +1,231 @@
+import { interruption, PoSyncError } from '../core/errors.ts';
+import { count, counted, iso, orders, withoutStop } from '../core/format.ts';
+import {
+  type Comparison,
+  createReconciliation,
+  type Differences,
+  differenceCount,
+  isRepairable,
+  type Reconciliation,
+  repairable,
+} from '../operate/delivery/reconcile-ledger.ts';
+import type { OperationContext } from '../operate/operation-context.ts';
+import { shellWord, shellWords } from '../order/text.ts';
+import type { Unproved } from '../reconcile/list-proof.ts';
+import type { Act, Plan } from './operation.ts';
+
+type ReconcileInput = {
+  limit?: number | undefined;
+  repair: boolean;
+  expect?: number | undefined;
+  withoutList: boolean;
+};
+
+/** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
+export type ReconcilePlan = Plan & {
+  limit?: number | undefined;
+  comparison?: Comparison;
+  isRepaired: boolean;
+  isPending: boolean;
+  /** The rebuild that waits for the list. */
+  epoch?: string | undefined;
+};
+
+/**
+ * Compares the ledger with the API's list, and adds to it what only the API has. PoSyncError `list-unavailable`, `list-failed`,
+ * `flag-invalid`.
+ */
+export const reconcile: Act<ReconcileInput, ReconcilePlan> = {
+  async plan(input, context) {
+    if (input.withoutList) return await planWithoutList(input, context);
+    const { limit, repair, expect } = input;
+    const reconciliation = createReconciliation(context, context.readList);
+    if (expect !== undefined) await reconciliation.expect(expect);
+    const before = repair ? await waitForCallsInFlight(context, reconciliation) : undefined;
+    const comparison = await reconciliation.compare();
+    const { found, unproved } = comparison;
+    const isShort = found.listed < (expect ?? 0);
+    const isPending = (await reconciliation.pending()) !== undefined;
+    const { environment } = context.config;
+    const isRepaired = repair && (repairable(found) > 0 || isPending);
+    return {
+      on: environment,
+      question: `Add what the API has to the ledger (${orders(repairable(found))})?`,
+      left: isShort ? shortText(found.listed, expect ?? 0) : '',
+      json: { environment, ...differencesJson(found, limit), ...(unproved && { unproved }) },
+      isEmpty: !isRepaired,
+      needsPerson: differenceCount(found) > 0 || unproved !== undefined || isShort,
+      limit,
+      comparison,
+      isRepaired,
+      isPending,
+      epoch: before?.epoch,
+    };
+  },
+  async run({ comparison, json, left: short, limit, epoch = '' }, context) {
+    const reconciliation = createReconciliation(context, context.readList);
+    if (comparison === undefined) {
+      await reconciliation.finish(epoch);
+      return { text: 'Delivery resumes without the list.', json: { ...json, released: true } };
+    }
+    const { found, unproved } = comparison;
+    const end = await reconciliation.repair(comparison, epoch === '' ? undefined : epoch);
+    const settled = settledOf(found, end.left);
+    const repaired = {
+      added: end.added,
+      settled: settled.slice(0, limit),
+      left: differencesJson(end.left, limit),
+    };
+    return {
+      text: repairedText({ ...end, settled }, unproved),
+      json: { ...json, repaired },
+      needsPerson: differenceCount(end.left) > 0 || unproved !== undefined || short !== '',
+    };
+  },
+};
+
+/** After a rollback the list is evidence only when no earlier call can still arrive. Returns the pending rebuild. */
+async function waitForCallsInFlight(
+  { clock, store, stopping, say }: OperationContext,
+  reconciliation: Reconciliation,
+) {
+  const pending = await reconciliation.pending();
+  const wait = (pending?.notBefore ?? 0) - store.time.now();
+  if (wait <= 0) return pending;
+  say?.(`Waiting ${Math.ceil(wait / 1000)} s until no earlier call can still arrive.`);
+  await clock.sleep(wait, stopping);
+  if (stopping.aborted) throw interruption('Interrupted before the list was read.');
+  return pending;
+}
+
+/** If the API offers no list, a person may resume delivery after a rollback without it. */
+async function planWithoutList(
+  { repair }: ReconcileInput,
+  context: OperationContext,
+): Promise<ReconcilePlan> {
+  if (!repair) {
+    throw new PoSyncError('flag-invalid', 'Option --without-list needs --repair.', {
+      remedy: 'Run po-sync reconcile --repair --without-list.',
+      facts: { flag: '--without-list' },
+    });
+  }
+  const { environment } = context.config;
+  const waiting = await createReconciliation(context, context.readList).pending();
+  return {
+    on: environment,
+    question:
+      'Resume delivery although the ledger may have lost orders? Orders that are dropped again may be created twice.',
+    ...(waiting === undefined && { left: 'Delivery is not waiting for the list.' }),
+    json: { environment, released: false },
+    isEmpty: waiting === undefined,
+    isRepaired: true,
+    isPending: waiting !== undefined,
+    epoch: waiting?.epoch,
+  };
+}
+
+function differencesJson(
+  { missing, unknown, differing, twice, ...totals }: Differences,
+  limit = Number.POSITIVE_INFINITY,
+) {
+  return {
+    ...totals,
+    unknown: unknown.slice(0, limit),
+    differing: differing.slice(0, limit),
+    twice: twice.slice(0, limit),
+    missing: missing
+      .slice(0, limit)
+      .map(({ order, acceptedAt }) => ({ order, acceptedAt: iso(acceptedAt) })),
+  };
+}
+
+/** The orders that a repair settled as accepted. */
+function settledOf(found: Differences, left: Differences): string[] {
+  const differs = new Set(left.differing.map(({ order }) => order));
+  return found.differing.flatMap(({ order }) => (differs.has(order) ? [] : [order]));
+}
+
+/** Maximum number of settled orders named. */
+const SETTLED_NAMED = 5;
+
+function settledText(settled: readonly string[]): string {
+  if (settled.length === 0) return '';
+  const more =
+    settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
+  return ` ${orders(settled.length)} settled as accepted: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`;
+}
+
+type Repair = { added: number; settled: readonly string[]; left: Differences; waits: boolean };
+
+function repairedText({ added, settled, ...rest }: Repair, unproved: Unproved | undefined): string {
+  const left = differenceCount(rest.left);
+  const resumed = rest.waits ? WAITS_FOR_DAEMON : '';
+  const state =
+    left > 0
+      ? `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`
+      : unproved === undefined
+        ? 'Ledger and API agree.'
+        : withoutStop(unprovedText(unproved));
+  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
+}
+
+const WAITS_FOR_DAEMON = ' Delivery resumes when a daemon has read the list.';
+
+/** `1 order is`, `5 orders are`. */
+export function areOrders(number: number, noun = 'order'): string {
+  return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
+}
+
+/** Nothing is sent before the daemon has read the list, which adds and settles what the API has. */
+export const ADDED_FIRST =
+  ' Nothing to do: delivery waits until the daemon has added what the API has.';
+
+/** What to do about orders that differ: first the repair, then what only a person can do. */
+export function differingHint({ differing }: Differences, isPending: boolean): string {
+  if (isPending && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted'))
+    return ADDED_FIRST;
+  const settled = differing.filter(isRepairable).length;
+  const which = settled < differing.length ? count(settled) : settled === 1 ? 'it' : 'them';
+  const repair = settled === 0 ? '' : ` Settle ${which} with po-sync reconcile --repair.`;
+  return repair + differingSteps({ differing });
+}
+
+/** Maximum number of orders that a command names. */
+const IN_COMMAND = 10;
+
+/** What a person can do about orders that a repair does not change. */
+function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
+  const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
+  const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
+  const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
+  const [first, second] = inDoubt;
+  const resolved = shellWords(
+    first === undefined || second !== undefined ? 'NUMBER' : first.order,
+    '--as',
+    'accepted',
+  );
+  const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
+  const others = conflict.length - options.length;
+  const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
+  const each = (some: Differences['differing']) => (some.length === 1 ? 'the order' : 'each order');
+  return [
+    accepted.length === 0 ? '' : ` Ask the owner of the API${about}.`,
+    conflict.length === 0
+      ? ''
+      : ` Run po-sync dead-letters discard ${discarded}, or give ${conflict.length === 1 ? 'it another number in its fix file if it really is another order' : 'each another number in its fix file if it really is another order, and leave it out of this command'}.`,
+    inDoubt.length === 0
+      ? ''
+      : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${resolved} if it is the right one.`,
+  ].join('');
+}
+
+/** What the list does not show may be at the API. */
+export function unprovedText({ code }: Unproved): string {
+  const why =
+    code === 'list-incomplete' ? 'The list is not complete' : 'The list is not proved complete yet';
+  return `${why}: the API may have orders that it does not show. If you know how many orders the API has, run po-sync reconcile --expect with that number.`;
+}
+
+function shortText(listed: number, expected: number): string {
+  return `The list shows ${orders(listed)}, fewer than the ${count(expected)} expected: it is not complete.`;
+}
