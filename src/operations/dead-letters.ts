@@ -115,12 +115,14 @@ export const DISCARD = acting({
 
 export const RESOLVE = acting({
   name: 'dead-letters resolve',
-  summary: 'Settle an order in doubt.',
+  summary: 'Settle an order in doubt, or say that two spellings are two orders.',
   input: z.strictObject({
     order: argument('order number'),
-    as: z
-      .enum(['accepted', 'resend'])
-      .meta({ description: 'accepted: the API has it; resend: it does not', 'x-value': 'what' }),
+    as: z.enum(['accepted', 'resend', 'other-order']).meta({
+      description:
+        'accepted: the API has it; resend: it does not; other-order: it is another order than the one that the ledger has in another spelling',
+      'x-value': 'what',
+    }),
     ...CONFIRMED,
   }),
   output: schemas.settled,

@@ -5,7 +5,12 @@ import type { LettersWithoutReport } from '../operate/batches/open-dead-letters.
 import { deadLetters, lacking } from '../operate/dead-letters/dead-letters.ts';
 import { listTroubleText } from '../operate/delivery/api-list.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
-import { findInDoubt, type Resolution, resolveOrder } from '../operate/orders/resolve-order.ts';
+import {
+  findInDoubt,
+  type Resolution,
+  resolveOrder,
+  setApart,
+} from '../operate/orders/resolve-order.ts';
 import type { LetterRow } from '../order/dead-letter.ts';
 import { shellWords } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
@@ -85,12 +90,20 @@ async function rowsOf(id: string, batch: string, { config }: OperationContext) {
   return [];
 }
 
-type ResolveInput = { order: string; as: Resolution; dryRun: boolean };
-type ResolvePlan = Plan & { entry: Entry; as: Resolution };
+type ResolveInput = { order: string; as: Resolution | 'other-order'; dryRun: boolean };
+type ResolvePlan = Plan & { doubt?: { entry: Entry; as: Resolution } };
 
-/** Settles an order in doubt as the person found it at the API. PoSyncError `order-at-the-api`. */
+/**
+ * Settles an order in doubt as the person found it at the API, or takes its number as an order of its own. PoSyncError
+ * `order-at-the-api`, `no-other-spelling`.
+ */
 export const resolve: Act<ResolveInput, ResolvePlan> = {
   async plan({ order, as, dryRun }, context) {
+    const json = { order, as, dryRun };
+    if (as === 'other-order') {
+      const question = `Is ${order} another order than the one that the ledger has in another spelling?`;
+      return { on: order, question, would: `${order} would be an order of its own.`, json };
+    }
     const entry = await findInDoubt(order, context.ledger, as);
     const check = await context.checkList(new Set([order]));
     // For a conflict, the list shows the other content: the person decides whether to send the order anyway.
@@ -101,14 +114,18 @@ export const resolve: Act<ResolveInput, ResolvePlan> = {
       question: QUESTIONS[as](order),
       would: `${order} would be ${RESULTS[as]}`,
       left: isShown ? '' : listTroubleText(check),
-      json: { order, as, dryRun, listCheck: check.trouble ?? 'ok' },
-      entry,
-      as,
+      json: { ...json, listCheck: check.trouble ?? 'ok' },
+      doubt: { entry, as },
     };
   },
-  async run({ on, json, entry, as }, context) {
-    await resolveOrder(entry, as, context);
-    return { text: `${on} is ${RESULTS[as]}`, json };
+  async run({ on, json, doubt }, context) {
+    if (doubt === undefined) {
+      await setApart(on, context);
+      const text = `${on} is an order of its own. Bring its file again, or write send into _do of its rows in fix.xlsx.`;
+      return { text, json };
+    }
+    await resolveOrder(doubt.entry, doubt.as, context);
+    return { text: `${on} is ${RESULTS[doubt.as]}`, json };
   },
 };
 

@@ -12,9 +12,10 @@ const CAPITAL = /^[!-`{-~]+$/;
 /** A zero that begins a group of digits. */
 const LEADING = /(?:^|[^0-9.,])0[0-9]/;
 
-/** The key of an order with `numbers`. */
-export function keyingOf(numbers: Numbers): KeyOf {
-  return numbers === 'exact' ? (number) => number : keyOf;
+/** The key of an order with `numbers`; a person said of the numbers `apart` that they are orders of their own. */
+export function keyingOf(numbers: Numbers, apart: ReadonlySet<string> = new Set()): KeyOf {
+  const key = numbers === 'exact' ? (number: string) => number : keyOf;
+  return (number) => (apart.has(number) ? EXACT + number : key(number));
 }
 
 /**

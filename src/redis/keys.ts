@@ -9,10 +9,15 @@ export type Keys = ReturnType<typeof keysOf>;
 
 /** Key names for an environment, which has one ledger. */
 export function keysOf(environment: string, numbers: Numbers = 'canonical') {
-  const keyOf = keyingOf(numbers);
+  const apart = new Set<string>();
+  const keyOf = keyingOf(numbers, apart);
   const prefix = `{posync:${environment}}`;
   return {
     prefix,
+    /** Numbers that are orders of their own, although others differ in their spelling only, as far as they were read. */
+    apart,
+    /** Hash: such a number → when a person said so. */
+    numbersApart: `${prefix}:apart`,
     /** What identifies an order in the ledger. */
     keyOf,
     ...orderKeys(prefix, keyOf),

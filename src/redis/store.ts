@@ -161,7 +161,7 @@ return { format, baseUrl, numbers }`;
 
 /**
  * Gives the ledger the format of this version and the API of this configuration, unless the program only reads. Call it about once
- * a second: a newer version, or one with another address, may start at any time. Returns the format that it had and that of
+ * a second: a newer version, or one with another address, may start at any time. Reads which numbers are orders of their own. Returns the format that it had and that of
  * this version. Throws PoSyncError `ledger-newer` and `ledger-of-another-api`.
  */
 export async function requireFormat(
@@ -175,6 +175,7 @@ export async function requireFormat(
     : redis.eval(RAISE, 1, identity, LEDGER_FORMAT, api.baseUrl, api.numbers);
   const [text, baseUrl, numbers] = (await found) as (string | null | undefined)[];
   const format = Number(text ?? 0);
+  for (const number of await redis.hkeys(keys.numbersApart)) keys.apart.add(number);
   requireApi(config.environment, api, {
     baseUrl: baseUrl ?? undefined,
     numbers: numbers ?? undefined,

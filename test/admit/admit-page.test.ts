@@ -14,6 +14,7 @@ import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import { cancelBatch, cancelledText } from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
+import { setApart } from '../../src/operate/orders/resolve-order.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
@@ -68,6 +69,7 @@ describe('admission of a page', () => {
     queued = [];
     lines.length = 0;
     await store.redis.flushall();
+    store.keys.apart.clear();
     await store.identity.establish();
     // As after the API's list was read.
     await store.redis.del(store.keys.rebuild, store.keys.breaker);
@@ -718,6 +720,21 @@ describe('admission of a page', () => {
       expect(queued).toEqual(['0001', '0002', '1', '2']);
       await drop('b3', [fixed('0001', 2, 0, 'b1')], { again: true });
       expect(await outcomes('b3')).toEqual({ conflict: 1 });
+    });
+
+    it('is sent once a person said that it is another order', async () => {
+      await drop('b1', [order('PO-7')]);
+      await drop('b2', [order('po-007')]);
+      await setApart('po-007', { ledger, store } as unknown as OperatorContext);
+      await drop('b3', [order('po-007')]);
+      expect([queued, await outcomes('b2')]).toEqual([['PO-7', 'po-007'], { conflict: 1 }]);
+      await sent('PO-7', { kind: 'accepted' });
+      await sent('po-007', { kind: 'accepted' });
+      await drop('b4', [order('po-007'), order('Po-7', 1)]);
+      expect(await outcomes('b4')).toEqual({ duplicate: 1, conflict: 1 });
+      await expect(
+        setApart('PO-7', { ledger, store } as unknown as OperatorContext),
+      ).rejects.toMatchObject({ code: 'no-other-spelling' });
     });
 
     it('is in conflict with an order of the API list', async () => {

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { stamp } from '../../core/format.ts';
-import type { Entry, Known } from '../../ledger/entry.ts';
+import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -12,6 +12,39 @@ import type { OperatorContext } from '../operator-context.ts';
 
 /** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
 export type Resolution = 'accepted' | 'resend';
+
+/** Only while the ledger has the same order in the other spelling. */
+const SET_APART = `local version = string.match(redis.call('GETRANGE', KEYS[1], 0, 20), '^%d+') or '0'
+if version ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+return 1`;
+
+/**
+ * Takes a number as an order of its own from now on, although the ledger has one that differs in its spelling only. Throws
+ * PoSyncError `no-other-spelling`.
+ */
+export async function setApart(
+  number: string,
+  { ledger, store }: Pick<OperatorContext, 'ledger' | 'store'>,
+): Promise<void> {
+  const { redis, keys, time } = store;
+  const [known = { kind: 'nothing' }] = await ledger.lookup([number]);
+  const version = known.kind === 'open' ? known.entry.version : 0;
+  const isOther = known.kind !== 'nothing' && numberOf(known) !== number;
+  const used = [keys.open(number), keys.numbersApart];
+  if (isOther && (await redis.eval(SET_APART, 2, ...used, number, version, time.now())) === 1) {
+    keys.apart.add(number);
+    return;
+  }
+  throw new PoSyncError(
+    'no-other-spelling',
+    `The ledger has no order whose number differs from ${number} in its spelling only.`,
+    {
+      remedy: `Run po-sync explain ${shellWords(number)} to see what it has.`,
+      facts: { order: number },
+    },
+  );
+}
 
 /**
  * The order that a person is about to resolve: one in doubt, one that still waits for its doubt to end, or, for
