@@ -66,8 +66,9 @@ type ListProofEvents = {
 const ASK_AGAIN = 86_400_000;
 /** Where the answer says nothing. */
 const ASK_SOON = 60_000;
-/** Failures in a row after which a list counts as one of which that is not known. */
+/** Failures in a row after which a list counts as one of which that is not known, for an hour. */
 const MOST_UNANSWERED = 6;
+const ASK_FAILED = 3_600_000;
 /** The first pause between two reads for the order of the turn: a share of a settle, and the least in milliseconds. */
 const FIRST_PAUSE = 1 / 64;
 const LEAST_PAUSE = 250;
@@ -152,7 +153,7 @@ export function createListProof(deps: ListProofDeps) {
 
   /**
    * Asks whether the list has pages, and remembers the answer for a day. An API that fails each time it
-   * is asked is not asked forever.
+   * is asked does not delay orders forever.
    */
   async function knowPaging(shown: ShownNumbers) {
     const paging = await askPaging(list, shown);
@@ -165,10 +166,11 @@ export function createListProof(deps: ListProofDeps) {
     const hasPages = isUnknown ? hadPages : paging === 'yes';
     if (hasPages) on.kind('paged');
     const isAsked = shown.size >= 2;
+    const askedAt = isOpen ? time.now() - ASK_AGAIN + ASK_FAILED : time.now();
     await redis.hset(keys.listProof, {
       paging: hasPages ? 'yes' : isUnknown ? 'unknown' : 'no',
       unanswered: 0,
-      ...(isAsked ? { askedAt: time.now(), asked: 1 } : {}),
+      ...(isAsked ? { askedAt, asked: 1 } : {}),
     });
     return hasPages;
   }

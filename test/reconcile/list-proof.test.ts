@@ -20,12 +20,12 @@ async function openProof(shown: string[]) {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openTestRedis());
   const { redis, keys, identity } = store;
-  const rig = { shown, late: 0, takesQueries: true, calls: [] as ListQuery[] };
+  const rig = { shown, late: 0, failure: 0, calls: [] as ListQuery[] };
   const time = { ...store.time, now: () => store.time.now() + rig.late };
   const list: ReadList = async (onOrder: (order: ListedOrder) => void, query = {}) => {
     rig.calls.push(query);
-    if (!rig.takesQueries && Object.keys(query).length > 0)
-      return { kind: 'failed', said: { ...ANSWER, httpStatus: 400 } };
+    if (rig.failure > 0 && Object.keys(query).length > 0)
+      return { kind: 'failed', said: { ...ANSWER, httpStatus: rig.failure } };
     for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
     return { kind: 'complete', orders: rig.shown.length };
   };
@@ -109,10 +109,22 @@ it('a list is asked for pages before the first order and once a day, and read wi
 it('an API that refuses the question is not asked again on that day', async () => {
   await using opened = await openProof(['A', 'B', 'C']);
   const { rig, tickAfter } = opened;
-  rig.takesQueries = false;
+  rig.failure = 400;
   await tickAfter(DAY);
   for (let hours = 0; hours < 23; hours += 1) await tickAfter(DAY / 24);
   expect(rig.calls.slice(3)).toEqual([{}, { limit: 1 }]);
+});
+
+it('an API that fails when it is asked is asked again each hour', async () => {
+  await using opened = await openProof(['A', 'B', 'C']);
+  const { rig, tickAfter } = opened;
+  rig.failure = 500;
+  await tickAfter(DAY);
+  for (let minutes = 0; minutes < 59; minutes += 1) await tickAfter(60_000);
+  const asked = () => rig.calls.filter(({ limit }) => limit === 1).length;
+  expect(asked()).toBe(7);
+  for (let minutes = 0; minutes < 10; minutes += 1) await tickAfter(60_000);
+  expect(asked()).toBe(12);
 });
 
 it.each<[string, Verdict]>([

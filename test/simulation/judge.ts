@@ -97,7 +97,8 @@ export function judge(world: World): Judgement {
  */
 function excuseHidden(faults: FaultFound[], { weather, api, named }: World): void {
   const { listKind, archiveAfter } = weather;
-  const isWhole = ['all', 'paged', 'paged on request', 'limited'].includes(listKind);
+  // One with pages is cut, too, where the question for them is not answered.
+  const isWhole = ['all', 'paged on request', 'limited'].includes(listKind);
   if (isWhole && archiveAfter === Number.POSITIVE_INFINITY) return;
   const doubled = faults.filter(({ fault }) => fault === 'double');
   const [first] = doubled;

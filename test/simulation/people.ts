@@ -184,7 +184,9 @@ export function openPeople({ around, api, files, store }: Deps) {
     const number =
       random.pick([...store.ranked(keys.doubt), ...store.fields(keys.waiting), ['PO-0', '']])[0] ??
       '';
-    const errs = random.chance(weather.mistakes);
+    const isTurn = store.hget(keys.listProof, 'turn') === number;
+    // Where that order is not there, no list ever shows it.
+    const errs = random.chance(weather.mistakes) && !isTurn;
     const wanted: Resolution = random.pick(['accepted', 'resend']);
     const entry = await findInDoubt(number, context.ledger, wanted);
     const isThere = api.counts.has(number);
