@@ -418,9 +418,9 @@ export const discarded = z.union([
 ]);
 export const settled = strict({
   order: text,
-  as: z.enum(['accepted', 'resend']),
+  as: z.enum(['accepted', 'resend', 'other-order']),
   dryRun: z.boolean(),
-  listCheck,
+  listCheck: listCheck.optional(),
 });
 
 /** `young`: accepted orders that the list need not show yet. `inProgress`: listed orders that the daemon settles. */
