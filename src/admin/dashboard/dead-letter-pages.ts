@@ -11,17 +11,7 @@ import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
-import {
-  actForm,
-  batchPath,
-  cell,
-  closedText,
-  facts,
-  letterPath,
-  link,
-  orderPath,
-  table,
-} from './parts.ts';
+import { actForm, batchPath, cell, closedText, facts, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
 export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
