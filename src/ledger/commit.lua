@@ -135,7 +135,7 @@ local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, comp
   if version ~= expected then return 0 end
   if version == '0' and redis.call('HEXISTS', settled, key) == 1 then return 0 end
   if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
-  -- A person said meanwhile that the number is an order of its own.
+  -- A person said meanwhile that the number is a separate order.
   if isAdmission == '1' and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
   local passesOn = heirs ~= ''
   if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, key) or '') then return 0 end

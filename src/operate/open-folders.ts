@@ -14,6 +14,7 @@ import { type Lease, takeLease } from '../redis/lease.ts';
 import { type OpenState, writeOpen } from '../report/open-folder.ts';
 import type { LeftFile, OpenFile, OpenOrder } from '../report/page/open-page.ts';
 import { readReport } from '../report/report.ts';
+import { printUndeclared } from '../setup/print.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { viewOf } from './batches/list-batches.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
@@ -145,6 +146,7 @@ async function fileOf(batch: Batch, context: OperatorContext): Promise<OpenFile>
     since: iso(batch.startedAt),
     state: why === undefined ? goesOn : `${standing}: ${why}`,
     who: why === undefined ? 'nobody' : 'person',
+    declare: held && printUndeclared(held.facts),
   };
 }
 

@@ -12,10 +12,8 @@ export type OperationContext = OperatorContext & {
   checkList(numbers: ReadonlySet<string>): Promise<ListCheck>;
   /** Reads the API's list. */
   readList: Look;
-  /** Tells a person at a command line what it waits for. */
+  /** Shows a person at a command line what it waits for. */
   say?: (text: string) => void;
   /** Looks for an order in a file. */
   search: SearchFile;
-  /** The reports that have an order, if somebody knows; otherwise all are read. */
-  reportsOf?: (order: string) => Promise<readonly string[]>;
 };

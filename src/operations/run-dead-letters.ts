@@ -94,7 +94,7 @@ type ResolveInput = { order: string; as: Resolution | 'other-order'; dryRun: boo
 type ResolvePlan = Plan & { doubt?: { entry: Entry; as: Resolution } };
 
 /**
- * Settles an order in doubt as the person found it at the API, or takes its number as an order of its own. PoSyncError
+ * Settles an order in doubt as the person found it at the API, or takes its number as a separate order. PoSyncError
  * `order-at-the-api`, `no-other-spelling`.
  */
 export const resolve: Act<ResolveInput, ResolvePlan> = {
@@ -102,7 +102,7 @@ export const resolve: Act<ResolveInput, ResolvePlan> = {
     const json = { order, as, dryRun };
     if (as === 'other-order') {
       const question = `Is ${order} another order than the one that the ledger has in another spelling?`;
-      return { on: order, question, would: `${order} would be an order of its own.`, json };
+      return { on: order, question, would: `${order} would be a separate order.`, json };
     }
     const entry = await findInDoubt(order, context.ledger, as);
     const check = await context.checkList(new Set([order]));
@@ -121,7 +121,7 @@ export const resolve: Act<ResolveInput, ResolvePlan> = {
   async run({ on, json, doubt }, context) {
     if (doubt === undefined) {
       await setApart(on, context);
-      const text = `${on} is an order of its own. Bring its file again, or write send into _do of its rows in fix.xlsx.`;
+      const text = `${on} is a separate order. Bring its file again, or write send into _do of its rows in fix.xlsx.`;
       return { text, json };
     }
     await resolveOrder(doubt.entry, doubt.as, context);

@@ -32,8 +32,7 @@ type Explained = { history: OrderHistory; atApi?: AtApi };
 
 export const explained: Work<{ order: string; list: boolean }, Explained> = {
   async run({ order, list }, context) {
-    const reports = (await context.reportsOf?.(order)) ?? 'all';
-    const found = await explainOrder(order, context, context.search, reports);
+    const found = await explainOrder(order, context, context.search, 'all');
     const content = await readContent(found, context);
     const history = content === undefined ? found : { ...found, content };
     return { history, ...(list && { atApi: await readListed(order, context) }) };

@@ -12,7 +12,7 @@ const CAPITAL = /^[!-`{-~]+$/;
 /** A zero that begins a group of digits. */
 const LEADING = /(?:^|[^0-9.,])0[0-9]/;
 
-/** The key of an order with `numbers`; a person said of the numbers `apart` that they are orders of their own. */
+/** The key of an order with `numbers`; a person said of the numbers `apart` that they are separate orders. */
 export function keyingOf(numbers: Numbers, apart: ReadonlySet<string> = new Set()): KeyOf {
   const key = numbers === 'exact' ? (number: string) => number : keyOf;
   return (number) => (apart.has(number) ? EXACT + number : key(number));

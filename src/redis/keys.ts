@@ -14,7 +14,7 @@ export function keysOf(environment: string, numbers: Numbers = 'canonical') {
   const prefix = `{posync:${environment}}`;
   return {
     prefix,
-    /** Numbers that are orders of their own, although others differ in their spelling only, as far as they were read. */
+    /** Numbers that are separate orders, although others differ in their spelling only, as far as they were read. */
     apart,
     /** Hash: such a number → when a person said so. */
     numbersApart: `${prefix}:apart`,

@@ -161,7 +161,7 @@ return { format, baseUrl, numbers }`;
 
 /**
  * Gives the ledger the format of this version and the API of this configuration, unless the program only reads. Call it about once
- * a second: a newer version, or one with another address, may start at any time. Reads which numbers are orders of their own. Returns the format that it had and that of
+ * a second: a newer version, or one with another address, may start at any time. Reads which numbers are separate orders. Returns the format that it had and that of
  * this version. Throws PoSyncError `ledger-newer` and `ledger-of-another-api`.
  */
 export async function requireFormat(

@@ -266,8 +266,8 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
     return true;
   });
   // The note came back as it was, without the escape that the page shows.
-  const report = (await place.reportsNow()).find(
-    ({ file }) => file === 'evil.line-2.correction.json',
+  const report = await until('its report', async () =>
+    (await place.reportsNow()).find(({ file }) => file === 'evil.line-2.correction.json'),
   );
   expect(report).toMatchObject({
     state: 'finished',

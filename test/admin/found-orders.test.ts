@@ -32,10 +32,3 @@ it('the page of an accepted order says since when and how po-sync knows it, and 
   const [, anchor = 'none'] = /href="\/for-clerks#([^"]+)">The supplier says/.exec(sent) ?? [];
   expect((await person.page('/for-clerks')).text).toContain(`<h2 id="${anchor}">`);
 });
-
-it('the page of an order says that duplicates in other files may be missing, and how to find them', async () => {
-  const { text } = await person.page('/order?number=PO-6');
-  expect(text).toMatch(
-    /Other files that have this order only as a duplicate may be missing here\. To find them, <a [^>]*>search every report/,
-  );
-});

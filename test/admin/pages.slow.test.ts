@@ -114,7 +114,7 @@ describe('every page', () => {
       `/dead-letters/${id}`,
       '/order',
       '/order?number=PO-3',
-      '/order?number=PO-1&reports=all',
+      '/order?number=PO-1',
       '/sources',
       '/?minutes=60',
       '/environment',
@@ -315,13 +315,11 @@ describe('a person who operates', () => {
     );
     const settled = await page(`/batches/${batch}`);
     expect(settled).toMatch(/refused<div>settled since: discarded by /);
-    expect(settled).toContain(
-      '1 of 3 that needed a person was settled, or came back in a later file.',
-    );
+    expect(settled).toContain('1 of 3 that needed a person was settled.');
     expect(settled).toContain('1 order and 1 row without an order number need a person</a>');
   });
 
-  it('reaches the corrections from the list and from the history, which says what an order waits for', async () => {
+  it('reaches an order from the list and from its history, which says what an order waits for', async () => {
     const id = encodeURIComponent(`${batch}~line 4`);
     expect(await page('/dead-letters?q=none')).toMatch(
       new RegExp(`<a href="/dead-letters/${id}">PO-4</a>`),

@@ -92,6 +92,6 @@ describe('an inbox full of hostile files', () => {
     expect(left).toEqual(
       expect.arrayContaining(['folder.csv', 'link.csv', 'pipe0.csv', 'pipe4.csv']),
     );
-    expect(left).toHaveLength(5 + 2 + 3);
+    expect(left).toHaveLength(5 + 2 + 3 + 1);
   });
 });

@@ -27,7 +27,7 @@ async function outcomesIn(place: Workplace, file: string): Promise<Map<string, s
 async function finished(place: Workplace, file: string) {
   return until(`the report of ${file}`, async () => {
     const report = (await place.reportsNow()).find((one) => one.file === file);
-    return report?.state === 'finished' ? report : undefined;
+    return report;
   });
 }
 

@@ -300,7 +300,7 @@ it('says on standard error while a person has paused delivery who, why, since wh
 it('a file that a killed run claimed, and that the ledger does not know, waits for a person', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
-  // Later than the ledger, whose names have whole seconds: a file in progress before it waits for a person.
+  // Later than the ledger, whose names have no fractions of a second: a file in progress before it waits for a person.
   const claimed = new Date(Date.now() + 2_000).toISOString().replace(/[-:]|\.\d{3}/g, '');
   const batch = `${claimed}-inbox-claimed-0badcafe`;
   const claim = path.join(place.folder, 'inbox', 'processing', batch);

@@ -206,7 +206,6 @@ function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   if (closing !== '') closeBefore(ledger, change);
   const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
   if (isFirst && result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
-  if (!isFirst && needsPerson === '1') store.members(`${prefix}:refresh`).add(batch);
   settleFollowers(ledger, tallies, { key, number }, heirs !== '', at);
 }
 
@@ -277,7 +276,6 @@ function closeLetter(
   const key = `${prefix}:b:${batch}`;
   if (store.hsetnx(`${key}:closed`, field, closing) === 0) return 0;
   store.hincrby(key, 'open', -1);
-  store.members(`${prefix}:refresh`).add(batch);
   return 1;
 }
 

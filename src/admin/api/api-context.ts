@@ -92,14 +92,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   function operationContext(principal: Principal | undefined): OperationContext {
     const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
     const { readList } = people;
-    return {
-      ...operatorOf(principal),
-      status: snapshot,
-      checkList,
-      readList,
-      search,
-      reportsOf: async () => [],
-    };
+    return { ...operatorOf(principal), status: snapshot, checkList, readList, search };
   }
 
   return {

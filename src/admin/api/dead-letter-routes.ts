@@ -145,23 +145,18 @@ function unknownLetter(id: string): PoSyncError {
 }
 
 /**
- * The history of an order: from the ledger, and from the reports of the batches that the ledger and the order's dead
- * letters name. `reports=all` reads every report, which takes seconds where there are thousands.
+ * The history of an order: from the ledger, and from all reports.
  * PoSyncError `order-unknown`, `parameter-wrong`.
  */
 export async function readHistory(api: ApiContext, url: URL): Promise<OrderHistory> {
-  const query = readQuery(url, ['number', 'reports']);
+  const query = readQuery(url, ['number']);
   const number = query.text('number');
   if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
-  const all = query.oneOf('reports', ['known', 'all']) === 'all';
-  const history = await explainOrder(
-    number,
-    api.operatorOf(undefined),
-    api.search,
-    all ? 'all' : [],
-  ).catch(async (error: unknown) => {
-    throw await withNumbersLike(number, error, api);
-  });
+  const history = await explainOrder(number, api.operatorOf(undefined), api.search, 'all').catch(
+    async (error: unknown) => {
+      throw await withNumbersLike(number, error, api);
+    },
+  );
   const content = await readContent(history, { ...api.base, search: api.search });
   return { ...history, ...(content && { content }) };
 }

@@ -38,7 +38,6 @@ import {
   filterForm,
   letterPath,
   link,
-  orderPath,
   table,
   textField,
 } from './parts.ts';
@@ -60,7 +59,6 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const events = eventsOf(history)
     .sort((a, b) => a.at.localeCompare(b.at))
     .map(({ at, text }) => [timeText(at), text]);
-  const isAll = url.searchParams.get('reports') === 'all';
   const body = html`<h1>${history.order}</h1>
 ${form}
 <p>${stateOf(history)}${twiceOf(history)}</p>
@@ -70,8 +68,7 @@ ${history.state === 'accepted' ? html`<p>The API cannot change an accepted order
 ${openFacts(history, now)}
 ${itemsPart(history)}
 <h2>What happened</h2>
-${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}
-${isAll ? undefined : html`<p>Files in which it is a duplicate or was settled may be missing here. To find them, ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
+${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}`;
   return { title: history.order, body };
 }
 

@@ -20,7 +20,7 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 return 1`;
 
 /**
- * Takes a number as an order of its own from now on, although the ledger has one that differs in its spelling only. Throws
+ * Takes a number as a separate order from now on, although the ledger has one that differs in its spelling only. Throws
  * PoSyncError `no-other-spelling`.
  */
 export async function setApart(

@@ -1,5 +1,6 @@
 import { count, counted, orders, outcomeWord } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { DECLARE } from '../../setup/print.ts';
 import { framed } from './frame.ts';
 import { type Html, html, localTimes, timeText, visible } from './html.ts';
 
@@ -23,6 +24,8 @@ export type OpenFile = {
   since: string;
   state: string;
   who: 'person' | 'nobody';
+  /** Lines for the mapping, of a file with columns that it does not declare. */
+  declare?: string | undefined;
 };
 
 /** What a daemon cannot take, or leaves where it is. */
@@ -90,7 +93,7 @@ function fileTable(files: readonly OpenFile[]): Html | undefined {
   if (files.length === 0) return undefined;
   const rows = files.map(
     (one) =>
-      html`<tr><td><bdi>${visible(one.file, MOST)}</bdi></td><td><bdi>${one.source}</bdi></td><td>${timeText(one.since)}</td><td>${localTimes(visible(one.state, MOST))}</td><td>${one.who === 'person' ? html`<b>a person</b>` : 'nobody: it continues automatically'}</td></tr>`,
+      html`<tr><td><bdi>${visible(one.file, MOST)}</bdi></td><td><bdi>${one.source}</bdi></td><td>${timeText(one.since)}</td><td>${localTimes(visible(one.state, MOST))}${one.declare && html`<br>${DECLARE}: <pre>${one.declare}</pre>`}</td><td>${one.who === 'person' ? html`<b>a person</b>` : 'nobody: it continues automatically'}</td></tr>`,
   );
   return section(
     'files',
