@@ -202,12 +202,8 @@ async function readClaimed(
   const { withoutRows = false } = batch;
   const found = await inspect({ ...opened, withoutRows }, batch, deps.reading.read, signal);
   if (found instanceof PoSyncError) {
-    const someAdmitted = batch.begunWith !== undefined;
-    batchUnreadable(
-      log,
-      { ...named(file), code: found.code, reason: found.message },
-      { someAdmitted },
-    );
+    const facts = { ...named(file), code: found.code, reason: found.message };
+    batchUnreadable(log, facts, { someAdmitted: batch.begunWith !== undefined });
     const sha256 = await deps.onUnreadable(batch, found, since, fence);
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };

@@ -11,7 +11,7 @@ import {
 } from '../operate/delivery/reconcile-ledger.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { shellWord, shellWords } from '../order/text.ts';
-import type { Unproved } from '../reconcile/list-proof.ts';
+import type { Unproved } from '../reconcile/evidence.ts';
 import type { Act, Plan } from './operation.ts';
 
 type ReconcileInput = {

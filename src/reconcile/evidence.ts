@@ -1,7 +1,13 @@
 import type { ListedOrder } from '../api/list.ts';
 import { createListBudget } from '../ledger/adopt.ts';
 import type { KeyOf } from '../order/number-key.ts';
-import type { Unproved } from './list-proof.ts';
+
+/** Why the list proves nothing about orders that it does not show. */
+export type Unproved =
+  /** Nothing was sent yet that the list would have to show. */
+  | { code: 'list-unproved'; facts: { order?: string } }
+  /** It does not show the order of the turn, or it has not grown, or it lacks what it showed. */
+  | { code: 'list-incomplete'; facts: { order: string; before: number } };
 
 /** An order that the API certainly has, and when its attempt began: a complete list must show it. */
 export type Canary = { number: string; since: number };

@@ -8,6 +8,7 @@ import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { Canaries } from './canaries.ts';
+import type { Unproved } from './evidence.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
 import { askPaging, readPages, readShown } from './list-pages.ts';
@@ -23,17 +24,10 @@ import {
 /** `prove` that the list is complete, `trust` it, or there is `none` (`environments.*.list`). */
 export type ListMode = 'prove' | 'trust' | 'none';
 
-/** Why the list proves nothing about orders that it does not show. */
-export type Unproved =
-  /** Nothing was sent yet that the list would have to show. */
-  | { code: 'list-unproved'; facts: { order?: string } }
-  /** It does not show the order of the turn, or it has not grown, or it lacks what it showed. */
-  | { code: 'list-incomplete'; facts: { order: string; before: number } };
-
 export type ListProof = ReturnType<typeof createListProof>;
 
 /** What the configuration says about the list. `isProtected`: at the first start a person says how many orders it must show. */
-export type ListRules = { mode: ListMode; isProtected: boolean };
+export type ListRules = { mode: ListMode; isProtected: boolean; settle: number };
 
 type ProofStore = Pick<Store, 'redis' | 'keys' | 'time'>;
 
@@ -42,7 +36,6 @@ type ListProofDeps = {
   lookup(numbers: readonly string[]): Promise<Known[]>;
   /** One request for the list. */
   list: ReadList;
-  settle: number;
   rules: ListRules;
   owner: string;
   /** Enters listed orders into the ledger. */
@@ -245,7 +238,8 @@ async function readExisting(list: ReadList): Promise<FirstRead> {
 
 /** Builds the step that compares a complete list with what it must show. */
 function createJudge(deps: ListProofDeps) {
-  const { store, lookup, settle, takeIn, canaries, on, rules } = deps;
+  const { store, lookup, takeIn, canaries, on, rules } = deps;
+  const { settle } = rules;
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
 

@@ -49,7 +49,7 @@ async function openVerifierRig(mode: ListMode = 'trust') {
     policy,
     log,
     canaries,
-    proof: { read: list, rules: { mode, isProtected: false }, sawCut: () => undefined },
+    proof: { read: list, rules: { mode, isProtected: false, settle }, sawCut: () => undefined },
     delivery: { onVerdict, isAway: () => false },
   });
 

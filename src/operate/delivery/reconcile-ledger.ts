@@ -9,8 +9,9 @@ import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
+import type { Unproved } from '../../reconcile/evidence.ts';
 import { createTakeIn } from '../../reconcile/ledger-rebuild.ts';
-import { expectOrders, type Look, type Unproved, unprovedBy } from '../../reconcile/list-proof.ts';
+import { expectOrders, type Look, unprovedBy } from '../../reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
