@@ -181,14 +181,17 @@ export function openPeople({ around, api, files, store }: Deps) {
 
   /** The person looks into the API, and reports what is there; sometimes wrongly. */
   async function resolve({ context }: Desk): Promise<void> {
-    const number =
-      random.pick([...store.ranked(keys.doubt), ...store.fields(keys.waiting), ['PO-0', '']])[0] ??
-      '';
-    const isTurn = store.hget(keys.listProof, 'turn') === number;
-    // Where that order is not there, no list ever shows it.
-    const errs = random.chance(weather.mistakes) && !isTurn;
+    const [key = ''] = random.pick([
+      ...store.ranked(keys.doubt),
+      ...store.fields(keys.waiting),
+      ['PO-0', ''],
+    ]);
+    const isCareless = random.chance(weather.mistakes);
     const wanted: Resolution = random.pick(['accepted', 'resend']);
-    const entry = await findInDoubt(number, context.ledger, wanted);
+    const entry = await findInDoubt(key, context.ledger, wanted);
+    const { purchaseOrderNumber: number } = entry.order;
+    // Where that order is not there, no list ever shows it.
+    const errs = isCareless && store.hget(keys.listProof, 'turn') !== number;
     const isThere = api.counts.has(number);
     const mayCome = isThere || api.has(number) || api.isExpected(number);
     const isRight = wanted === 'accepted' ? isThere : !mayCome && entry.state !== 'conflict';
