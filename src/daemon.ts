@@ -58,7 +58,11 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   if (self.role !== 'intake')
     await reconciliation.rebuild.first(stopping).then(() => breaker.start(hasToken));
   // A Redis that comes back may be another one, or an older state of the same.
-  store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));
+  const isBack = async () => {
+    await reconciliation.establish();
+    if (self.role !== 'delivery') await parts.settlement.recall(true);
+  };
+  store.redis.on('ready', () => void isBack().catch(onTrouble));
   const operator = createOperator({}, store.time);
   const open = createOpenFolders({ ...context, ...parts.book, queue, breaker, operator });
   // After all rounds have stopped, so that it shows what they left.
@@ -93,7 +97,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     createReconciliation({ context, book, partner, breaker }, 'reports'),
   );
   const inspections = new Map<string, Inspection>();
-  const discard = createDiscardLetters({ config, store, book });
+  const discard = createDiscardLetters(context, book);
   const admission = createFileAdmission({ context, book, queue, inspections, discard });
   const on = {
     accepted: reconciliation.remember,

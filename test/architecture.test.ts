@@ -17,6 +17,7 @@ const STEPS = [
   'log',
   'redis',
   'ledger',
+  'journal',
   'api',
   'queue',
   'intake',
@@ -65,7 +66,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   yazl: { units: ['correct'] },
-  zod: { units: ['config', 'sandbox', 'api', 'operations', 'cli'] },
+  zod: { units: ['config', 'sandbox', 'api', 'journal', 'operations', 'cli'] },
 };
 
 /** Lines of a function; keys of a bag of dependencies. */

@@ -165,6 +165,7 @@ async function ingest(
   if (lease === undefined) return { end: 'theirs' };
   try {
     const since = batches.epoch();
+    if (!isNew) await batches.recallCancellation(file.batch);
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
     const signal = AbortSignal.any([stopping, lease.signal]);

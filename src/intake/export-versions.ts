@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type ExportSource, mappingsFor } from '../config/config.ts';
+import { type Deciding, decided } from '../journal/decided.ts';
+import type { Decision, Noted } from '../journal/decision.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { followsLost } from '../ledger/identity.ts';
-import type { ClaimedFile } from '../order/batch.ts';
+import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -25,18 +27,18 @@ export type CopiedFile = ClaimedFile & {
  */
 export type Verdict = 'new' | 'unchanged' | 'theirs' | 'older';
 
-type VersionsDeps = {
-  config: Pick<Config, 'sources' | 'mappings'>;
+type VersionsDeps = Omit<Deciding, 'config' | 'store'> & {
+  config: Pick<Config, 'sources' | 'mappings'> & Deciding['config'];
   redis: Redis;
   keys: Keys;
   batches: Pick<Batches, 'find' | 'isHeld' | 'epoch' | 'isBehind'>;
   time: Pick<RedisTime, 'now'>;
 };
 
-/** Which batch reads a version of an export, and since when in ledger time; with `newestOnly`, when the file changed last. */
-export type Claim = { version: string; batch: string; at: number; changedAt?: number };
+/** Which batch reads a version of an export, and since when in ledger time. */
+export type Claim = { version: string; batch: string; at: number };
 
-export async function claimAt(
+async function claimAt(
   field: string,
   { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
 ): Promise<Claim | undefined> {
@@ -44,17 +46,20 @@ export async function claimAt(
   return claimed === null ? undefined : (JSON.parse(claimed) as Claim);
 }
 
-/** Whether Redis lost data, also if no daemon noticed that yet, and what the reports know of it is not entered yet. */
+/** Whether Redis lost data, also if no daemon noticed that yet, and what the journals know of it is not entered yet. */
 async function lacksVersions({
   redis,
   keys,
   batches,
-}: Omit<VersionsDeps, 'config' | 'time'>): Promise<boolean> {
+}: Pick<VersionsDeps, 'redis' | 'keys' | 'batches'>): Promise<boolean> {
   if (await batches.isBehind()) return true;
   return (
     (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }))
   );
 }
+
+/** Who reads an export. */
+const BY = 'po-sync';
 
 /** A daemon that claimed a version and did not begin its batch for so long is gone. Milliseconds. */
 const BEGINS_WITHIN = 10_000;
@@ -79,10 +84,23 @@ export type ExportVersions = ReturnType<typeof createExportVersions>;
  * Which versions of the exports were read, for all daemons. A version is a content with the mapping that reads it: after
  * the mapping changed, the same content is read again.
  */
-export function createExportVersions({ config, redis, keys, batches, time }: VersionsDeps) {
+export function createExportVersions(deps: VersionsDeps) {
+  const { config, redis, keys, batches, time } = deps;
+  const deciding = { ...deps, store: { redis, keys, time } };
   const mappingOf = (source: string): string => mappingDigest(source, config);
 
   const versionOf = ({ source, sha256 }: CopiedFile): string => `${sha256} ${mappingOf(source)}`;
+
+  function readOf(
+    { batch, source, ...file }: ClaimedFile,
+    version: string,
+    isOver: boolean,
+    [, , newest]: readonly string[] = [],
+  ): Decision {
+    const { read } = fieldsOf({ source, ...file });
+    const what = { decision: 'read', batch, source, file: read, version, isOver } as const;
+    return { ...what, ...(newest && { newest }) };
+  }
 
   /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
   async function claim(copy: CopiedFile): Promise<Verdict> {
@@ -97,7 +115,7 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
     );
     // What Redis lost is entered first. Asked after the version was looked up, so that no loss falls in between.
     if (await lacksVersions({ redis, keys, batches })) return 'theirs';
-    const { isOlder, become, changedAt } = rankOf(copy, newest, { source, now: time.now() });
+    const { isOlder, become } = rankOf(copy, newest, { source, now: time.now() });
     // An earlier version of po-sync did not store the mapping.
     if (known === copy.sha256 && (readWith ?? mapping) === mapping)
       return (await replaceIn({ redis, keys }, become)) ? 'unchanged' : 'theirs';
@@ -110,14 +128,11 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
       if (state === 'unchanged' && !(await replaceIn({ redis, keys }, become))) return 'theirs';
       if (state !== 'gone') return state;
     }
-    const changed = changedAt === undefined ? {} : { changedAt };
-    const ours = JSON.stringify({
-      version,
-      batch: copy.batch,
-      at: time.now(),
-      ...changed,
-    } satisfies Claim);
-    const isOurs = await replaceIn({ redis, keys }, [claimedBy, claimed ?? '', ours, ...become]);
+    const { batch } = copy;
+    const ours = JSON.stringify({ version, batch, at: time.now() } satisfies Claim);
+    const isOurs = await decided(BY, [readOf(copy, version, false, become)], deciding, () =>
+      replaceIn({ redis, keys }, [claimedBy, claimed ?? '', ours, ...become]),
+    );
     return isOurs ? 'new' : 'theirs';
   }
 
@@ -145,7 +160,11 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
   /** The version of a file was read to its end, or found unreadable. */
   async function wasRead(file: ClaimedFile, content: string, isUnreadable = false): Promise<void> {
     const { read, mapping } = fieldsOf(file);
-    await redis.hset(keys.exports, { [read]: content, [mapping]: mappingOf(file.source) });
+    const readWith = mappingOf(file.source);
+    const isRead = [readOf(file, `${content} ${readWith}`, true)];
+    await decided(BY, isRead, deciding, () =>
+      redis.hset(keys.exports, { [read]: content, [mapping]: readWith }),
+    );
     if (isUnreadable) await redis.hset(keys.exports, { [unreadableField(file)]: 1 });
     else await redis.hdel(keys.exports, unreadableField(file));
   }
@@ -198,10 +217,7 @@ export async function unreadOf(
 }
 
 /** The source with this name if it has `newestOnly`. */
-export function newestOnly(
-  name: string,
-  { sources }: Pick<Config, 'sources'>,
-): ExportSource | undefined {
+function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): ExportSource | undefined {
   return sources.find(
     (one): one is ExportSource => one.name === name && one.type === 'export' && one.newestOnly,
   );
@@ -227,14 +243,14 @@ function newestClaimed(
 }
 
 /**
- * Whether a file of a source with `newestOnly` is older than the newest that was claimed, when it changed last, and the field that
- * has the newest: its name, its value as seen, and as it becomes. Nothing for any other source.
+ * Whether a file of a source with `newestOnly` is older than the newest that was claimed, and the field that has the newest: its
+ * name, its value as seen, and as it becomes. Nothing for any other source.
  */
-export function rankOf(
+function rankOf(
   { name, origin = name, mtimeNs }: Pick<ClaimedFile, 'name' | 'origin'> & { mtimeNs?: bigint },
   stored: string | null,
   { source, now }: { source: ExportSource | undefined; now: number },
-): { isOlder: boolean; changedAt?: number; become: string[] } {
+): { isOlder: boolean; become: string[] } {
   if (source === undefined || mtimeNs === undefined) return { isOlder: false, become: [] };
   const last = newestClaimed(stored, source);
   if (last !== undefined && byAge({ file: origin, mtimeNs }, last) < 0)
@@ -247,7 +263,6 @@ export function rankOf(
   const next = { path: source.path, file: origin, mtimeNs: String(known.mtimeNs) } satisfies Newest;
   return {
     isOlder: false,
-    changedAt: Number(known.mtimeNs / NS_IN_MS),
     become: [
       newestField(source.name),
       stored ?? '',
@@ -272,16 +287,39 @@ export async function newestToClaim(
   return isClaimed ? undefined : file;
 }
 
+/** Enters that a version was read, or is read, which Redis lost. Can be repeated. */
+export async function enterRead(
+  one: Extract<Noted, { decision: 'read' }>,
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+): Promise<void> {
+  const { file, version, batch, at, source, isOver, newest } = one;
+  const last = await claimAt(file + CLAIM, { redis, keys });
+  const isOlder = (claimTimeOf(last?.batch ?? '') ?? 0) > (claimTimeOf(batch) ?? 0);
+  if (isOlder) return;
+  const [content = '', mapping = ''] = version.split(' ');
+  const claim = JSON.stringify({ version, batch, at } satisfies Claim);
+  await redis.hset(keys.exports, {
+    [file + CLAIM]: claim,
+    ...(isOver && { [file]: content, [file + MAPPING]: mapping }),
+  });
+  const field = newestField(source);
+  const known = await redis.hget(keys.exports, field);
+  const ageOf = (text: string) => BigInt((JSON.parse(text) as Newest).mtimeNs);
+  if (newest && (known === null || ageOf(known) < ageOf(newest)))
+    await redis.hset(keys.exports, field, newest);
+}
+
 const CLAIM = '//claim';
+const MAPPING = '//mapping';
 
 /** No path of a file has `//`, so that no file has the fields of another. */
-export function fieldsOf({
+function fieldsOf({
   source,
   name,
   origin = name,
 }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
-  return { read, mapping: `${read}//mapping`, claim: read + CLAIM };
+  return { read, mapping: read + MAPPING, claim: read + CLAIM };
 }
 
 /** That the last version of a file was unreadable. */
@@ -290,7 +328,10 @@ function unreadableField(file: Pick<ClaimedFile, 'source' | 'name' | 'origin'>):
 }
 
 /** A short digest of the mapping of a source. */
-export function mappingDigest(source: string, config: VersionsDeps['config']): string {
+export function mappingDigest(
+  source: string,
+  config: Pick<Config, 'sources' | 'mappings'>,
+): string {
   return sha256(JSON.stringify(mappingsFor(config, source))).slice(0, 16);
 }
 

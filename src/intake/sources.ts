@@ -27,6 +27,8 @@ import { openWebExport, storedValidators } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
+  /** Names this process. */
+  owner: string;
   look: {
     /** Why a file cannot be read as orders of a source; undefined if it can. */
     faultOf(file: string, source: string): Promise<PoSyncError | undefined>;

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import type { Journals } from '../journal/folder.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { OperatorAction } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -17,6 +18,8 @@ export type OperatorContext = Context & {
   queue: OrderQueue;
   breaker: CircuitBreaker;
   operator: Operator;
+  /** In place of the folder of reports, as in a simulation. */
+  journals?: Journals;
 };
 
 /** The person who acts. `who` is the name in the history of orders; `did` describes an action at the current time. */

@@ -10,6 +10,8 @@ export type FixTarget = { batch: string; place: string };
 /** A row as the key of a map. */
 export const targetKey = ({ batch, place }: FixTarget): string => `${batch} ${place}`;
 
+export const batchOfTarget = (key: string): string => key.slice(0, key.indexOf(' '));
+
 /**
  * What a person says about a record of a dead letter. `fixTarget`: the row that it corrects. `isConfirmed`: it is right as
  * it is. `held`: what was wrong with it, where nobody changed what these problems name.

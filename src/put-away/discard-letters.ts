@@ -1,46 +1,56 @@
-import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
 import type { Correction } from '../correct/read-as.ts';
 import { listOf, readLetters } from '../correct/read-as.ts';
+import { decided } from '../journal/decided.ts';
+import type { Decision } from '../journal/decision.ts';
+import { orderDecision } from '../journal/decision.ts';
 import type { OperatorAction } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import type { Store } from '../redis/store.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import type { Former } from '../order/digest.ts';
+import { batchOfTarget } from '../order/record.ts';
+import type { Context } from '../redis/store.ts';
 import { createDeadLetterClosing } from './close-dead-letters.ts';
-import { noteDiscard } from './note-discards.ts';
 
 /** Times that an order is looked up again when a daemon changes it at the same moment. */
 const TRIES = 5;
 
-/** Builds the step that discards the dead letters which a person discarded in a correction. Can be repeated. */
-export function createDiscardLetters(deps: {
-  config: Pick<Config, 'reports'>;
-  book: Pick<EnvironmentLedger, 'batches' | 'ledger'>;
-  store: Store;
-}) {
-  const { config, store } = deps;
-  const { batches, ledger } = deps.book;
+/**
+ * Builds the step that discards the dead letters which a person discarded in a correction, and keeps that the others are
+ * corrected by it. Can be repeated.
+ */
+export function createDiscardLetters(
+  context: Context,
+  { batches, ledger }: Pick<EnvironmentLedger, 'batches' | 'ledger'>,
+) {
+  const { config, store } = context;
   const closing = createDeadLetterClosing({ batches, ledger, ...store });
 
-  async function discardIn(batch: string, wanted: ReadonlySet<string>, who: string): Promise<void> {
-    const found = await batches.find(batch);
-    for await (const letter of readLetters(listOf(batch, config))) {
-      if (!wanted.has(letter.id ?? '')) continue;
+  async function close(batch: string, letter: DeadLetter, who: string): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const known = await closing.find(batch, letter);
+      const isFree = known.owned === undefined || discarded(known.owned, 0).kind === 'drop';
+      if (known.fields.length === 0 || !isFree) return;
       const by: OperatorAction = { at: store.time.now(), who, what: 'discarded' };
-      for (let tries = 0; tries < TRIES; tries += 1) {
-        const known = await closing.find(batch, letter);
-        const isFree = known.owned === undefined || discarded(known.owned, 0).kind === 'drop';
-        if (known.fields.length === 0 || !isFree) break;
-        if ((await closing.close(batch, letter, known, by)) === 'late') continue;
-        const folder = join(config.reports.path, batch);
-        if (found) await noteDiscard({ folder, batch: found, letter }, by, store);
-        break;
-      }
+      if ((await closing.close(batch, letter, known, by)) !== 'late') return;
     }
   }
 
-  return async ({ of, discards }: Correction, who: string): Promise<void> => {
+  return async ({ of, discards, formers }: Correction, who: string): Promise<void> => {
     const wanted = new Set(discards);
-    if (wanted.size > 0) for (const batch of of) await discardIn(batch, wanted, who);
+    const found: { batch: string; letter: DeadLetter }[] = [];
+    for (const batch of wanted.size > 0 ? of : [])
+      for await (const letter of readLetters(listOf(batch, config)))
+        if (wanted.has(letter.id ?? '')) found.push({ batch, letter });
+    const correct = (target: string, was: Former): Decision => {
+      return { decision: 'correct', batch: batchOfTarget(target), ...was };
+    };
+    const decisions = [
+      ...formers.map(([target, was]) => correct(target, was)),
+      ...found.map(({ batch, letter }) => orderDecision('discard', batch, letter)),
+    ];
+    await decided(who, decisions, context, async () => {
+      for (const { batch, letter } of found) await close(batch, letter, who);
+    });
   };
 }

@@ -1,97 +1,28 @@
-import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { PoSyncError } from '../core/errors.ts';
-import { isGone, readJsonIfExists } from '../core/regular-file.ts';
+import { isGone } from '../core/regular-file.ts';
 import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { OUTCOMES } from '../order/outcome.ts';
-import { writeFileWhole } from '../report/draft.ts';
 import { type Report, readReport } from '../report/report.ts';
 import { isUndecided } from './changed-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
-// Redis may come back from before a file was put away or cancelled. The disk knows more: the report, and who cancelled it.
+// Redis may come back from before a file was put away. The disk knows more: the report.
 
-/**
- * Builds the step that stops batches in progress of which nothing is to be sent: those that a person cancelled, and those
- * that ended. Before delivery begins. Fails while the folder of reports cannot be read: nobody knows then what is not to be sent.
- */
+/** Builds the step that stops batches in progress that ended already: nothing of them is sent. Before delivery begins. */
 export function createStopOfEnded({ config, side: { batches } }: SettlementContext) {
   return async (): Promise<void> => {
-    await readdir(config.reports.path);
     for (const batch of await batches.underWay()) {
       const folder = join(config.reports.path, batch.batch);
-      const by = batch.cancelled ? undefined : await cancellationIn(folder);
-      const ended =
-        batch.cancelled || by || isFinished(batch) ? undefined : await finishedReport(folder);
-      const isOver = ended !== undefined && (await isGone(batch.path));
-      if (by) await batches.cancel(batch.batch, by);
-      else if (isOver) await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
-      // A hold would wait for a person, who decided already.
-      if (batch.cancelled || by || isOver) await batches.release(batch.batch);
+      if (batch.cancelled || isFinished(batch) || !(await isGone(batch.path))) continue;
+      const ended = await finishedReport(folder);
+      if (ended === undefined) continue;
+      await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
+      // A hold would wait for a person.
+      await batches.release(batch.batch);
     }
   };
-}
-
-/** Beside the report, because Redis may lose it, and the report is written from what Redis knows. */
-const CANCELLATION = '.cancelled.json';
-
-/**
- * Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it: `keepCancelled` tries
- * again. Returns whether it is noted.
- */
-export async function keepCancellation(
-  folder: string,
-  by: { at: number; who: string },
-): Promise<boolean> {
-  const note = join(folder, CANCELLATION);
-  try {
-    const { uid, gid } = await lstat(folder);
-    await writeFileWhole(note, [JSON.stringify(by)]);
-    // Of the daemon's user, who reads it.
-    await lchown(note, uid, gid);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Who cancelled a batch, as noted. */
-async function readCancellation(folder: string): Promise<{ at: number; who: string } | undefined> {
-  try {
-    const { at, who } = (await readJsonIfExists(join(folder, CANCELLATION))) as {
-      at: unknown;
-      who: unknown;
-    };
-    return typeof at === 'number' && typeof who === 'string' ? { at, who } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. Notes a
- * cancellation that could not be noted when a person made it, as on a full disk. False where it still could not.
- */
-export async function keepCancelled(
-  batch: string,
-  folder: string,
-  batches: SettlementContext['side']['batches'],
-): Promise<boolean> {
-  const isKnown = await batches.isCancelled(batch);
-  const by = isKnown ? (await batches.find(batch))?.cancelledBy : await cancellationIn(folder);
-  if (by && !isKnown) await batches.cancel(batch, by);
-  else if (by && (await readCancellation(folder)) === undefined)
-    return await keepCancellation(folder, by);
-  return true;
-}
-
-/** Who cancelled a batch, as the folder of its report says. */
-async function cancellationIn(folder: string): Promise<{ at: number; who: string } | undefined> {
-  const noted = await readCancellation(folder);
-  if (noted !== undefined) return noted;
-  const by = (await readReport(folder).catch(() => undefined))?.cancelledBy;
-  return by && { at: Date.parse(by.at), who: by.who };
 }
 
 /**

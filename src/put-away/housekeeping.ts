@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
+import { expireJournals } from '../journal/folder.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
@@ -45,6 +46,9 @@ export async function keepHouse({
   for (const source of config.sources) {
     if (source.type === 'inbox') rounds.push(await expireSettled(source.path, keep, now));
   }
+  await expireJournals(path, keep, now).catch((error: unknown) =>
+    expiryFailed(log, { path, error: toError(error).message }),
+  );
   logRounds(rounds, Math.round(clock.monotonic() - began), log);
   // By the clock of Redis, as sources are noted: one machine whose clock is ahead must not forget orders.
   const forgotten = await retention.forget(time.now());

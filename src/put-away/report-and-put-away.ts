@@ -22,7 +22,6 @@ import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
-import { versionReadBy } from './recall-exports.ts';
 import { joined, ordersOf } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
@@ -222,10 +221,7 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
       ...(inspection?.isFixFile && { isFixFile: true }),
       ...(inspection?.readAs === undefined ? {} : { readAs: inspection.readAs }),
       file: batch.name,
-      ...(batch.kind === 'export' && {
-        isExport: true,
-        ...(await versionReadBy(batch, { store, config })),
-      }),
+      ...(batch.kind === 'export' && { isExport: true }),
       ...(batch.by === undefined ? {} : { by: batch.by }),
       sha256: inspection?.sha256 ?? '',
       bytes: inspection?.bytes ?? 0,

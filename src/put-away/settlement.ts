@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
@@ -6,29 +5,30 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import type { Fence } from '../redis/lease.ts';
-import { makeFolder } from '../report/disk.ts';
-import { createStopOfEnded, keepCancelled } from './end-as-reported.ts';
+import { createStopOfEnded } from './end-as-reported.ts';
 import { createFileChecks } from './file-checks.ts';
 import { createPresenceCheck } from './missing-file.ts';
-import { createDiscardNotes, createDiscardRecall } from './note-discards.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createExportRecall } from './recall-exports.ts';
+import { createReplay } from './replay-decisions.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
 
-/** Builds the step that enters what people decided and Redis may have lost, once for each epoch of the ledger. */
-function createRecall(context: SettlementContext): () => Promise<void> {
+/**
+ * Builds the step that enters what people decided and Redis lost; `isBack`: Redis is back.
+ */
+function createRecall(context: SettlementContext): (isBack?: boolean) => Promise<void> {
   const { store, side } = context;
-  const steps = [createStopOfEnded, createDiscardRecall, createExportRecall].map((create) =>
-    create(context),
-  );
-  let recalledIn: string | undefined;
-  return async () => {
+  const replay = createReplay(context);
+  const stopEnded = createStopOfEnded(context);
+  let isReplayed = false;
+  return async (isBack = false) => {
     const epoch = side.batches.epoch();
     // Redis may have lost that alone.
-    if (epoch === recalledIn && epoch === (await store.redis.get(store.keys.recalled))) return;
-    for (const step of steps) await step();
+    const isRecalled = epoch === (await store.redis.get(store.keys.recalled));
+    if (isBack || !isReplayed || !isRecalled) await replay();
+    isReplayed = true;
+    if (isRecalled) return;
+    await stopEnded();
     await store.redis.set(store.keys.recalled, epoch);
-    recalledIn = epoch;
   };
 }
 
@@ -49,7 +49,6 @@ export function openSettlement(context: SettlementContext) {
   });
   const checkFiles = createFileChecks({ ...context, batches });
   const recall = createRecall(context);
-  const keepNotes = createNoteKeeper(context);
   const checkPresence = createPresenceCheck(context);
 
   return {
@@ -64,12 +63,9 @@ export function openSettlement(context: SettlementContext) {
     settleUnreadable: (batch: Batch, error: PoSyncError, since: string, fence: Fence) =>
       settlement(fence).settleUnreadable(batch, error, since),
     recall,
-    /** Looks after the batches in progress: whether their files are there, and whether what people decided is noted. */
+    /** Looks after the batches in progress: whether their files are there. */
     async attend(): Promise<void> {
-      for (const batch of await batches.underWay()) {
-        await checkPresence(batch);
-        await keepNotes(batch.batch);
-      }
+      for (const batch of await batches.underWay()) await checkPresence(batch);
     },
     /** Waits until the batches that are being settled are done. */
     [Symbol.asyncDispose]: () => queue.drained(),
@@ -113,21 +109,5 @@ function createSettlingQueue(
     async drained(): Promise<void> {
       await Promise.all(settling.values());
     },
-  };
-}
-
-/** Builds the step that notes beside the report of a batch in progress what people decided, where it is not noted yet. */
-function createNoteKeeper(context: SettlementContext): (name: string) => Promise<void> {
-  const { log, config, side } = context;
-  const noteDiscards = createDiscardNotes(context);
-  return async (name) => {
-    try {
-      const folder = join(config.reports.path, name);
-      await makeFolder(folder);
-      await keepCancelled(name, folder, side.batches);
-      await noteDiscards(name, folder);
-    } catch (error) {
-      batchTrouble(log, { batch: name, reason: toError(error).message });
-    }
   };
 }

@@ -77,8 +77,10 @@ function batchKeys(prefix: string) {
     openLease: `${prefix}:open:lease`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
     unreadable: `${prefix}:unreadable`,
-    /** Hash: an order of a batch that a person discarded while it was in progress → when and by whom. */
+    /** Hash: an order of a batch that a person discarded or corrected before Redis lost that → when and by whom; expires. */
     discards: (batch: string) => `${prefix}:b:${batch}:discards`,
+    /** By whom a batch was cancelled that Redis lost; expires. */
+    cancelledBatch: (batch: string) => `${prefix}:b:${batch}:cancelled`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */
@@ -120,8 +122,10 @@ function deliveryKeys(prefix: string) {
     verification: `${prefix}:verification`,
     /** Hash: why and from when the ledger is rebuilt from the API's list; absent when it is not needed. */
     rebuild: `${prefix}:rebuild`,
-    /** The epoch of the ledger in which what the reports have as cancelled or discarded was last entered. */
+    /** The epoch of the ledger in which what people decided was last entered. */
     recalled: `${prefix}:recalled`,
+    /** Hash: journal of decisions → how many bytes of it were done here. */
+    journals: `${prefix}:journals`,
     /** Hash: what shows that the API's list is complete, and the one order that must show it first. */
     listProof: `${prefix}:list-proof`,
     /** The numbers that the list showed before that order. */

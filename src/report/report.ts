@@ -8,16 +8,8 @@ import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 import type { LeftOutOrders } from './left-out.ts';
 
-/** A version of an export: its file, where that is not `file`, digests of the mapping and of the API's address, and with `newestOnly` when it changed last. */
-export type ReadVersion = {
-  origin?: string;
-  readWith?: string;
-  readFor?: string;
-  changedAt?: string;
-};
-
 /** `report.json`, version 1 (docs/reports.md). Times are ISO 8601 in UTC. */
-export type Report = ReadVersion & {
+export type Report = {
   version: 1;
   batch: string;
   environment: string;

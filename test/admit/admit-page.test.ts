@@ -20,6 +20,7 @@ import type { CheckedOrder } from '../../src/order/order.ts';
 import type { FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { orderOf, policy } from '../support/entry.ts';
+import { journalsInMemory } from '../support/journals-in-memory.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const FILE = { source: 'inbox', name: 'orders.csv', path: '/tmp/orders.csv' } as const;
@@ -178,6 +179,7 @@ describe('admission of a page', () => {
       queue,
       store,
       clock: systemClock,
+      journals: journalsInMemory(),
       operator: createOperator({}, store.time),
     };
     const all = {
@@ -201,6 +203,8 @@ describe('admission of a page', () => {
       batches,
       queue,
       store,
+      clock: systemClock,
+      journals: journalsInMemory(),
       operator: createOperator({}, store.time),
       config: CONFIG,
     };

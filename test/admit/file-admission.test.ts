@@ -8,6 +8,7 @@ import { createEnvironmentLedger } from '../../src/ledger/environment-ledger.ts'
 import { capturedLog } from '../support/captured-log.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { exportSource } from '../support/inbox-source.ts';
+import { journalsInMemory } from '../support/journals-in-memory.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
 const DAY = 86_400_000;
@@ -33,7 +34,16 @@ async function forgotten(names: readonly (keyof typeof READ)[]): Promise<number>
   const context = { config, store: open, owner: 'test', clock: systemClock, log, stopping };
   const book = createEnvironmentLedger(context);
   for (const [source, at] of Object.entries(READ)) {
-    const versions = { config, redis, keys, batches: book.batches, time: { now: () => at } };
+    const versions = {
+      config,
+      redis,
+      keys,
+      batches: book.batches,
+      time: { now: () => at },
+      owner: 'test',
+      clock: systemClock,
+      journals: journalsInMemory(),
+    };
     const name = `${source}.csv`;
     const copy = {
       batch: 'b',

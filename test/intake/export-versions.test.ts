@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import {
   type CopiedFile,
   createExportVersions,
@@ -11,7 +12,9 @@ import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
+import { configOf, LEAST } from '../support/config-text.ts';
 import { exportSource } from '../support/inbox-source.ts';
+import { journalsInMemory } from '../support/journals-in-memory.ts';
 import { API_COLUMNS, mappingOf } from '../support/mapping-of.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -42,7 +45,16 @@ async function openVersions() {
     const validatorsOf = (source: ExportSource) =>
       storedValidators(source, { config, redis, keys });
     return {
-      ...createExportVersions({ config, redis, keys, batches, time: { now: () => now } }),
+      ...createExportVersions({
+        config: { ...configOf(LEAST).config, ...config },
+        redis,
+        keys,
+        batches,
+        time: { now: () => now },
+        owner: 'test',
+        clock: systemClock,
+        journals: journalsInMemory(),
+      }),
       validatorsOf,
     };
   };

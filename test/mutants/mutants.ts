@@ -1167,10 +1167,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'cancellations that Redis lost',
-    file: 'src/put-away/end-as-reported.ts',
-    find: 'if (by) await batches.cancel(batch.batch, by);',
-    replace: 'if (by) continue;',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
+    file: 'src/put-away/replay-decisions.ts',
+    find: 'else if (!known.cancelled) await batches.cancel(batch, { at, who });',
+    replace: '',
+    tests: ['test/put-away/replay-decisions.test.ts'],
   },
   {
     without: 'fresh intents after a wait for a place',
@@ -1818,15 +1818,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the place of a file below the folder that is configured now',
     file: 'src/ledger/batches/place-now.ts',
-    find: 'if (folders === undefined) return batch;',
-    replace: 'if (folders !== batch) return batch;',
-    tests: ['test/end-to-end/moved.test.ts'],
-  },
-  {
-    without: 'the size of a file that is taken for another one',
-    file: 'src/ledger/batches/place-now.ts',
-    find: ' || size === inspection.bytes)',
-    replace: ' || size >= 0)',
+    find: 'if (folder === undefined) return batch;',
+    replace: 'if (folder !== source) return batch;',
     tests: ['test/ledger/place-now.test.ts'],
   },
   {
@@ -1866,17 +1859,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the version of an export that was read last, after Redis lost it',
-    file: 'src/put-away/settlement.ts',
-    find: 'createDiscardRecall, createExportRecall]',
-    replace: 'createDiscardRecall]',
+    file: 'src/put-away/replay-decisions.ts',
+    find: 'await enterRead(one, store);',
+    replace: '',
     tests: ['test/end-to-end/lost-redis.slow.test.ts'],
   },
   {
-    without: 'what people discarded in a file in progress before Redis lost it',
+    without: 'what people decided before Redis lost it',
     file: 'src/put-away/settlement.ts',
-    find: '[createStopOfEnded, createDiscardRecall, createExportRecall]',
-    replace: '[createStopOfEnded, createExportRecall]',
-    tests: ['test/end-to-end/lost-redis.slow.test.ts'],
+    find: 'if (isBack || !isReplayed || !isRecalled) await replay();',
+    replace: '',
+    tests: ['test/put-away/settlement.slow.test.ts'],
+  },
+  {
+    without: 'the decision in the journal before it is done',
+    file: 'src/journal/decided.ts',
+    find: 'await append(name, text).catch(',
+    replace: 'void append(name, text).catch(',
+    tests: ['test/journal/decided.test.ts'],
   },
   {
     without: 'what a person wants sent after a discard that Redis lost',
@@ -1891,13 +1891,6 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (discarded !== undefined) return',
     replace: 'if (discarded === order.orderState) return',
     tests: ['test/deliver/delivery.slow.test.ts'],
-  },
-  {
-    without: 'discards that could not be noted at once',
-    file: 'src/put-away/settlement.ts',
-    find: 'await noteDiscards(name, folder);',
-    replace: 'true;',
-    tests: ['test/put-away/settlement.slow.test.ts'],
   },
   {
     without: 'the wait for what the reports have as cancelled or discarded',

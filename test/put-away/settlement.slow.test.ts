@@ -1,17 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFile,
   chmod,
-  link,
-  lstat,
   mkdir,
   readdir,
   readFile,
   rename,
   rm,
-  rmdir,
   symlink,
-  truncate,
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,11 +18,9 @@ import { PoSyncError } from '../../src/core/errors.ts';
 import { inspectOrders } from '../../src/correct/inspection.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
+import { decided } from '../../src/journal/decided.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
-import { keepCancellation } from '../../src/put-away/end-as-reported.ts';
-import { noteDiscard } from '../../src/put-away/note-discards.ts';
 import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
 import { openSettlement } from '../../src/put-away/settlement.ts';
 import type { Report } from '../../src/report/report.ts';
@@ -44,6 +37,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   const { path: folder } = stack.use(await makeTempFolder());
   const [inbox, reports] = [path.join(folder, 'inbox'), path.join(folder, 'reports')];
   await mkdir(inbox);
+  await mkdir(reports);
   await writeFile(path.join(inbox, 'orders.csv'), content);
   const source = inboxSource(inbox);
   const file = await claimFile(path.join(inbox, 'orders.csv'), source, new Date());
@@ -119,6 +113,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   return {
     batch,
     store,
+    config: { ...config, reports: { ...config.reports, path: reports } },
     file,
     path: file.path,
     inbox,
@@ -177,94 +172,20 @@ describe('settlement', () => {
     expect((await place.batches.find(place.batch))?.unsettled).toBeUndefined();
   });
 
-  it('a cancellation that could not be noted beside the report is noted with its next progress, and then left alone', async () => {
-    await using place = await openPlace();
-    const { batches, settlement } = place.daemon('first');
-    await settlement.attend();
-    const folder = path.join(place.reports, place.batch);
-    const note = path.join(folder, '.cancelled.json');
-    const by = { at: 1_800_000_000_000, who: 'anna' };
-    await batches.cancel(place.batch, by);
-    await mkdir(path.join(note, 'in the way'), { recursive: true });
-    await keepCancellation(folder, by);
-    await settlement.attend();
-    await rm(note, { recursive: true });
-
-    await settlement.attend();
-    expect(JSON.parse(await readFile(note, 'utf8'))).toEqual(by);
-    await writeFile(note, JSON.stringify({ ...by, who: 'bert' }));
-    await settlement.attend();
-    expect(await readFile(note, 'utf8')).toContain('bert');
-  });
-
-  it.each([
-    ['a folder', (note: string) => mkdir(path.join(note, 'in the way'), { recursive: true })],
-    ['a pipe', async (note: string) => void execFileSync('mkfifo', [note])],
-    ['a link', (note: string) => symlink('/nowhere', note)],
-    [
-      'a second name of another file',
-      (note: string) => link(path.join(path.dirname(note), 'report.json'), note),
-    ],
-    ['a line that was cut off', (note: string) => writeFile(note, '{"was":{"nu')],
-  ])(
-    'a discard is noted beside the report at the latest with its next progress where %s was in the way',
-    async (_, block) => {
-      await using place = await openPlace();
-      const { settlement } = place.daemon('first');
-      await settlement.attend();
-      const folder = path.join(place.reports, place.batch);
-      const note = path.join(folder, '.discarded.ndjson');
-      await writeFile(path.join(folder, 'report.json'), '{}');
-      await block(note);
-      const report = await place.read('report.json');
-      const letter = {
-        purchaseOrderNumber: 'PO-1',
-        kind: 'invalid',
-        location: { line: 2 },
-      } as DeadLetter;
-      const batch = { batch: place.batch, state: 'open' } as const;
-      await noteDiscard(
-        { folder, batch, letter },
-        { at: 1_800_000_000_000, who: 'anna' },
-        place.store,
-      );
-      expect(await place.read('report.json')).toBe(report);
-      await settlement.attend();
-      await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(
-        () => undefined,
-      );
-      await rmdir(note).catch(() => undefined);
-      await settlement.attend();
-      const noted = {
-        was: { number: 'PO-1', content: '' },
-        at: 1_800_000_000_000,
-        who: 'anna',
-        line: 2,
-      };
-      expect((await lstat(note)).isFile()).toBe(true);
-      expect(await readFile(note, 'utf8')).toContain(`\n${JSON.stringify(noted)}\n`.trimStart());
-    },
-  );
-
-  it('while the folder of reports cannot be read, nobody may continue as if nothing were cancelled or discarded', async () => {
+  it('what people decided is done again where Redis lost it, as soon as the folder of reports can be read', async () => {
     await using place = await openPlace();
     const { batches, settlement } = place.daemon('first');
     const { redis, keys, identity } = place.store;
     await settlement.attend();
-    const letter = {
-      purchaseOrderNumber: 'PO-1',
-      kind: 'invalid',
-      location: { line: 2 },
-    } as DeadLetter;
-    const batch = { batch: place.batch, state: 'open' } as const;
-    const folder = path.join(place.reports, place.batch);
-    await noteDiscard(
-      { folder, batch, letter },
-      { at: 1_800_000_000_000, who: 'anna' },
-      place.store,
-    );
-    await keepCancellation(folder, { at: 1_800_000_000_000, who: 'bert' });
-    await redis.del(keys.discards(place.batch));
+    const deciding = { ...place, owner: 'command', clock: systemClock };
+    const order = { batch: place.batch, number: 'PO-1', content: '' };
+    const decisions = [
+      { decision: 'discard', ...order },
+      { decision: 'cancel', batch: place.batch },
+    ] as const;
+    await decided('anna', decisions, deciding, async () => undefined);
+    // Redis lost that, too.
+    await redis.del(keys.journals);
 
     await rename(place.reports, `${place.reports}-away`);
     await expect(settlement.recall()).rejects.toMatchObject({ code: 'ENOENT' });
@@ -272,41 +193,9 @@ describe('settlement', () => {
     await rename(`${place.reports}-away`, place.reports);
     await settlement.recall();
     expect(await redis.get(keys.recalled)).toBe(identity.known().epoch);
-    expect([
-      await batches.isCancelled(place.batch),
-      await redis.hlen(keys.discards(place.batch)),
-    ]).toEqual([true, 1]);
+    expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
+    expect((await batches.find(place.batch))?.cancelledBy).toMatchObject({ who: 'anna' });
   });
-
-  it.each([
-    ['is damaged', (report: string) => writeFile(report, '{')],
-    ['is gone', (report: string) => rm(report)],
-  ])(
-    'what people discarded is entered also where the report that says whether the file ended %s',
-    async (_, harm) => {
-      await using place = await openPlace();
-      const { settlement } = place.daemon('first');
-      const { redis, keys } = place.store;
-      await settlement.attend();
-      const letter = {
-        purchaseOrderNumber: 'PO-1',
-        kind: 'invalid',
-        location: { line: 2 },
-      } as DeadLetter;
-      const batch = { batch: place.batch, state: 'open' } as const;
-      const folder = path.join(place.reports, place.batch);
-      await noteDiscard(
-        { folder, batch, letter },
-        { at: 1_800_000_000_000, who: 'anna' },
-        place.store,
-      );
-      await writeFile(path.join(folder, 'report.json'), '{}');
-      await harm(path.join(folder, 'report.json'));
-      await redis.flushall();
-      await settlement.recall();
-      expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
-    },
-  );
 
   it.each([
     ['may be of this file where Redis does not know who took it', '', 1],
@@ -336,23 +225,7 @@ describe('settlement', () => {
     expect(report.warnings.filter((one) => one.includes(says))).toHaveLength(warnings);
   });
 
-  it('notes of discards that are too large to be read are reported', async () => {
-    await using place = await openPlace();
-    const { settlement, events } = place.daemon('first');
-    const { redis, keys } = place.store;
-    await settlement.attend();
-    const note = path.join(place.reports, place.batch, '.discarded.ndjson');
-    await writeFile(note, '');
-    await settlement.recall();
-    expect(events).not.toContain('discards-unread');
-    await truncate(note, 64 * 1024 * 1024 + 1);
-    await redis.flushall();
-    await settlement.recall();
-    expect(events).toContain('discards-unread');
-    expect(await redis.hlen(keys.discards(place.batch))).toBe(0);
-  });
-
-  it('a Redis that lost only that the reports were read gets it again', async () => {
+  it('a Redis that lost only that the decisions were read gets it again', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
     const { redis, keys } = place.store;
@@ -366,7 +239,8 @@ describe('settlement', () => {
   it('a batch whose report cannot be written says why, until it is written', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
-    const reports = path.join(path.dirname(place.inbox), 'reports');
+    const { reports } = place;
+    await rm(reports, { recursive: true });
     await writeFile(reports, 'not a folder');
     const unsettled = await until('a reason', async () => {
       await settlement.tick();

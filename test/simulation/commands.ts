@@ -92,6 +92,7 @@ const SORTED: Record<string, Command> = {
 };
 
 const OTHERS: Record<string, Command> = {
+  expire: () => 1,
   sadd: (store, [key = '', member = '']) => void store.members(key).add(member),
   srem: (store, [key = '', member = '']) => void store.members(key).delete(member),
   smembers: (store, [key = '']) => [...store.members(key)],

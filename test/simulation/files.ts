@@ -113,6 +113,7 @@ export function openFiles({ timeline, random, store, machines, onTrouble }: Deps
     const { batches, admit } = await reader.intake();
     const since = batches.epoch();
     const claimed = { batch, source, kind, name: `${batch}.csv`, path: '/none' };
+    await batches.recallCancellation(batch);
     const begun: Batch = await batches.begin(claimed, EPOCH + timeline.now());
     const facts = { records: orders.length, isFixFile };
     if (begun.state !== 'reading') return;

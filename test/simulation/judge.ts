@@ -143,8 +143,8 @@ function isInProgress({ state }: Standing): boolean {
  * The order that never gets through waits for the end of a pause or for its next attempt, and a doubt waits for a list while
  * the list cannot tell; `status` shows each with a reason.
  */
-function waitsVisibly({ store, weather }: World, number: string): boolean {
-  if (isStuckOnList(store, weather)) {
+function waitsVisibly({ store, weather, deeds }: World, number: string): boolean {
+  if (isStuckOnList(store, weather, deeds)) {
     const wait = waitIn(store, number);
     return wait?.for === 'first-list' && wait.reason !== '';
   }

@@ -13,6 +13,7 @@ import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import type { Job } from '../../src/ledger/job.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { openHeartbeat } from '../../src/operate/heartbeat.ts';
+import { createReplay } from '../../src/put-away/replay-decisions.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild, createTakeIn } from '../../src/reconcile/ledger-rebuild.ts';
 import { createListProof } from '../../src/reconcile/list-proof.ts';
@@ -34,7 +35,7 @@ import {
 import { KEYS as keys } from './setting.ts';
 import { createSettling } from './settling.ts';
 import { toldLedger, watchedLedger } from './story.ts';
-import { checkpointOn, clockOf, type Surroundings } from './surroundings.ts';
+import { checkpointOn, clockOf, journalsOn, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 import type { Breach } from './weather.ts';
 
@@ -122,6 +123,14 @@ export async function openParts(
     if (standing !== 'same') around.story?.(host.name, `finds the ledger ${standing}`);
     await breaker.refresh(true);
     established = true;
+    await recall();
+  }
+
+  /** What people decided, before delivery continues. */
+  async function recall(): Promise<void> {
+    const { epoch } = identity.known();
+    if (around.breach !== 'no journal') await replay();
+    await redis.set(keys.recalled, epoch);
   }
 
   const partner = partnerOf(host, around, store, clock);
@@ -159,7 +168,11 @@ export async function openParts(
       isAway: () => isAway(breaker),
     },
   });
-  const rebuild = createLedgerRebuild({ ...base, store, proof, refresh });
+  const rebuild = createLedgerRebuild({ ...base, store, proof, refresh }, 'reports');
+  const replay = createReplay(
+    { config, store, log, side: { ledger, batches } },
+    journalsOn(host, around),
+  );
 
   const { admit } = createAdmission({
     store: { redis, keys, time },

@@ -43,7 +43,7 @@ import type { Random } from './random.ts';
 import { KEYS as keys } from './setting.ts';
 import { standingOf } from './standing.ts';
 import type { Store } from './store.ts';
-import { clockOf, type Surroundings } from './surroundings.ts';
+import { clockOf, journalsOn, type Surroundings } from './surroundings.ts';
 import type { Host } from './timeline.ts';
 
 /** What people did that changes what may happen to an order. */
@@ -54,6 +54,10 @@ export type Deeds = {
   wronglyConfirmed: Set<string>;
   discarded: Set<string>;
   cancelled: Set<string>;
+  /** Files whose cancellation was confirmed, and when. */
+  cancelledAt: Map<string, number>;
+  /** Orders that somebody wanted sent again. */
+  wanted: Set<string>;
   actions: number;
   /** Since when delivery is certainly paused by a person. */
   pausedAt: number | undefined;
@@ -100,6 +104,8 @@ export function openPeople({ around, api, files, store }: Deps) {
     wronglyConfirmed: new Set(),
     discarded: new Set(),
     cancelled: new Set(),
+    cancelledAt: new Map(),
+    wanted: new Set(),
     actions: 0,
     pausedAt: undefined,
   };
@@ -169,6 +175,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     const number = doubtfulTurn(store);
     if (number === undefined || api.isExpected(number)) return;
     const wanted: Resolution = api.has(number) ? 'accepted' : 'resend';
+    if (wanted === 'resend') deeds.wanted.add(number);
     await resolveOrder(await findInDoubt(number, context.ledger, wanted), wanted, context);
   }
 
@@ -176,6 +183,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     const page = some(await openDeadLetters(desk));
     const listed = await listedOf(page, desk);
     const rate = random.chance(0.2) ? 2 : undefined;
+    for (const { purchaseOrderNumber } of page) deeds.wanted.add(purchaseOrderNumber);
     await retryDeadLetters(page, 0, { listed, rate }, desk.context);
   }
 
@@ -200,6 +208,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     if (!isRight && wanted === 'resend')
       deeds.resent.set(number, 1 + (deeds.resent.get(number) ?? 0));
     story?.('somebody', `resolves ${number} as ${wanted}${isRight ? '' : ', wrongly'}`);
+    if (wanted === 'resend') deeds.wanted.add(number);
     await resolveOrder(entry, wanted, context);
   }
 
@@ -218,6 +227,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     if (batch === undefined || batch.state === 'done') return;
     deeds.cancelled.add(batch.batch);
     await cancelBatch(batch, context);
+    deeds.cancelledAt.set(batch.batch, timeline.now());
   }
 
   async function releaseAll({ context }: Desk): Promise<void> {
@@ -360,6 +370,7 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
     batches: createBatches({ redis, keys, owner }),
     queue: jobs.open(ask),
     breaker: createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing }),
+    journals: journalsOn(host, around),
     operator: { who: 'eve', did: (what) => ({ at: time.now(), who: 'eve', what }) },
   };
   return { context, read: readerOf(context, host, around, random) };

@@ -126,7 +126,7 @@ export function startPulse({
   function hasEnded(): boolean {
     if (timeline.now() <= START || expects() || people.stillToCome()) return false;
     const isLate = timeline.now() >= weather.calmAt + PATIENCE;
-    if (isLate && isStuckOnList(store, weather)) return store.zcard(KEYS.doubt) === 0;
+    if (isLate && isStuckOnList(store, weather, people.deeds)) return store.zcard(KEYS.doubt) === 0;
     if (isTakingOver()) return false;
     if (weather.stickyOrder !== 'none' && isPausedForGood()) return true;
     return store.zcard(KEYS.due) + store.zcard(KEYS.doubt) === 0 && files.allDone();

@@ -5,6 +5,7 @@ import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
 import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { STICKY_ORDER } from './network.ts';
+import type { Deeds } from './people.ts';
 import { KEYS } from './setting.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
@@ -35,6 +36,7 @@ export function isStuckOnList(
     archiveAfter,
     stickyOrder,
   }: Pick<Weather, 'listKind' | 'archiveAfter' | 'stickyOrder'>,
+  { wronglyConfirmed }: Pick<Deeds, 'wronglyConfirmed'>,
 ): boolean {
   const hold = store.hget(KEYS.breaker, 'hold:list') ?? '';
   if (listKind === 'limited') return hold !== '' || store.hget(KEYS.rebuild, 'why') !== null;
@@ -43,7 +45,8 @@ export function isStuckOnList(
   const mayLack = !isWhole || archiveAfter < Number.POSITIVE_INFINITY;
   // An order that never gets through, and that a person sends again each time, has the turn.
   const isSticky = stickyOrder !== 'none' && hold.includes(`"turn":"${STICKY_ORDER}"`);
-  return (mayLack || isSticky) && hold.includes(LIST_INCOMPLETE);
+  const isWrong = wronglyConfirmed.size > 0;
+  return (mayLack || isSticky || isWrong) && hold.includes(LIST_INCOMPLETE);
 }
 
 /** What `status` shows that an order waits for; undefined when it is settled. */

@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts';
+import type { Journals } from '../../src/journal/folder.ts';
 import type { Checkpoint, CheckpointStore } from '../../src/ledger/identity.ts';
+import { journalsInMemory } from '../support/journals-in-memory.ts';
 import type { Connections } from './connection.ts';
 import type { Files } from './files.ts';
 import type { Jobs } from './jobs.ts';
@@ -22,6 +24,8 @@ export type Surroundings = {
   network: Network;
   /** What the sources hold, and the reports; shared by all machines. */
   files: Files;
+  /** What people decided, on the disk that all machines share. */
+  decisions: Map<string, string>;
   /** The token that the API takes now. */
   token: () => string;
   /** The ledger's name in Redis just now. */
@@ -47,6 +51,23 @@ export function clockOf(
         timeline.plan(timeline.now() + ms * random.between(1, 12), () => resolve(), host),
       ),
   };
+}
+
+/** Takes as long as a disk; of a process that dies meanwhile, nothing is kept. */
+export function journalsOn(
+  host: Host,
+  { timeline, decisions }: Pick<Surroundings, 'timeline' | 'decisions'>,
+): Journals {
+  const journals = journalsInMemory(decisions);
+  const append: Journals['append'] = (name, text) =>
+    new Promise((resolve, reject) =>
+      timeline.plan(
+        timeline.now() + 5,
+        () => void journals.append(name, text).then(resolve, reject),
+        host,
+      ),
+    );
+  return { ...journals, append };
 }
 
 export function checkpointOn(

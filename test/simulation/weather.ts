@@ -283,6 +283,8 @@ export const BREACHES = [
   /** A list that lacks an order in doubt need not show one before it and one after it. */
   'no reach of the list',
   'rollback unnoticed',
+  /** What people decided is not done again where Redis lost it. */
+  'no journal',
   /** Ledger time follows every step of Redis' clock forward. */
   'clock steps unnoticed',
 ] as const;

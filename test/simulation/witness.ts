@@ -3,6 +3,7 @@ import { INTENT_FRESH, INTENT_TRAVELS } from '../../src/ledger/entry.ts';
 import type { FaultFound } from './judge.ts';
 import type { Deeds } from './people.ts';
 import { KEYS } from './setting.ts';
+import { standingOf } from './standing.ts';
 import type { Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -23,7 +24,11 @@ export function openWitness({ timeline, store, deeds }: Deps) {
 
   /** The first byte of an order leaves a process. */
   function sent(number: string): void {
-    const { resent, pausedAt = Number.POSITIVE_INFINITY } = deeds();
+    const { resent, wanted, cancelledAt, pausedAt = Number.POSITIVE_INFINITY } = deeds();
+    const { batch = '' } = standingOf(store, number).entry ?? {};
+    const late = timeline.now() - (cancelledAt.get(batch) ?? Number.POSITIVE_INFINITY);
+    if (late > INTENT_TRAVELS + INTENT_FRESH && !wanted.has(number))
+      found('sent though withdrawn', number);
     if (conflicts.has(number) && !resent.has(number)) found('sent though known', number);
     const isPaused = store.hget(KEYS.breaker, `hold:${OPERATOR}`) !== null;
     if (showsTheList(number)) named.add(number);

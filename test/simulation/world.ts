@@ -95,6 +95,7 @@ export async function live(
     breach,
     jobs,
     files,
+    decisions: new Map(),
     token,
     witness,
     story,

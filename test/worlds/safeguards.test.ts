@@ -57,6 +57,12 @@ const CASES: Case[] = [
     'falsely duplicate',
   ],
   ['pause unnoticed', { people: 20, lasting: 'none' }, 20, 'sent while paused'],
+  [
+    'no journal',
+    { people: 30, rollback: 'flush', listForbidden: false, stickyList: 'none' },
+    20,
+    'sent though withdrawn',
+  ],
   ['no fence', { machines: 3, freeze: 0.1, longestFreeze: 600_000 }, 150],
   [
     'clock steps unnoticed',

@@ -71,9 +71,17 @@ export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', s
   return ['MAXLEN', '~', 20_000, '*', 'batch', batch];
 }
 
+/** How long a decision holds for a file that is read again: longer than a file stays unfinished. Seconds. */
+export const REMEMBERED = 90 * 86_400;
+
 /** What stops a batch: the end of its file, a hold because of its answers, a person who cancels it. */
 export function createBatchControl(deps: ControlDeps) {
   const { redis, keys } = deps;
+
+  /** So that the batch is cancelled where its file is read again. */
+  async function rememberCancelled(batch: string, by: { at: number; who: string }): Promise<void> {
+    await redis.set(keys.cancelledBatch(batch), JSON.stringify(by), 'EX', REMEMBERED);
+  }
 
   /** No further order of the batch is admitted to be sent. */
   async function cancel(batch: string, by: { at: number; who: string }): Promise<void> {
@@ -87,6 +95,14 @@ export function createBatchControl(deps: ControlDeps) {
   /** Nothing more of a batch is sent that ended, which Redis has forgotten. */
   async function sendNoMore(batch: string, at: number): Promise<void> {
     await redis.hset(keys.batch(batch), { cancelled: at });
+  }
+
+  /** Cancels a batch that is about to be read again if it was cancelled before Redis lost that. */
+  async function recallCancellation(batch: string): Promise<void> {
+    const by = await redis.get(keys.cancelledBatch(batch));
+    if (by === null || (await isCancelled(batch))) return;
+    const { at } = JSON.parse(by) as { at: number };
+    await redis.hset(keys.batch(batch), { cancelled: at, cancelledBy: by });
   }
 
   async function isCancelled(batch: string): Promise<boolean> {
@@ -114,6 +130,8 @@ export function createBatchControl(deps: ControlDeps) {
 
   return {
     cancel,
+    rememberCancelled,
+    recallCancellation,
     turnAway,
     sendNoMore,
     isCancelled,

@@ -137,7 +137,7 @@ export function createBatches(deps: BatchesDeps) {
 
 function createReads({ redis, keys, config }: BatchesDeps) {
   const script = readScript(new URL('./under-way.lua', import.meta.url));
-  const placed = async (fields: Record<string, string>): Promise<Batch | undefined> =>
+  const placed = (fields: Record<string, string>): Batch | undefined =>
     fields['batch'] === undefined ? undefined : placeNow(decode(fields), config);
   const find = async (batch: string) => placed(await redis.hgetall(keys.batch(batch)));
 
@@ -168,8 +168,7 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     const used = [keys.active, keys.due, keys.doubt];
     const reply = await runScript(redis, script, used, [keys.prefix, most]);
     const [all, ...sets] = reply as [string[][], ...unknown[]];
-    const read = await Promise.all(all.map((flat) => placed(fieldsIn(flat))));
-    const found = read.filter((batch) => batch !== undefined);
+    const found = all.flatMap((flat) => placed(fieldsIn(flat)) ?? []);
     return { found: found.sort((a, b) => a.startedAt - b.startedAt), sets };
   }
 

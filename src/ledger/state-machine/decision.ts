@@ -27,6 +27,12 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
         : IGNORE;
     case 'resend':
       return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision) : IGNORE;
+    case 'recall': {
+      const again = decided(entry, { ...decision, kind: decision.as, job: '', delay: 0 }, policy);
+      return again.kind === 'move'
+        ? verifyStep({ ...again.entry, maybeSentAt: decision.at }, decision.at, policy)
+        : IGNORE;
+    }
     case 'cancel':
       if (entry.repeats) return verifyStep(entry, decision.at, policy);
       // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.

@@ -48,6 +48,7 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'ask':
     case 'confirm':
     case 'resend':
+    case 'recall':
     case 'cancel':
     case 'discard':
       return decided(entry, event, policy);

@@ -80,6 +80,8 @@ export type Decision =
   | { kind: 'confirm'; at: number }
   /** The person wants the order sent, also where the API is known to have the number. */
   | { kind: 'resend'; at: number; job: string; who?: string }
+  /** A person had it sent again, and Redis lost what became of that: the list decides. */
+  | { kind: 'recall'; at: number; as: 'retry' | 'resend' }
   /** Withdraw an order that the API does not have; `heir` takes its place, carried by `job`. */
   | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
   /** Discard a dead letter: the ledger forgets the order, but not what the API has. */

@@ -93,11 +93,19 @@ export function batchTrouble(log: Log, facts: { batch: string; reason: string })
   log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
 }
 
-/** Redis lost data, and the notes of what people discarded in a batch in progress cannot be read. */
-export function discardsUnread(log: Log, facts: { batch: string; reason: string }): void {
+/** Decisions of people that Redis did not have were done again. */
+export function decisionsRepeated(log: Log, facts: { decisions: number }): void {
+  log.info({ event: 'decisions-repeated', ...facts }, 'decisions that Redis lost are done again');
+}
+
+/** A decision that Redis lost no longer fits what is known now. */
+export function decisionNotRepeated(
+  log: Log,
+  facts: { what: string; on: string; who: string; reason: string },
+): void {
   log.warn(
-    { event: 'discards-unread', ...facts },
-    'orders that people discarded in this batch before Redis lost that can be sent; run po-sync batches cancel to prevent that',
+    { event: 'decision-not-repeated', ...facts },
+    'a decision that Redis lost is not done again; decide again if it is still wanted',
   );
 }
 

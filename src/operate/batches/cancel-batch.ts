@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
+import { decided } from '../../journal/decided.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
 import { fileTitle } from '../../order/batch.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
-import { keepCancellation } from '../../put-away/end-as-reported.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -45,8 +44,7 @@ export async function cancelBatch(
   const { batches, clock, store, ledger, operator } = context;
   const before = await batches.find(name);
   const by = { at: store.time.now(), who: operator.who };
-  await batches.cancel(name, by);
-  await keepCancellation(join(context.config.reports.path, name), by);
+  await decidedToCancel(name, by, context);
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
     // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
@@ -78,6 +76,15 @@ export async function cancelBatch(
     reading,
     ...(unread > 0 && { unread }),
   };
+}
+
+function decidedToCancel(
+  batch: string,
+  by: { at: number; who: string },
+  context: OperatorContext,
+): Promise<void> {
+  const decision = { decision: 'cancel', batch } as const;
+  return decided(by.who, [decision], context, () => context.batches.cancel(batch, by));
 }
 
 /** How many orders of a file, as far as it was counted, are not read yet. */
@@ -193,7 +200,9 @@ export async function releaseBatch(
   const { batches, ledger, operator } = context;
   const { redis, keys, time } = context.store;
   const by = { at: time.now(), who: operator.who };
-  if (!(await batches.release(batch, by, { withoutRows }))) return false;
+  const decision = { decision: 'release', batch, withoutRows } as const;
+  const release = () => batches.release(batch, by, { withoutRows });
+  if (!(await decided(by.who, [decision], context, release))) return false;
   for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
     const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
     const due = time.now() + NOTICED;
@@ -241,13 +250,11 @@ export const CLOSE_UNREADABLE =
   'A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel ';
 
 /** A person says that nobody needs an unreadable file. Throws the error of `isFinished` for any other. */
-export async function closeUnreadable(
-  view: BatchView,
-  { batches, store, operator }: OperatorContext,
-) {
+export async function closeUnreadable(view: BatchView, context: OperatorContext) {
+  const { store, operator } = context;
   if (view.standing !== 'unreadable' || view.over !== undefined) throw isFinished(view);
   const { batch, name } = view.batch;
-  await batches.cancel(batch, { at: store.time.now(), who: operator.who });
+  await decidedToCancel(batch, { at: store.time.now(), who: operator.who }, context);
   await store.redis.hdel(store.keys.unreadable, batch);
   const end = { cancelled: 0, accepted: 0, underWay: 0, reading: false, dismissed: true };
   return { end, text: `The unreadable file ${name} is closed.` };

@@ -1,4 +1,6 @@
 import type { ListedOrder } from '../../api/list.ts';
+import { decided } from '../../journal/decided.ts';
+import { orderDecision } from '../../journal/decision.ts';
 import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
@@ -102,19 +104,24 @@ export async function retryDeadLetters(
 ): Promise<RetryVerdict[]> {
   const judged = await judgeRetries(page, listed, context);
   let again = before;
-  const acts = await Promise.all(
-    page.map((deadLetter, i) => {
-      const { verdict, known: one } = judged[i] ?? {
-        verdict: 'forgotten',
-        known: { kind: 'nothing' },
-      };
-      const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
-      if (verdict === 'retried') again += 1;
-      return one.kind === 'open'
-        ? act(one.entry, deadLetter, { verdict, delay }, context)
-        : Promise.resolve<Act>({ verdict });
-    }),
-  );
+  const decisions = page
+    .filter((_, i) => judged[i]?.verdict === 'retried')
+    .map((letter) => orderDecision('retry', letter.batch, letter));
+  const retryAll = () =>
+    Promise.all(
+      page.map((deadLetter, i) => {
+        const { verdict, known: one } = judged[i] ?? {
+          verdict: 'forgotten',
+          known: { kind: 'nothing' },
+        };
+        const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
+        if (verdict === 'retried') again += 1;
+        return one.kind === 'open'
+          ? act(one.entry, deadLetter, { verdict, delay }, context)
+          : Promise.resolve<Act>({ verdict });
+      }),
+    );
+  const acts = await decided(context.operator.who, decisions, context, retryAll);
   // Update the ledger first: the sweeper finds an order that is in the ledger but was not queued.
   await enqueue(acts, context);
   return acts.map(({ verdict }) => verdict);

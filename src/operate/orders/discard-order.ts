@@ -1,5 +1,6 @@
-import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
+import { decided } from '../../journal/decided.ts';
+import { orderDecision } from '../../journal/decision.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { discarded } from '../../ledger/state-machine/decision.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type KnownDeadLetter,
 } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { noteDiscard } from '../../put-away/note-discards.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import {
   findInProgress,
@@ -51,7 +51,8 @@ function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): Di
 const TRIES = 5;
 
 /** Builds `discard`, and `wouldDiscard`, which changes nothing. */
-export function createDiscard({ batches, config, ledger, operator, store }: OperatorContext) {
+export function createDiscard(context: OperatorContext) {
+  const { batches, ledger, operator, store } = context;
   const closing = createDeadLetterClosing({
     batches,
     ledger,
@@ -74,18 +75,12 @@ export function createDiscard({ batches, config, ledger, operator, store }: Oper
     for (let tries = 0; tries < TRIES; tries += 1) {
       const judged = await judge(deadLetter);
       if (judged.known === undefined) return judged;
-      const end = await closing.close(
-        deadLetter.batch,
-        deadLetter,
-        judged.known,
-        operator.did('discarded'),
+      const { known } = judged;
+      const decisions = [orderDecision('discard', deadLetter.batch, deadLetter)];
+      const end = await decided(operator.who, decisions, context, () =>
+        closing.close(deadLetter.batch, deadLetter, known, operator.did('discarded')),
       );
-      if (end === 'late') continue;
-      const batch = await batches.find(deadLetter.batch);
-      const folder = join(config.reports.path, deadLetter.batch);
-      if (batch)
-        await noteDiscard({ folder, batch, letter: deadLetter }, operator.did('discarded'), store);
-      return { verdict: 'discarded' };
+      if (end !== 'late') return { verdict: 'discarded' };
     }
     return { verdict: 'under-way' };
   }

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { stamp } from '../../core/format.ts';
+import { decided } from '../../journal/decided.ts';
 import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
@@ -87,8 +88,16 @@ export async function resolveOrder(
         ? { kind: 'confirm', at }
         : { kind: 'resend', at, job: queue.nameJob(), who: operator.who };
     const step = next(entry, decision, policyOf(config));
-    if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent'))))
-      continue;
+    const kept = {
+      decision: as === 'accepted' ? 'accept' : as,
+      batch: entry.batch,
+      number,
+      content: entry.digest,
+    } as const;
+    const isTaken = await decided(operator.who, [kept], context, () =>
+      ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')),
+    );
+    if (!isTaken) continue;
     if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
     return;
   }
@@ -102,7 +111,8 @@ export async function resolveOrder(
   );
 }
 
-type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'operator' | 'config'>;
+type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'operator' | 'config'> &
+  Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'journals'>;
 
 function notInDoubt(number: string, known: Known): PoSyncError {
   return new PoSyncError(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import type { Entry } from '../../../src/ledger/entry.ts';
 import type { DeadEntry } from '../../../src/ledger/state-machine/step.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
@@ -6,6 +7,7 @@ import { findInDoubt, resolveOrder } from '../../../src/operate/orders/resolve-o
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
+import { journalsInMemory } from '../../support/journals-in-memory.ts';
 
 const LOST = { code: 'no-answer', message: 'no complete answer' };
 let rig: DeliveryRig;
@@ -30,6 +32,9 @@ const contextOf = () => {
     queue,
     store: whole,
     config,
+    owner: 'command',
+    clock: systemClock,
+    journals: journalsInMemory(),
     operator: createOperator({ USER: 'anna' }, store.time),
   };
 };
