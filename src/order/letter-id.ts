@@ -9,6 +9,15 @@ export function idOf(
   return `${batch}~${location.line === 0 ? `#${purchaseOrderNumber}` : placeText(location)}`;
 }
 
+/** All ids that name a dead letter, also the one from before its place was known. */
+export function idsOf(
+  letter: Pick<DeadLetter, 'id' | 'location' | 'purchaseOrderNumber'> & { batch: string },
+): string[] {
+  const { id, batch, purchaseOrderNumber: number } = letter;
+  const former = number === '' ? [] : [`${batch}~#${number}`];
+  return [...(id === undefined ? [] : [id]), idOf(batch, letter), ...former];
+}
+
 /** The batch and the place of an id. */
 export function splitId(id: string): [batch: string, place: string] {
   const at = id.indexOf('~');

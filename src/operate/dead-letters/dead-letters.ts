@@ -4,7 +4,7 @@ import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Closings, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import { idOf } from '../../order/letter-id.ts';
+import { idsOf } from '../../order/letter-id.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
@@ -295,11 +295,6 @@ function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
-  if (
-    ids !== undefined &&
-    !ids.has(deadLetter.id ?? '') &&
-    !ids.has(idOf(deadLetter.batch, deadLetter))
-  )
-    return false;
+  if (ids !== undefined && !idsOf(deadLetter).some((one) => ids.has(one))) return false;
   return orders === undefined || orders.has(deadLetter.purchaseOrderNumber);
 }
