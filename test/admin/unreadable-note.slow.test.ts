@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
@@ -40,34 +38,26 @@ it('the list of open orders says how many files could not be read, and links exa
   await place.drop('photo.csv', sheet('PO-2,NEW,A,1'));
   await shows(/1 file could not be read/);
   const scan = await finishedReport(place, 'scan.csv');
-  const { body } = await person.call('GET', `/batches/show?batch=${scan?.batch}`);
   const states = async () => textOf((await person.page('/batches?q=scan')).text);
-  const settledPath = path.resolve(place.folder, String(body['settledPath']));
-  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).toContain(
-    `dropped by mistake?Delete it: ${settledPath}`,
-  );
-  expect(await states()).not.toContain('unreadable, removed');
-  await rm(settledPath);
+  const scanPage = async () => (await person.page(`/batches/${scan?.batch}`)).text;
+  expect(await scanPage()).toContain('>Close: nobody needs it</button>');
+  expect(await states()).not.toContain('unreadable, cancelled');
+  await person.submit('/batches/cancel', { batch: scan?.batch ?? '' });
   await until('nothing', async () => {
     const { text } = await person.page('/dead-letters');
     return !text.includes('could not be read') && text.includes('PO-1');
   });
   // Neither is red any more, and each name in the folder is shown where it is not the one that was dropped.
-  expect(await states()).toContain('unreadable, removed');
-  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).not.toContain(
-    'dropped by mistake?',
-  );
+  expect(await states()).toContain('unreadable, cancelled');
+  expect(await scanPage()).not.toContain('>Close: nobody needs it</button>');
   const photos = await shows(/unreadable, replaced/, '/batches?q=photo');
   expect(photos).not.toContain('badge bad');
   await place.drop('photo.csv', sheet('PO-3,NEW,A,1'));
   await shows(/photo\.csvin the folder: photo-[0-9a-f]{8}\.csv/, '/batches?q=photo');
 });
 
-it('tiles and the search of corrections say what they show', async () => {
+it('tiles say what they show', async () => {
   await using place = await openWorkplace();
   const person = await openOperator(place, place.start(['start']));
   expect(textOf((await person.page('/')).text)).toContain('orders per second (mean of a minute)');
-  expect(textOf((await person.page('/corrections')).text)).toContain(
-    'Order, changed value or file',
-  );
 });
