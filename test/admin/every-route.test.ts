@@ -54,7 +54,6 @@ const PAGES = [
   '/',
   '/batches',
   '/dead-letters',
-  '/corrections',
   '/upload',
   '/upload/x',
   '/plans/x',
