@@ -123,16 +123,16 @@ describe('delivery', () => {
 
   it('follows the declared statuses: one is final, another is tried again without doubt until the attempts are used up', async () => {
     const faults = [
-      { kind: 'answer', status: 500, orders: ['PO-1'] },
-      { kind: 'answer', status: 423, orders: ['PO-2'], attempts: '1-2' },
-      { kind: 'answer', status: 423, orders: ['PO-3'] },
+      { kind: 'answer', status: 500, orders: ['PO-11'] },
+      { kind: 'answer', status: 423, orders: ['PO-12'], attempts: '1-2' },
+      { kind: 'answer', status: 423, orders: ['PO-13'] },
     ];
     await using rig = await openDeliveryRig({
       faults: { faults },
       delivery: { attempts: 4 },
       environment: { statuses: { refuse: [500], retry: [423] } },
     });
-    await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3', ...numbersOf(5)]);
+    await rig.submit('b1', ['PO-11', 'PO-12', 'PO-13', ...numbersOf(5)]);
     await rig.settled();
     expect(await rig.batches.find('b1')).toMatchObject({
       counts: { accepted: 6, refused: 1, failed: 1 },
@@ -677,8 +677,7 @@ describe('delivery', () => {
     expect(await rig.ledger.unsettled()).toBe(200 - (held?.counts.refused ?? 0));
     await rig.batches.release('b1');
     await until('the release', () => !rig.held.has('b1'));
-    for (const number of wrong)
-      await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+    for (const number of wrong) await rig.ledger.postpone(number, rig.store.time.now());
     await rig.settled();
     const { counts } = (await rig.batches.find('b1')) ?? {};
     expect((counts?.accepted ?? 0) + (counts?.refused ?? 0)).toBe(200);
@@ -709,8 +708,7 @@ describe('delivery', () => {
     async function release(at: number): Promise<void> {
       await rig.batches.release('b1', { at, who: 'anna' });
       await until('the release', () => !rig.held.has('b1'));
-      for (const number of wrong)
-        await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+      for (const number of wrong) await rig.ledger.postpone(number, rig.store.time.now());
     }
     expect(fileWaitText(await held())).toMatch(/is unknown$/);
     expect(await refused()).toBeLessThan(16);
@@ -733,7 +731,7 @@ describe('delivery', () => {
     await rig.submit('b1', numbersOf(30));
     const jobs = await redis.keys(`${keys.prefix}:orders:c-*`);
     await redis.del(`${keys.prefix}:orders:wait`, ...jobs);
-    for (const number of numbersOf(30)) await redis.zadd(keys.due, time.now(), number);
+    for (const number of numbersOf(30)) await rig.ledger.postpone(number, time.now());
     await rig.breaker.reset();
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
