@@ -198,7 +198,7 @@ it('an answer waits for its folder, does not follow a link, and replaces no file
   await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
   const daemon = place.start(['start']);
   await until('the failure is logged', () => daemon.out().includes('answers is a link'));
-  const batch = (await readdir(place.reports)).find((name) => name !== 'open') ?? '';
+  const [batch] = await readdir(path.join(place.inbox, 'processing'));
   expect(await readdir(path.join(place.folder, 'elsewhere'))).toEqual([]);
   await rename(place.answers, path.join(place.folder, 'link'));
   await mkdir(path.join(place.folder, 'next'));
