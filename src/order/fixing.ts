@@ -103,7 +103,7 @@ export function placeText({ line, pointer = '' }: Place): string {
 }
 
 /** Where corrected files belong, where no inbox is configured. */
-const INTO_NO_INBOX =
+export const INTO_NO_INBOX =
   'into an inbox (none is configured. For your operator: add a source of type inbox, or correct the orders in the dashboard)';
 
 /** Whether files can be dropped at all: a configuration may have exports only. */

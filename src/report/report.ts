@@ -70,7 +70,7 @@ export function isCancelled({
 
 /** What ends an unreadable version of an export: nobody can drop it. */
 export const EXPORT_REMEDY =
-  'Correct it in the program that writes it: po-sync reads its next complete version.';
+  'Correct it in the program that writes it: po-sync reads its next complete version, and this one again with another mapping.';
 
 /** Addresses at which a server listens, and to which no browser can go. */
 const ANY = ['0.0.0.0', '[::]', '[::ffff:0:0]'];

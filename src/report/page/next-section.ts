@@ -1,3 +1,4 @@
+import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
@@ -22,7 +23,7 @@ function stepsFor(report: Report, { open, groups }: Story, links: PageLinks): Ht
   return [
     ...(isForClerk
       ? [
-          html`<b>Correct what is still listed in <a href="../open/open.html">open.html</a></b>, in a copy of the workbook beside it, in the dashboard, or in your own file, and drop that into the inbox.`,
+          html`<b>Correct what is still listed in <a href="../open/open.html">open.html</a></b>, in a copy of the workbook beside it, in the dashboard, or in your own file, and drop that ${links.inbox === undefined ? INTO_NO_INBOX : 'into the inbox'}.`,
         ]
       : []),
     ...(isForOperator

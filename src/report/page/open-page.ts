@@ -1,4 +1,5 @@
 import { count, counted, orders, outcomeWord } from '../../core/format.ts';
+import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { DECLARE } from '../../setup/print.ts';
 import { framed } from './frame.ts';
@@ -81,11 +82,11 @@ function steps({ total, inbox }: OpenFacts, book: BookFacts): Html | undefined {
     book.orders < total
       ? html`<p><code>fix.xlsx</code> has ${count(book.orders)} of ${orders(total)}: the others are in files that are still in progress, or follow when these are settled.</p>`
       : undefined;
-  const where = inbox === undefined ? 'an inbox' : html`<code>${inbox}</code>`;
+  const where = inbox === undefined ? INTO_NO_INBOX : html`into <code>${inbox}</code>`;
   return html`<section aria-labelledby="next"><h2 id="next">What to do</h2>
 <ol class="next">
 <li>Copy <a href="fix.xlsx">fix.xlsx</a>, and correct the marked cells in the copy. <code>discard</code> in the column <code>_do</code> discards an order, <code>send</code> repeats a refused one or confirms one as it is.</li>
-<li>Drop the copy into ${where}. Your own corrected file does the same, and so does the form in the dashboard.</li>
+<li>Drop the copy ${where}. Your own corrected file does the same, and so does the form in the dashboard.</li>
 </ol>${locked}${some}</section>`;
 }
 

@@ -1,6 +1,7 @@
 import { count, orders, size } from '../../core/format.ts';
 import { formatText } from '../../order/batch.ts';
-import { countSettled } from '../../order/outcome.ts';
+import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
+import { cancelledWord, countSettled } from '../../order/outcome.ts';
 import { type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story } from '../story.ts';
@@ -122,21 +123,24 @@ function verdictOf(report: Report, story: Story): Verdict {
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead };
   if (report.state === 'cancelled')
-    return { mood: 'neutral', verdict: 'This file was cancelled', lead };
+    return { mood: 'neutral', verdict: `This file was ${cancelledWord(report.counts)}`, lead };
   if (accepted === total) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead };
   }
   const before = shownBeforeTexts(story.shownBefore).join(' ');
+  if (story.shownBefore.waiting > 0)
+    return { mood: 'neutral', verdict: 'Nothing new in this file needed you', lead: before };
   return { mood: 'well', verdict: 'Nothing in this file needed you', lead: before };
 }
 
 /** Nobody who cancelled a wrong file should think that all of it was withdrawn. */
-function withdrawnText({ counts: { accepted, cancelled } }: Report): string {
+function withdrawnText({ counts: { accepted, cancelled }, isExport }: Report): string {
   const was = (number: number) => (number === 1 ? 'was' : 'were');
   const withdrawn = `${orders(cancelled)} ${was(cancelled)} withdrawn.`;
   const sent = `${orders(accepted)} ${was(accepted)} accepted before, which the order API cannot take back: if ${accepted === 1 ? 'it is' : 'they are'} wrong, inform the supplier.`;
-  return [...(cancelled > 0 ? [withdrawn] : []), ...(accepted > 0 ? [sent] : [])].join(' ');
+  const again = isExport ? ` ${CANCELLED_IN_EXPORT}` : '';
+  return [...(cancelled > 0 ? [withdrawn + again] : []), ...(accepted > 0 ? [sent] : [])].join(' ');
 }
 
 /** `total`: without the rows that have no number, which are not counted as orders: several may belong to one. */

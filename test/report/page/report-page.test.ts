@@ -52,7 +52,13 @@ describe('the first line says how the batch is', () => {
     ['duplicates only', [done(order(2), 'duplicate')], {}, 'Nothing in this file needed you'],
     ['no orders', [], {}, 'This file has no orders'],
     ['unreadable', [], { state: 'unreadable', format: null }, 'This file could not be read'],
-    ['cancelled', [done(order(2))], { state: 'cancelled' }, 'This file was cancelled'],
+    ['cancelled', [done(order(2), 'cancelled')], { state: 'cancelled' }, 'This file was cancelled'],
+    [
+      'cancelled when all was accepted',
+      [done(order(2))],
+      { state: 'cancelled' },
+      'This file was cancelled too late',
+    ],
   ];
   it.each(cases)('%s', (_, orders, more, verdict) => {
     expect(pageOf(orders, more)).toContain(`<h1>${verdict}</h1>`);
