@@ -346,6 +346,7 @@ describe('the search for an order in its file', () => {
       sources: [],
       mappings: {},
       reports: { path: place.reports },
+      environments: {},
     };
     const deps = { config: config as never, batches: { find: async () => undefined } };
     const { signal, looks } = abortingAt(3);
