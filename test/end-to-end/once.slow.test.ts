@@ -297,24 +297,33 @@ it('says on standard error while a person has paused delivery who, why, since wh
   expect([...place.stored().values()]).toEqual([1]);
 });
 
-it('a file that a killed run claimed, and that the ledger does not know, waits for a person', async () => {
+it('a file that a killed run claimed is finished; one claimed before the ledger began waits for a person', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
-  // Later than the ledger, whose names have no fractions of a second: a file in progress before it waits for a person.
-  const claimed = new Date(Date.now() + 2_000).toISOString().replace(/[-:]|\.\d{3}/g, '');
-  const batch = `${claimed}-inbox-claimed-0badcafe`;
-  const claim = path.join(place.folder, 'inbox', 'processing', batch);
-  await mkdir(claim, { recursive: true });
-  await writeFile(
-    path.join(claim, 'claimed.csv'),
-    'purchaseOrderNumber,orderState,articleCode,quantity\nGOOD-1,NEW,A,1\n',
-  );
+  // The time in a name has no fractions of a second: two seconds are later than the ledger for certain.
+  const now = new Date(Date.now() + 2_000).toISOString().replace(/[-:]|\.\d{3}/g, '');
+  const claim = async (time: string, order: string): Promise<string> => {
+    const batch = `${time}-inbox-claimed-0badcafe`;
+    const folder = path.join(place.folder, 'inbox', 'processing', batch);
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      path.join(folder, 'claimed.csv'),
+      `purchaseOrderNumber,orderState,articleCode,quantity\n${order},NEW,A,1\n`,
+    );
+    return batch;
+  };
   // Another ledger may have sent it.
+  const before = await claim('20260101T080000Z', 'OLD-1');
+  const after = await claim(now, 'GOOD-1');
   expect((await place.run(['start', '--once'])).code).toBe(2);
-  expect((await place.run(['batches', 'release', batch, '--yes'])).code).toBe(0);
+  const accepted = { state: 'finished', counts: { accepted: 1 } };
+  expect(await place.reportsNow()).toMatchObject([{ batch: after, ...accepted }]);
+  expect([...place.stored().keys()]).toEqual(['GOOD-1']);
+  expect((await place.run(['batches', 'release', before, '--yes'])).code).toBe(0);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   expect(await place.reportsNow()).toMatchObject([
-    { batch, state: 'finished', counts: { accepted: 1 } },
+    { batch: before, ...accepted },
+    { batch: after, ...accepted },
   ]);
 });
 
