@@ -347,8 +347,12 @@ async function noneOf(
   context: OperationContext,
 ): Promise<string> {
   if (found.size === 0) return await noneText(filter, context);
+  const { keyOf } = context.store.keys;
+  const keys = new Set([...found].map(keyOf));
   const others =
-    filter.limit === undefined ? [...(filter.orders ?? [])].filter((one) => !found.has(one)) : [];
+    filter.limit === undefined
+      ? [...(filter.orders ?? [])].filter((one) => !keys.has(keyOf(one)))
+      : [];
   return (await unmatchedTexts(others, context)).join('\n');
 }
 

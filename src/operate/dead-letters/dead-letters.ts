@@ -5,6 +5,7 @@ import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Closings, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { idsOf } from '../../order/letter-id.ts';
+import type { KeyOf } from '../../order/number-key.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
@@ -31,7 +32,7 @@ export type DeadLetterFilter = {
   signature?: string;
   /** The last answer came at or after this time, milliseconds since 1970. */
   since?: number;
-  /** Those with one of these numbers. */
+  /** Those with one of these numbers, in any spelling. */
   orders?: ReadonlySet<string>;
   /** Those with one of these ids. */
   ids?: ReadonlySet<string>;
@@ -80,6 +81,7 @@ async function* matching(
   read: ReadList,
 ): AsyncGenerator<FoundDeadLetter> {
   const { batches, config } = context;
+  const isWanted = matcherOf(filter, context.store.keys.keyOf);
   const reports = config.reports.path;
   // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
   const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
@@ -96,9 +98,10 @@ async function* matching(
     const closings = closingsOf(await batches.closings(name));
     // Time and signature are those of the last answer, which the ledger may know better.
     const { since: _, signature: __, ...rest } = filter;
-    const inReport = deadLettersIn(read(join(reports, name)), report, closings, rest);
+    const isInReport = matcherOf(rest, context.store.keys.keyOf);
+    const inReport = deadLettersIn(read(join(reports, name)), report, closings, isInReport);
     for await (const page of pages(inReport, PAGE)) {
-      yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
+      yield* (await withLedgerState(page, context)).filter(isWanted);
     }
   }
   const inProgress = [...underWay.values()];
@@ -110,7 +113,7 @@ async function* matching(
     closedInProgress(context, closed),
   ])
     for await (const page of pages(found, PAGE))
-      yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
+      yield* (await withLedgerState(page, context)).filter(isWanted);
 }
 
 /**
@@ -275,12 +278,12 @@ async function* deadLettersIn(
   list: AsyncIterable<DeadLetter>,
   { batch, source, file }: Report,
   closings: Closings,
-  filter: DeadLetterFilter,
+  isWanted: (found: FoundDeadLetter) => boolean,
 ): AsyncGenerator<FoundDeadLetter> {
   try {
     for await (const deadLetter of list) {
       const found = { ...withClosing(deadLetter, closings), batch, source, file };
-      if (matches(found, filter)) yield found;
+      if (isWanted(found)) yield found;
     }
   } catch (error) {
     // The report expired while it was read.
@@ -288,13 +291,19 @@ async function* deadLettersIn(
   }
 }
 
+/** Whether a dead letter matches; its number may have another spelling than the one that is wanted. */
+function matcherOf(filter: DeadLetterFilter, keyOf: KeyOf): (found: FoundDeadLetter) => boolean {
+  const keys = filter.orders && new Set([...filter.orders].map(keyOf));
+  return (found) =>
+    matches(found, filter) && (keys === undefined || keys.has(keyOf(found.purchaseOrderNumber)));
+}
+
 function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
-  const { batch, kind, signature, since, orders, ids, all } = filter;
+  const { batch, kind, signature, since, ids, all } = filter;
   if (!all && deadLetter.closed !== undefined) return false;
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
-  if (ids !== undefined && !idsOf(deadLetter).some((one) => ids.has(one))) return false;
-  return orders === undefined || orders.has(deadLetter.purchaseOrderNumber);
+  return ids === undefined || idsOf(deadLetter).some((one) => ids.has(one));
 }
