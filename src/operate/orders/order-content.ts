@@ -175,7 +175,10 @@ export async function unreadOrder(
   number: string,
   { batches, search }: Deps,
 ): Promise<PoSyncError | undefined> {
-  const waiting = (await batches.underWay()).filter(({ waitsAfter }) => waitsAfter !== undefined);
+  // The reader of a held file may have ended before it wrote how far it read.
+  const waiting = (await batches.underWay()).filter(
+    ({ waitsAfter, held, state }) => waitsAfter !== undefined || (held && state === 'reading'),
+  );
   for (const batch of waiting.slice(0, MOST_FILES)) {
     const { batch: name, name: file, kind, path, source } = batch;
     const found = await search(wantedIn(batch, { kind, path, source }, { number }));
