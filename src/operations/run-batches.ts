@@ -58,15 +58,15 @@ export const release: Act<ReleaseInput, ReleasePlan> = {
       on: held.batch,
       question: `${held.batch} waits: ${withoutStop(fileWaitText(held.held))}. Release it?`,
       would: `${what}, would be released: they would be sent.`,
+      left: await refusedText(held, context),
       json: { batch: held.batch, released: false, waits },
       held,
       withoutRows,
     };
   },
   async run({ held, withoutRows, json }, context) {
-    const again = await refusedText(held, context);
     const released = await releaseBatch(held, context, { withoutRows });
-    return { text: `Batch ${held.batch} is released.`, steps: again, json: { ...json, released } };
+    return { text: `Batch ${held.batch} is released.`, json: { ...json, released } };
   },
 };
 
