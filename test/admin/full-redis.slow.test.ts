@@ -11,7 +11,6 @@ const PAGES = [
   '/',
   '/batches',
   '/dead-letters',
-  '/corrections',
   '/upload',
   '/sources',
   '/environment',
