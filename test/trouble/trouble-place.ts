@@ -178,7 +178,7 @@ export async function openTroublePlace(
 
 async function noneRunning(reports: string): Promise<boolean> {
   const names = await readdir(reports).catch((): string[] => []);
-  const batches = names.filter((name) => name !== 'open');
+  const batches = names.filter((name) => name !== 'open' && !name.startsWith('.'));
   const written = await Promise.all(
     batches.map((name) =>
       access(path.join(reports, name, 'report.json')).then(
