@@ -89,7 +89,7 @@ const ACTS: readonly (readonly [name: string, given: Json])[] = [
 
 /** What differs between two answers a moment apart, or given to two people. */
 const CHANGING = ['now', 'token', 'young', 'reason', 'before', 'resumed'];
-/** Each dry run keeps a plan separately. */
+/** Each dry run keeps its plan under another id. */
 const steady = (document: Json): Json => ({
   ...Object.fromEntries(Object.entries(document).filter(([key]) => !CHANGING.includes(key))),
   ...('dryRun' in document && 'id' in document && { id: typeof document['id'] }),
