@@ -7,7 +7,7 @@ const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 export const sheet = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
 
 /** The report of a file, by the file's name. */
-export const reportNamed = async (place: Workplace, file: string) =>
+const reportNamed = async (place: Workplace, file: string) =>
   (await place.reportsNow()).find((one) => one.file === file);
 
 /** The report of a file when it is finished. */
