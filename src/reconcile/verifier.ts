@@ -195,15 +195,15 @@ async function readWitness({ ledger, store, policy }: VerifierDeps): Promise<Wit
 
 /** It changes as it is sent and looked up; one whose file a person holds does not. */
 function isTried(entry: Entry, now: number, { backoff, settle }: Policy): boolean {
-  const isInProgress = isSendable(entry) || entry.state === 'sending' || saidOf(entry) === 'failed';
+  const isInProgress = isSendable(entry) || entry.state === 'sending' || entry.state === 'unknown';
   return isInProgress && now < entry.version + backoff(entry.used) + PATIENCE * settle;
 }
 
-/** What the API said of the last attempt of an order in doubt, whose answer shows no outcome. */
-function saidOf({ answer }: Entry): 'created' | 'failed' | 'nothing' {
+/** Whether an order in doubt may be sent, with no other one, although the list may hide it: the API did not say that it has it. */
+function maySendAlone({ answer, attempt }: Entry, { attempts }: Policy): boolean {
   const { httpStatus } = answer ?? {};
-  if (httpStatus === undefined) return 'nothing';
-  return httpStatus < 300 ? 'created' : 'failed';
+  // Each attempt without any answer may have created it.
+  return httpStatus === undefined ? attempt < attempts : httpStatus >= 300;
 }
 
 /** What a list says about an order, what follows, and whether the order is sent to show how far the list reaches. */
@@ -224,7 +224,7 @@ async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promi
   const reach = proof.rules.mode === 'prove' ? reachOf(reading, { firstAt, sentAt }) : 'beyond';
   const unproved = { ...by(reach === 'beyond'), isWitness: false };
   if (reach !== 'unknown' || unproved.event.kind !== 'inconclusive') return unproved;
-  if (!isNext(entry, reading)) return unproved;
+  if (!isNext(entry, reading, policy)) return unproved;
 
   const alone = by(true);
   const isSentAgain = alone.step.kind === 'move' && alone.step.entry.state === 'retry';
@@ -241,16 +241,12 @@ async function isStopped(
   return stopped.some((since) => since !== null);
 }
 
-/**
- * It may be sent to show how far the list reaches, where the API did not say that it has it: once, when the list has shown the
- * last one that was; and again as often as the API says that it failed.
- */
-function isNext(entry: Entry, { witness, listed }: Reading): boolean {
+/** It may be sent to show how far the list reaches: when the list has shown the last one that was, or again. */
+function isNext(entry: Entry, { witness, listed }: Reading, policy: Policy): boolean {
   const { number, canary, isOpen, isNeeded } = witness;
-  const said = saidOf(entry);
-  if (!isNeeded || said === 'created') return false;
+  if (!isNeeded || !maySendAlone(entry, policy)) return false;
   return isOpen
-    ? number === entry.order.purchaseOrderNumber && said === 'failed'
+    ? number === entry.order.purchaseOrderNumber
     : canary.every((one) => listed.has(one.number));
 }
 

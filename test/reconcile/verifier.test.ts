@@ -369,13 +369,23 @@ describe('of orders in doubt that nothing was created after', () => {
     for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
   });
 
-  it.each([
-    ['is lost', LOST],
-    ['says that it was created', { ...LOST, httpStatus: 201 }],
-  ])('that one is not sent once more when its answer %s', async (_, said) => {
+  it('that one is sent until it had all its attempts while its answers are lost, also while nothing else is accepted', async () => {
     await using opened = await openDoubts();
     const { sentAgain, read, answer, stateOf } = opened;
-    await answer({ kind: 'unknown', answer: said });
+    for (let attempt = 1; attempt <= policy.attempts; attempt += 1) {
+      expect(await sentAgain()).toEqual(['A']);
+      await answer({ kind: 'unknown', answer: LOST, free: true });
+      for (const _ of [1, 2, 3]) await read();
+    }
+    expect(await sentAgain()).toEqual([]);
+    for (let lists = 0; lists < 25; lists += 1) await read();
+    for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
+  });
+
+  it('that one is not sent once more when its answer says that it was created', async () => {
+    await using opened = await openDoubts();
+    const { sentAgain, read, answer, stateOf } = opened;
+    await answer({ kind: 'unknown', answer: { ...LOST, httpStatus: 201 } });
     for (let lists = 0; lists < 25; lists += 1) await read();
     expect(await sentAgain()).toEqual([]);
     for (const number of ['A', 'B', 'C']) expect(await stateOf(number)).toBe('inDoubt');
