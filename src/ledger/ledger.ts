@@ -73,7 +73,9 @@ export function createLedger(deps: LedgerDeps) {
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const isDone = await commit({ ...change, ...more, ...actionOn(entry, operatorAction) });
+    const passesTurn = change.passesTurn || operatorAction?.what === 'confirmed';
+    const action = actionOn(entry, operatorAction);
+    const isDone = await commit({ ...change, ...more, ...action, passesTurn });
     if (isDone && change.outcome !== undefined)
       onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
@@ -209,7 +211,7 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
     ordinal,
     wasInDoubt: entry.state === 'unknown',
     sentBy: entry.sentBy,
-    isAbsent: isAbsentAfter(step),
+    passesTurn: isAbsentAfter(step),
   };
   switch (step.kind) {
     case 'ignore':

@@ -8,7 +8,7 @@ import type { Verdict } from '../../src/ledger/state-machine/step.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createListProof, keepShown } from '../../src/reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
-import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { confirm, entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
 const { settle } = policy;
@@ -83,6 +83,7 @@ async function openProof(shown: string[]) {
   return {
     rig,
     proof,
+    ledger,
     mayBegin,
     answer,
     hold,
@@ -141,6 +142,24 @@ it.each<[string, Verdict]>([
     expect(await mayBegin('N-3')).toBe(false);
   },
 );
+
+it('an order of which only a person says that the API has it passes its turn on, and the list must show the next one', async () => {
+  await using opened = await openProof(['A']);
+  const { rig, ledger, mayBegin, answer, hold, tickAfter } = opened;
+  expect(await mayBegin('N-1')).toBe(true);
+  for (const number of ['N-2', 'N-3']) expect(await mayBegin(number)).toBe(false);
+  await answer('N-1', { kind: 'unknown', answer: ANSWER });
+  await tickAfter(2 * settle);
+  expect(await hold()).toMatchObject({ code: 'list-incomplete' });
+  await confirm(ledger, 'N-1');
+  expect(await mayBegin('N-2')).toBe(true);
+  expect(await mayBegin('N-3')).toBe(false);
+  await answer('N-2', { kind: 'accepted' });
+  rig.shown = ['A', 'N-2'];
+  await tickAfter(settle);
+  expect(await hold()).toEqual({});
+  expect(await mayBegin('N-3')).toBe(true);
+});
 
 it('an order in doubt keeps its turn until the list shows it, and has grown, and lacks nothing that it showed', async () => {
   await using opened = await openProof(['A', 'B']);

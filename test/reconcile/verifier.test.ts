@@ -10,7 +10,7 @@ import { listState } from '../../src/reconcile/list-pace.ts';
 import type { ListMode } from '../../src/reconcile/list-proof.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { entryOf, orderOf, policy } from '../support/entry.ts';
+import { confirm, entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
 const { settle } = policy;
@@ -395,6 +395,14 @@ describe('of orders in doubt that nothing was created after', () => {
     await using opened = await openDoubts();
     const { sentAgain, read, answer } = opened;
     await answer({ kind: 'refused', answer: LOST });
+    await read();
+    expect(await sentAgain()).toEqual(['B']);
+  });
+
+  it('the next one is sent when only a person says that the API has it', async () => {
+    await using opened = await openDoubts();
+    const { ledger, sentAgain, read } = opened;
+    await confirm(ledger, 'A');
     await read();
     expect(await sentAgain()).toEqual(['B']);
   });

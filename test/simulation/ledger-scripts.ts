@@ -61,7 +61,9 @@ export const commit: Port = (store, keys, args) => {
     const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
     const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] =
       fields.slice(12);
-    const isRefused = fields[18] === '1' && !mayBeAdmitted(store, prefix, batch, ordinal);
+    const isApart = key !== `=${number}` && store.hget(`${prefix}:apart`, number) !== null;
+    const isRefused =
+      fields[18] === '1' && (isApart || !mayBeAdmitted(store, prefix, batch, ordinal));
     const may =
       epoch === ''
         ? 1
@@ -129,6 +131,8 @@ function openTurn(store: Store, keys: { listProof: string; breaker: string }, re
   }
 
   function passOn(number: string): void {
+    if (store.hget(keys.listProof, 'witness')?.split(' ')[1] === number)
+      store.hdel(keys.listProof, 'witness');
     if (turn !== number) return;
     turn = undefined;
     store.hdel(keys.listProof, 'turn', 'reads', 'nextAt');

@@ -101,8 +101,8 @@ const fields = fc.tuple(
   maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
   fc.constantFrom('', '1'),
   fc.constantFrom('', '', '1'),
-  fc.constantFrom('', '', '', '=', '=5 PO-1'),
-  fc.constantFrom('', '5 PO-1'),
+  fc.constantFrom('', '', '', '=', '=5 Ä'),
+  fc.constantFrom('', '5 Ä'),
 );
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
@@ -436,6 +436,7 @@ async function begin(redis: Redis, store: Store): Promise<void> {
     // The clock was set back since it was read last.
     // The list is to be proved complete.
     [KEYS.listProof, { proof: 'due', before: '3' }],
+    [KEYS.numbersApart, { ä: '1000' }],
     [KEYS.identity, { epoch: 'L1', sequence: '2', last: String(Date.now() + 1_000_000) }],
   ];
   for (const [key, fields] of hashes) {

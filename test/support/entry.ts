@@ -1,4 +1,6 @@
 import type { Entry } from '../../src/ledger/entry.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
 import type { Policy } from '../../src/ledger/state-machine/step.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { Order } from '../../src/order/order.ts';
@@ -39,3 +41,12 @@ export const policy: Policy = {
   onDoubt: 'verify',
   backoff: (used) => used * 1000,
 };
+
+/** A person says that the API has an order. */
+export async function confirm(ledger: Ledger, number: string): Promise<void> {
+  const [known] = await ledger.lookup([number]);
+  if (known?.kind !== 'open') throw new Error('the order is not open');
+  const at = known.entry.version;
+  const step = next(known.entry, { kind: 'confirm', at }, policy);
+  await ledger.take(known.entry, step, { at, who: 'a person', what: 'confirmed' });
+}
