@@ -82,7 +82,11 @@ export async function openAdmin({
   const api = resources.use(
     createApiContext(
       { ...context, ledger, batches, queue, breaker },
-      { ...parts, takesFiles: input.self.role !== 'delivery' },
+      {
+        ...parts,
+        takesFiles: input.self.role !== 'delivery',
+        examine: () => examinedHere(input, context),
+      },
     ),
   );
   const folders = {
@@ -112,6 +116,12 @@ export async function openAdmin({
   );
   const kept = resources.move();
   return { port: admin.port, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+async function examinedHere({ notices, config }: DaemonInput, { stopping }: Context) {
+  const { examined } = await import('../operate/doctor/examine.ts');
+  const { env = {} } = notices ?? {};
+  return examined(config, { env, signal: stopping, confirm: config.environment });
 }
 
 /** Names the process of po-sync that has the port, if one has it. */

@@ -324,6 +324,11 @@ function operationContext(context: OperatorContext, { env }: Pick<Shell, 'env'>)
       await using list = await openApiList(context, env);
       return await list.read(onOrder);
     },
+    examine: async () =>
+      (await import('../operate/doctor/examine.ts')).examined(context.config, {
+        env,
+        signal: context.stopping,
+      }),
     search: createFileSearch((wanted, signal) => findInFile(wanted, context, signal)),
   };
 }

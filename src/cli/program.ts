@@ -9,10 +9,7 @@ import {
   type CommandDefinition,
   helpEnd,
 } from './commands/definitions/command-definition.ts';
-import {
-  DAEMON_COMMANDS,
-  ENVIRONMENT_COMMANDS,
-} from './commands/definitions/environment-commands.ts';
+import { DAEMON_COMMANDS } from './commands/definitions/environment-commands.ts';
 import { OPERATION_COMMANDS } from './commands/definitions/operation-commands.ts';
 import { type Shell, withHints } from './shell.ts';
 import { errorText, printJson } from './terminal/print.ts';
@@ -30,11 +27,7 @@ const GROUP_EXAMPLES: Record<keyof typeof GROUPS, string[]> = {
 };
 
 /** Every command but `completion`. */
-export const COMMANDS: readonly CommandDefinition[] = [
-  ...DAEMON_COMMANDS,
-  ...ENVIRONMENT_COMMANDS,
-  ...OPERATION_COMMANDS,
-];
+export const COMMANDS: readonly CommandDefinition[] = [...DAEMON_COMMANDS, ...OPERATION_COMMANDS];
 
 /** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */
 export async function runProgram(given: Shell): Promise<number> {

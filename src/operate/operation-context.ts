@@ -1,6 +1,7 @@
 import type { Look } from '../reconcile/list-proof.ts';
 import type { ListCheck } from './delivery/api-list.ts';
 import type { Status } from './delivery/read-status.ts';
+import type { Finding } from './doctor/finding.ts';
 import type { OperatorContext } from './operator-context.ts';
 import type { SearchFile } from './orders/file-search.ts';
 
@@ -12,6 +13,8 @@ export type OperationContext = OperatorContext & {
   checkList(numbers: ReadonlySet<string>): Promise<ListCheck>;
   /** Reads the API's list. */
   readList: Look;
+  /** Checks what the process itself needs. */
+  examine(): Promise<Finding[]>;
   /** Shows a person at a command line what it waits for. */
   say?: (text: string) => void;
   /** Looks for an order in a file. */

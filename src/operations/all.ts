@@ -1,6 +1,6 @@
 import { CANCEL_BATCH, LIST_BATCHES, RELEASE_BATCH, SHOW_BATCH } from './batches.ts';
 import { DISCARD, LIST_DEAD_LETTERS, RESOLVE, RETRY, SHOW_DEAD_LETTER } from './dead-letters.ts';
-import { EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from './environment.ts';
+import { DASHBOARD, DOCTOR, EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from './environment.ts';
 import type { Operation } from './operation.ts';
 
 /** Everything that people and programs can do with an environment. */
@@ -19,6 +19,8 @@ export const OPERATIONS: readonly Operation[] = [
   RECONCILE,
   PAUSE,
   RESUME,
+  DOCTOR,
+  DASHBOARD,
 ];
 
 /** `GET /api/v1/batches/list` */

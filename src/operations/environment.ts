@@ -36,6 +36,37 @@ export const EXPLAIN = reading({
   load: async () => (await import('./run-environment.ts')).explained,
 });
 
+export const DOCTOR = reading({
+  name: 'doctor',
+  summary:
+    'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
+  input: z.strictObject({}),
+  output: schemas.findings,
+  role: 'read',
+  isLasting: true,
+  examples: ['po-sync doctor', 'po-sync doctor --environment uat --json'],
+  exits: [
+    ['0', 'no failures; there may be warnings'],
+    ['1', 'at least one check failed'],
+  ],
+  load: async () => (await import('./run-environment.ts')).examined,
+});
+
+export const DASHBOARD = acting({
+  name: 'dashboard',
+  summary: 'Print a link that opens the dashboard once, as the user who runs the command.',
+  input: z.strictObject({ signOutAll: flag('instead, end every session of the dashboard') }),
+  output: schemas.link,
+  role: 'operate',
+  isHarmless: () => true,
+  examples: ['po-sync dashboard', 'po-sync dashboard --sign-out-all'],
+  exits: [
+    ['0', 'printed, or signed out'],
+    ['1', 'no daemon serves the dashboard, or Redis is not reachable'],
+  ],
+  load: async () => (await import('./run-environment.ts')).dashboard,
+});
+
 const COULD_NOT = ['1', 'the configuration is wrong, or Redis is not reachable'] as const;
 
 export const PAUSE = acting({

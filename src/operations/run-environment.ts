@@ -1,4 +1,5 @@
 import { iso } from '../core/format.ts';
+import { createLink, endSessions } from '../operate/dashboard-link.ts';
 import {
   byWhom,
   delivers,
@@ -9,6 +10,7 @@ import {
   resumedText,
 } from '../operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../operate/delivery/read-status.ts';
+import type { Finding } from '../operate/doctor/finding.ts';
 import { livingDaemons } from '../operate/heartbeat.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../operate/orders/explain-order.ts';
@@ -47,6 +49,16 @@ async function readListed(order: string, { checkList }: OperationContext): Promi
   return { listed: listed.has(order), ...(items && { items }) };
 }
 
+/** What `doctor` found. */
+export function findingsJson(findings: readonly Finding[]) {
+  return { ok: findings.every(({ state }) => state !== 'fail'), findings };
+}
+
+export const examined: Work<object, Finding[]> = {
+  run: (_, { examine }) => examine(),
+  json: findingsJson,
+};
+
 /** Nothing is asked before. */
 const whole = ({ config: { environment } }: OperationContext): Plan => ({
   on: environment,
@@ -84,5 +96,22 @@ export const resume: Act<object, Plan, ResumeEnd> = {
       resumed,
       isServed,
     };
+  },
+};
+
+/** A link to the dashboard, or the end of all sessions. The history of actions never has the link. */
+export const dashboard: Act<{ signOutAll: boolean }, Plan & { signOutAll: boolean }> = {
+  plan: async ({ signOutAll }, context) => ({ ...whole(context), signOutAll }),
+  async run({ signOutAll }, context) {
+    if (signOutAll) {
+      await endSessions(context.store);
+      return {
+        text: 'Every session of the dashboard ends within 10 s.',
+        json: { signedOut: true },
+      };
+    }
+    const json = await createLink(context);
+    const text = `The link works once, within 60 s, for ${json.who}.`;
+    return { text, steps: `\n${json.url}`, json };
   },
 };

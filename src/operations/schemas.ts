@@ -391,6 +391,23 @@ export const paused = strict({
   before: text.optional(),
 });
 
+export const findings = strict({
+  ok: z.boolean(),
+  findings: list(
+    strict({
+      check: text,
+      state: z.enum(['ok', 'warn', 'fail', 'skipped']),
+      message: text,
+      remedy: text.optional(),
+    }),
+  ),
+});
+
+export const link = z.union([
+  strict({ url: text, who: text, expiresInMs: whole }),
+  strict({ signedOut: isTrue }),
+]);
+
 /** `lifted`: a wait that the API asked for ended. `pauses`, `heldBatches`: what still keeps orders waiting. */
 export const resumed = strict({
   environment: text,

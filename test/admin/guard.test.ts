@@ -6,15 +6,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createGuard } from '../../src/admin/http/guard.ts';
 import { partsOf } from '../../src/admin/http/multipart.ts';
 import { type Route, readBody, type UploadBody } from '../../src/admin/http/route.ts';
-import {
-  COOKIE,
-  createDashboardCode,
-  createSessions,
-  endSessions,
-} from '../../src/admin/http/session.ts';
+import { COOKIE, createSessions } from '../../src/admin/http/session.ts';
 import { signInRoutes } from '../../src/admin/http/sign-in.ts';
 import { startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { createCode, endSessions } from '../../src/operate/dashboard-link.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -183,7 +179,7 @@ describe('without a token on loopback', () => {
 
   it('a one-time link makes its owner an operator, once', async () => {
     await using admin = await start();
-    const code = await createDashboardCode(open, 'anna');
+    const code = await createCode(open, 'anna');
     const cookie = await signIn(admin, { code });
     expect(JSON.parse((await admin.call('/api/v1/who', { headers: { cookie } })).body)).toEqual({
       role: 'operate',
@@ -196,7 +192,7 @@ describe('without a token on loopback', () => {
   });
 
   it('Redis keeps neither the code nor anything that opens a session', async () => {
-    const code = await createDashboardCode(open, 'anna');
+    const code = await createCode(open, 'anna');
     const names = await open.redis.keys('*');
     expect(names.join()).not.toContain(code);
   });
@@ -207,7 +203,7 @@ describe('the session cookie', () => {
     await using admin = await start();
     const { headers } = await admin.call(
       '/api/v1/session',
-      post(OWN, JSON.stringify({ code: await createDashboardCode(open, 'anna') })),
+      post(OWN, JSON.stringify({ code: await createCode(open, 'anna') })),
     );
     expect(String(headers['set-cookie'])).toMatch(
       /^__Host-po_sync=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Strict; Max-Age=43200$/,
@@ -275,14 +271,14 @@ describe('the key of the sessions', () => {
     });
     await using raced = await start({ redis: racing });
     expect(await roleOf(raced, forgedCookie())).toBe('read');
-    const code = await createDashboardCode(open, 'anna');
+    const code = await createCode(open, 'anna');
     const refused = await raced.call('/api/v1/session', post(OWN, JSON.stringify({ code })));
     expect([refused.status, refused.headers['set-cookie']]).toEqual([503, undefined]);
 
     await open.redis.set(open.keys.sessionKey, '');
     await using emptied = await start();
     expect(await roleOf(emptied, forgedCookie())).toBe('read');
-    const again = JSON.stringify({ code: await createDashboardCode(open, 'anna') });
+    const again = JSON.stringify({ code: await createCode(open, 'anna') });
     const opened = await emptied.call('/api/v1/session', post(OWN, again));
     expect(opened.headers['set-cookie']).toBeDefined();
     await endSessions(open);
@@ -379,7 +375,7 @@ describe('a request that changes something', () => {
     ['of an old browser, from another port', { origin: 'http://127.0.0.1:1' }],
   ])('%s is refused, although its session is right', async (_, headers) => {
     await using admin = await start();
-    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const cookie = await signIn(admin, { code: await createCode(open, 'anna') });
     const { status, body } = await admin.call(
       '/api/v1/act',
       post({ ...headers, cookie } as Record<string, string>),
@@ -393,7 +389,7 @@ describe('a request that changes something', () => {
 
   it('of an old browser passes from its own origin', async () => {
     await using admin = await start();
-    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const cookie = await signIn(admin, { code: await createCode(open, 'anna') });
     const headers = {
       cookie,
       host: `127.0.0.1:${admin.port}`,
@@ -599,7 +595,7 @@ describe('behind a proxy', () => {
     await using admin = await start({ publicUrl });
     const host = 'po-sync.example.com';
     expect((await admin.call('/page', { headers: { host } })).status).toBe(200);
-    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const cookie = await signIn(admin, { code: await createCode(open, 'anna') });
     expect(
       (await admin.call('/api/v1/act', post({ host, cookie, origin: publicUrl }))).status,
     ).toBe(200);
@@ -609,7 +605,7 @@ describe('behind a proxy', () => {
   it('its name is ours with its port, without it and with another, and only its origin may act', async () => {
     const withPort = `${publicUrl}:35240`;
     await using admin = await start({ publicUrl: withPort });
-    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    const cookie = await signIn(admin, { code: await createCode(open, 'anna') });
     for (const host of [
       'po-sync.example.com',
       'po-sync.example.com:35240',

@@ -54,6 +54,7 @@ afterAll(() => place[Symbol.asyncDispose]());
 /** Each operation that changes nothing, with its parameters; `{batch}` is the name of the batch. */
 const READS: readonly (readonly [name: string, given: Record<string, string>])[] = [
   ['status', {}],
+  ['doctor', {}],
   ['explain', { order: 'PO-1' }],
   ['explain', { order: 'PO-3', list: 'true' }],
   ['explain', { order: 'PO-404' }],
@@ -85,10 +86,11 @@ const ACTS: readonly (readonly [name: string, given: Json])[] = [
   ['reconcile', { withoutList: true }],
   ['pause', { reason: 'stock-taking' }],
   ['resume', {}],
+  ['dashboard', {}],
 ];
 
 /** What differs between two answers a moment apart, or given to two people. */
-const CHANGING = ['now', 'token', 'young', 'reason', 'before', 'resumed'];
+const CHANGING = ['now', 'token', 'young', 'reason', 'before', 'resumed', 'url', 'who'];
 /** Each dry run keeps its plan under another id. */
 const steady = (document: Json): Json => ({
   ...Object.fromEntries(Object.entries(document).filter(([key]) => !CHANGING.includes(key))),

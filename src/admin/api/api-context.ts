@@ -31,6 +31,7 @@ type Outside = {
   sources: { take(file: ClaimedFile): Promise<void> };
   /** False for a daemon that only delivers: it does not see the folders. */
   takesFiles: boolean;
+  examine: OperationContext['examine'];
 };
 
 /** What the routes of the control API share. */
@@ -85,6 +86,8 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     );
   }
 
+  // It asks the API too: readers share what was found.
+  const examined = remembered(base, outside.examine);
   const people = openPeople(base, outside);
   const search = createFileSearch(model.findOrder);
 
@@ -92,7 +95,8 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   function operationContext(principal: Principal | undefined): OperationContext {
     const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
     const { readList } = people;
-    return { ...operatorOf(principal), status: snapshot, checkList, readList, search };
+    const examine = examined.current;
+    return { ...operatorOf(principal), status: snapshot, checkList, readList, examine, search };
   }
 
   return {

@@ -1,14 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AdminTokens } from '../../config/secrets.ts';
+import { codeKey } from '../../operate/dashboard-link.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Principal } from './route.ts';
 
 /** The prefix makes browsers refuse the cookie from another host or without Secure, and hides it from subdomains. */
 export const COOKIE = '__Host-po_sync';
 
-/** Seconds that a session and a one-time code are valid. */
+/** Seconds that a session is valid. */
 const SESSION = 12 * 3_600;
-const CODE = 60;
 /** Bytes of the signing key. With an empty one, anybody could sign. */
 const KEY = 32;
 /** Milliseconds that the signing key is used before it is read again. */
@@ -83,7 +83,7 @@ export function createSessions({ redis, keys, time }: SessionStore, tokens: Admi
 
   /** The name of the person to whom a one-time code was printed; a second use finds nothing. */
   async function redeem(code: string): Promise<string | undefined> {
-    const name = keys.dashboardCode(digestOf(code));
+    const name = codeKey({ keys }, code);
     const [found] = (await redis.multi().get(name).del(name).exec()) ?? [];
     return typeof found?.[1] === 'string' ? found[1] : undefined;
   }
@@ -98,34 +98,12 @@ function cookie(value: string, seconds: number): string {
   return `${COOKIE}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
 }
 
-/** Stores a code that opens one session for `who` within 60 seconds, and returns it. Redis keeps only its digest. */
-export async function createDashboardCode(
-  { redis, keys }: Pick<SessionStore, 'redis' | 'keys'>,
-  who: string,
-) {
-  const code = randomBytes(24).toString('base64url');
-  await redis.set(keys.dashboardCode(digestOf(code)), who, 'EX', CODE);
-  return code;
-}
-
-/** Ends every session within ten seconds. */
-export async function endSessions({
-  redis,
-  keys,
-}: Pick<SessionStore, 'redis' | 'keys'>): Promise<void> {
-  await redis.del(keys.sessionKey);
-}
-
 function signature(secret: Buffer, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
 function isEqual(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
-}
-
-function digestOf(text: string): string {
-  return digest(text).toString('hex');
 }
 
 /** Digests have equal lengths, so comparing them takes the same time for every text. */

@@ -4,32 +4,6 @@ import {
   readDuration,
 } from './command-definition.ts';
 
-/** Commands about an environment. */
-export const ENVIRONMENT_COMMANDS: readonly CommandDefinition[] = [
-  {
-    name: 'dashboard',
-    summary: 'Print a link that opens the dashboard once, as the user who runs the command.',
-    options: [{ flags: '--sign-out-all', text: 'instead, end every session of the dashboard' }],
-    examples: ['po-sync dashboard', 'po-sync dashboard --sign-out-all'],
-    exits: [
-      ['0', 'printed, or signed out'],
-      ['1', 'no daemon serves the dashboard, or Redis is not reachable'],
-    ],
-    load: async () => (await import('../dashboard.ts')).dashboardCommand,
-  },
-  {
-    name: 'doctor',
-    summary:
-      'Check configuration, folders, Redis, token, API and clock, each problem with its remedy.',
-    examples: ['po-sync doctor', 'po-sync doctor --environment uat --json'],
-    exits: [
-      ['0', 'no failures; there may be warnings'],
-      ['1', 'at least one check failed'],
-    ],
-    load: async () => (await import('../doctor.ts')).doctorCommand,
-  },
-];
-
 const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--port <port>', text: 'port of the API (default: any free port)' },
   { flags: '--auth-port <port>', text: 'separate port for the token endpoint' },

@@ -11,7 +11,15 @@ import {
   RETRY,
   SHOW_DEAD_LETTER,
 } from '../../../operations/dead-letters.ts';
-import { EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from '../../../operations/environment.ts';
+import {
+  DASHBOARD,
+  DOCTOR,
+  EXPLAIN,
+  PAUSE,
+  RECONCILE,
+  RESUME,
+  STATUS,
+} from '../../../operations/environment.ts';
 import type { CommandDefinition } from './command-definition.ts';
 import { actCommandOf, commandOf } from './operation-command.ts';
 
@@ -41,5 +49,11 @@ export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
   actCommandOf(PAUSE, {
     refused: async () => (await import('../../../operate/delivery/pause-delivery.ts')).notStored,
   }),
+  actCommandOf(DASHBOARD),
+  // Also works without a configuration that can be used, and without Redis.
+  {
+    ...commandOf(DOCTOR, async () => ({ text: () => '' })),
+    load: async () => (await import('../doctor.ts')).doctorCommand,
+  },
   actCommandOf(RESUME, { view: async () => (await import('../resume-view.ts')).resumeView }),
 ];
