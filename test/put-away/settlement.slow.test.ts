@@ -357,6 +357,28 @@ describe('settlement', () => {
     expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
   });
 
+  it('an unreadable file whose daemon was killed after it moved to failed/ still waits for a person', async () => {
+    await using place = await openPlace();
+    const { batches, settlement } = place.daemon('first');
+    const { redis, keys, time } = place.store;
+    const inInbox = path.join(place.inbox, 'broken.csv');
+    await writeFile(inInbox, 'no orders');
+    const file = await claimFile(inInbox, inboxSource(place.inbox), new Date());
+    if (file === 'taken') throw new Error('nobody else is here');
+    const { batch } = await batches.begin(file, time.now());
+    const settle = async (code: 'unreadable-header' | 'file-missing') => {
+      const found = await batches.find(batch);
+      const error = new PoSyncError(code, '', { remedy: '' });
+      if (found) await settlement.settleUnreadable(found, error, '', fence);
+    };
+    // Ends the daemon between the move and what follows.
+    await redis.set(keys.unreadable, '');
+    await expect(settle('unreadable-header')).rejects.toThrow('WRONGTYPE');
+    await redis.del(keys.unreadable);
+    await settle('file-missing');
+    expect(await redis.hkeys(keys.unreadable)).toEqual([batch]);
+  });
+
   it('a file whose content was replaced after its orders were admitted still has their final counts', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
