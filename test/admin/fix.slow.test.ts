@@ -150,44 +150,6 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   expect(place.stored().size).toBe(1);
 });
 
-it('list, page and overview count no row without a number as an order', async () => {
-  const ids = await drop(
-    'sum.csv',
-    `${HEAD}\nPO-1001,NEW,A,1200\nPO-1002,NEW,A,x\nPO-1003,NEW,A,1\n,NEW,B,2\n`,
-  );
-  await drop('sum-again.csv', `${HEAD}\nPO-1001,NEW,A,1200\n`);
-  const shown = '4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>';
-  const isShown = async () => (await person.page('/batches?q=sum')).text.includes(shown);
-  await until('both files', isShown);
-  const { text } = await person.page('/batches?q=sum');
-  // One cell of the label's grid, so that it does not break.
-  const title = '<label><span>From (<span data-zone>UTC</span>)</span> ';
-  expect(text).toContain(`${title}<input name="from" type="date" value=""></label>`);
-  // The list, the page of the batch and the overview use the same words.
-  const items = (await person.call('GET', '/batches?q=sum')).body['items'] as {
-    batch: string;
-    file: string;
-  }[];
-  const own = (await person.page(`/batches/${items.find(({ file }) => file === 'sum.csv')?.batch}`))
-    .text;
-  expect(own).toContain(shown);
-  expect(own).toMatch(
-    /invalid<\/div>.*<div class="quiet">2 orders and 1 row without an order number<\/div>/s,
-  );
-  // The overview shows a state that is a moment old.
-  const open =
-    /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/;
-  const waits =
-    /(\d+ orders and )?\d+ rows? without an order number<\/div><\/td><td[^>]*><div>a person<\/div>/;
-  await until('the overview says so', async () => {
-    const overview = (await person.page('/')).text;
-    return open.test(overview) && waits.test(overview);
-  });
-  expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
-  for (const id of ids.values())
-    expect((await person.call('POST', '/dead-letters/discard', { id })).status).toBe(200);
-});
-
 it('an order that was given another number ends with that, and a discarded one shows it once', async () => {
   const ids = await drop('numbers.csv', `${HEAD}\nPO-41,NEW,A,none\nPO-42,NEW,A,none\n`);
   const rows = await rowsOf(ids.get('PO-41'));
@@ -295,32 +257,6 @@ it('a row that an order lacks is added in the form, and is sent with it', async 
   ).toContain('It can be sent.');
   expect((await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'send' })).status).toBe(303);
   await until('the order', () => place.stored().get('PO-51') === 1);
-});
-
-it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {
-  const wrong = (await drop('listed.csv', `${HEAD}\nPO-61,NEW,A,none\nPO-62,NEW,A,1\n`)).get(
-    'PO-61',
-  );
-  const list = await until('the list', async () => {
-    const { text } = await person.page('/dead-letters?q=PO-61');
-    return text.includes('>PO-61</a>') ? text : undefined;
-  });
-  expect(list).toContain('quantity is not a number');
-  expect(list).toContain('Only orders that need a person are searched here.');
-  expect((await person.page('/dead-letters')).text).not.toContain('are searched here');
-  await until('the order', () => place.stored().get('PO-62') === 1);
-  const conflict = (await drop('taken.csv', `${HEAD}\nPO-62,NEW,A,2\n`)).get('PO-62');
-  expect((await person.page(pathOf(wrong))).text).toContain('name="ok.0"');
-  const { text } = await person.page(pathOf(conflict));
-  expect([text.includes('name="v.0.3"'), text.includes('name="ok.0"')]).toEqual([true, false]);
-  // With its number it cannot be sent: what settles it comes first, and sending is not the main button.
-  expect(text).toMatch(
-    /Discard it<.*>Discard<.*Send it with another number<.*value="send">Send the correction/s,
-  );
-  const form = { 'v.0.0': 'PO-62', 'v.0.2': 'A', 'v.0.3': '2', do: 'check' };
-  expect(await (await person.submit(`${pathOf(conflict)}/fix`, form)).text()).toMatch(
-    /A × 1, accepted on <time datetime="20[\d-]+T\d\d:\d\d:\d\d\.000Z">[^<]*<\/time>, from/,
-  );
 });
 
 it('a file that is dropped again: its form shows what was sent of it, and another number is held', async () => {
@@ -575,26 +511,5 @@ it('a dead letter of an export is corrected with the mapping of the export, with
   await until(
     'the folder of handed-in files is empty',
     async () => (await readdir(path.join(other.folder, 'data', 'handed-in', 'erp'))).length === 0,
-  );
-});
-
-it('after a correction, the page of the order leads to the next one that needs a person', async () => {
-  const ids = await drop('next.csv', `${HEAD}\nPO-191,NEW,A,x\nPO-192,NEW,A,x\nSumme,NEW,,9\n`);
-  const first = pathOf(ids.get('PO-191'));
-  const { text } = await person.page(first);
-  expect(text).not.toContain('The next one');
-  expect(
-    (await person.submit(`${first}/fix`, { ...fieldsIn(text), 'v.0.3': '7', do: 'send' })).status,
-  ).toBe(303);
-  const next = `The next one that needs you: <a href="/dead-letters/${encodeURIComponent(ids.get('PO-192') ?? '')}">PO-192</a>`;
-  expect((await person.page(first)).text).toContain(next);
-  await until(
-    'the closing',
-    async () => (await person.call('GET', first)).body['closed'] !== undefined,
-  );
-  expect((await person.page(first)).text).toContain(next);
-  await person.submit('/dead-letters/discard', { id: ids.get('PO-192') ?? '' });
-  expect((await person.page(pathOf(ids.get('PO-192')))).text).toMatch(
-    /The next one that needs you: <a href="[^"]*">A row without an order number<\/a>/,
   );
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectRedis } from '../../src/redis/connect.ts';
 import { openFixPlace } from '../support/fix-as-text.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
@@ -222,43 +221,6 @@ it('the number of an order that waits in another file keeps the form, without Di
   await until('the order', () => place.stored().has('PO-11'));
 });
 
-it('a correction that came second shows neither the refused values as sent, nor a way to send or discard them', async () => {
-  const { id = '', batch = '' } =
-    (await drop('race.csv', sheet('PO-21,NEW,KB-O,4'))).get('PO-21') ?? {};
-  const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
-  // The first one was accepted by the page, and its file is not read yet.
-  const connection = await connectRedis(redis);
-  const [key = ''] = await connection.keys(`*:b:${batch}`);
-  const first = {
-    batch: '20260101T000000Z-orders-race.line-2.fix-00000000',
-    who: 'Anna (token)',
-    at: Date.now(),
-  };
-  await connection.hset(`${key}:corrected`, 'handed-in line 2 after ', JSON.stringify(first));
-  connection.disconnect();
-  const values = {
-    'v.0.0': 'PO-21',
-    'v.0.2': 'KB-0',
-    'v.0.3': '5',
-    revision: String(rows['revision']),
-  };
-  for (const act of ['send', 'check']) {
-    const page = await (await person.submit(`${pathOf(id)}/fix`, { ...values, do: act })).text();
-    expect(textOf(page)).toMatch(
-      /Not sent\. A correction by Anna \(token\) is being sent, as \S+\. Wait for its outcome/,
-    );
-    expect(page).toContain('>Read it again</a>');
-    expect(page).toMatch(/What you entered.*KB-0/s);
-    for (const wrong of [
-      'What was sent',
-      'What is being sent',
-      '>Send again unchanged<',
-      '>Discard<',
-    ])
-      expect(page).not.toContain(wrong);
-  }
-});
-
 it('the pages of an order that a fix file of another file sent under another number say so, and to discard it', async () => {
   const row = 'PO-21,NEW,A,7';
   const first = await drop('was-first.csv', sheet(row));
@@ -334,41 +296,4 @@ it('a row that a fix file in progress sent with another number is marked, and no
     'the end',
     async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed'],
   );
-});
-
-it('all orders that are in progress in another file are counted, also those after the first page', async () => {
-  const numbers = Array.from({ length: 60 }, (_, i) => `PG-${100 + i}`);
-  const letters = await drop(
-    'pages.csv',
-    sheet(...numbers.map((number) => `${number},NEW,A,none`)),
-  );
-  const { batch = '' } = letters.get('PG-100') ?? {};
-  await waiting(batch, 'pages.fix.xlsx', 'PG-159', (text) => text.replaceAll('none', '7'));
-  expect(textOf((await person.page(`/dead-letters?batch=${batch}`)).text)).toContain(
-    '60 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
-  );
-  expect((await person.call('GET', `/dead-letters?batch=${batch}`)).body).toMatchObject({
-    total: 60,
-    already: 60,
-  });
-  await place.run(['resume']);
-  await until('all', () => place.stored().has('PG-159'));
-});
-
-it('of more orders than are looked at, the list says how many are in progress in another file at least', async () => {
-  const numbers = Array.from({ length: 1001 }, (_, i) => `MANY-${1000 + i}`);
-  await place.drop('many.csv', sheet(...numbers.map((number) => `${number},NEW,A,none`)));
-  const report = await until('the report', async () =>
-    (await place.reportsNow()).find(({ file, finishedAt }) => file === 'many.csv' && finishedAt),
-  );
-  await waiting(report.batch, 'some.fix.xlsx', 'MANY-1001', (text) => {
-    return text.split('\n').slice(0, 3).join('\n').replaceAll('none', '7');
-  });
-  for (const filter of ['', '&already=true'])
-    expect(
-      textOf((await person.page(`/dead-letters?batch=${report.batch}${filter}`)).text),
-    ).toContain(
-      'At least 2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
-    );
-  await place.run(['resume']);
 });

@@ -190,41 +190,6 @@ it('orders that another file has are marked, listed alone, and discarded togethe
   });
 });
 
-it('the page of a plan counts rows without an order number apart, like the list', async () => {
-  await place.drop(
-    'rows.csv',
-    `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2', 'Summe,NEW,,999'].join('\n')}\n`,
-  );
-  await until('the dead letters', async () => {
-    const { body } = await person.call('GET', '/dead-letters?q=rows.csv');
-    return body['total'] === 3 && !JSON.stringify(body['items']).includes('~#');
-  });
-  const planned = await person.submit('/plans', {
-    action: 'discard',
-    q: 'rows.csv',
-    back: '/dead-letters',
-  });
-  const { text } = await person.page(planned.headers.get('location') ?? '');
-  const counted = '1 order and 2 rows without an order number';
-  expect((await person.page('/dead-letters?q=rows.csv')).text).toContain(
-    `<p>${counted} need a person.`,
-  );
-  expect(text).toContain(`<h1>Discard ${counted}</h1>`);
-  expect(text).toContain(`>Discard ${counted}</button>`);
-  expect(text).toContain('<th scope="col">orders and rows</th>');
-  expect(text).toContain('The next file with a row without an order number needs a person again.');
-  expect((await place.run(['dead-letters', 'discard', '--dry-run'])).out).toContain(
-    `and 2 rows without an order number`,
-  );
-  const batch = (await place.reportsNow()).find(({ file }) => file === 'rows.csv')?.batch ?? '';
-  const { text: total } = await person.page(
-    `/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`,
-  );
-  expect(total).toContain('<h1>A row without an order number</h1>');
-  expect(total).toContain('This row is not sent from this file');
-  expect(total).not.toMatch(/History of the order|order Summe|discarded order again/);
-});
-
 it.each([
   [{ action: 'frob' }, 'body-wrong'],
   [{ action: 'retry', frob: 'x' }, 'parameter-wrong'],

@@ -134,59 +134,6 @@ it('the page of an upload that was sent says how far it is, and loads again unti
   expect(end.text).toContain('box good">Finished: 2 accepted. <a ');
 });
 
-it('the page of a preview names invalid orders whose number is accepted already', async () => {
-  const upload = await person.upload(
-    'source=inbox&name=known.csv',
-    `${HEAD}\nPO-1,NEW,A,0\nPO-66,NEW,A,0\n`,
-  );
-  const { text } = await person.page(`/upload/${String(upload['id'])}`);
-  expect(text).toContain(
-    'Of the invalid orders, 1 is already sent or in progress: PO-1. This file does not change',
-  );
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
-});
-
-it('a preview lists the orders that would be sent, with their items, as text; of a large file the first 200', async () => {
-  const small = [HEAD, 'PO-1,NEW,A,1', 'PO-51,NEW,OLD<77,2000', 'PO-51,NEW,B,3', 'PO-52,NEW,C,x'];
-  const upload = await person.upload('name=list.csv', `${small.join('\n')}\n`);
-  const items = [
-    { articleCode: 'OLD<77', quantity: 2000 },
-    { articleCode: 'B', quantity: 3 },
-  ];
-  const order = { purchaseOrderNumber: 'PO-51', line: 3, items };
-  expect(upload['preview']).toMatchObject({ new: 1, toSend: [order] });
-  const { text } = await person.page(`/upload/${String(upload['id'])}`);
-  expect(text).toContain('<li>OLD&lt;77 × <b>2000</b></li><li>B × <b>3</b></li>');
-  expect(text).not.toContain('more order');
-  expect(text).toContain(
-    'If something is wrong, remove this file, correct it, and upload it again.',
-  );
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
-
-  const many = Array.from({ length: 150 }, (_, n) => `PO-150,NEW,A-${n},1`);
-  const others = Array.from({ length: 249 }, (_, n) => `PO-MANY-${n},NEW,A,1`);
-  const large = await person.upload('name=large.csv', `${[HEAD, ...many, ...others].join('\n')}\n`);
-  const { toSend } = large['preview'] as { toSend: { items: unknown[]; moreItems?: number }[] };
-  expect([toSend.length, toSend[0]?.items.length, toSend[0]?.moreItems]).toEqual([200, 100, 50]);
-  const page = await person.page(`/upload/${String(large['id'])}`);
-  expect(page.text).toContain('And 50 more orders: the list has only the first 200.');
-  expect(page.text).toContain('<li>and 50 more items</li>');
-  await person.call('DELETE', `/uploads/${String(large['id'])}`);
-});
-
-it('a preview of orders with many items each lists about 2,000 items', async () => {
-  const rows = Array.from(
-    { length: 50 * 90 },
-    (_, n) => `PO-WIDE-${Math.floor(n / 90)},NEW,A-${n},1`,
-  );
-  const upload = await person.upload('name=wide.csv', `${[HEAD, ...rows].join('\n')}\n`);
-  expect(upload['preview']).toMatchObject({
-    new: 50,
-    toSend: expect.objectContaining({ length: 23 }),
-  });
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
-});
-
 it('a stored file that somebody changed since its preview is not sent', async () => {
   const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
   const [folder = ''] = await uploads();
@@ -234,18 +181,6 @@ it('an order that only the list of the API has is not sent', async () => {
   await until('the other order', () => place.stored().has('PO-22'));
   const { body } = await person.call('GET', '/explain?order=PO-21');
   expect([body['state'], place.stored().get('PO-21')]).toEqual(['accepted', 1]);
-});
-
-it('a file with the content of an earlier one says so before it is sent', async () => {
-  const upload = await person.upload(
-    'source=inbox&name=x.csv',
-    `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`,
-  );
-  const earlier = expect.stringContaining(
-    'The same content was read before, as "first.csv" (batch ',
-  );
-  expect(upload['preview']).toMatchObject({ duplicate: 2, warnings: [earlier] });
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
 it('a file that nobody sent is on the pages Overview and "Orders that need you" until it is removed', async () => {
@@ -381,53 +316,4 @@ it('the page uploads without JavaScript, and shows no markup or hidden character
   expect(text).not.toMatch(/<img|<b>\\|\u202e/);
   const removed = await person.submit(`${to}/cancel`, { back: '/upload' });
   expect(removed.status).toBe(303);
-});
-
-it('the page of a file lists its orders by line, and that of a conflict its items by article', async () => {
-  const rows = ['PO-1,NEW,Z,1', 'PO-51,NEW,A,x', 'PO-1,NEW,A,2', '88,NEW,A,x', 'PO-52,NEW,A,1'];
-  await place.drop('pages.csv', `${[HEAD, ...rows].join('\n')}\n`);
-  const { batch } = await until('its report', async () => {
-    return (await place.reportsNow()).find(
-      ({ file, state }) => file === 'pages.csv' && state === 'finished',
-    );
-  });
-  const ids = await until('the dead letters', async () => {
-    const { body } = await person.call('GET', `/dead-letters?batch=${batch}`);
-    const items = (body['items'] ?? []) as { id: string; purchaseOrderNumber: string }[];
-    return (
-      items.length === 3 &&
-      new Map(items.map(({ id, purchaseOrderNumber: number }) => [number, id]))
-    );
-  });
-  const pageOf = async (number: string) =>
-    (await person.page(`/dead-letters/${encodeURIComponent(ids.get(number) ?? '')}`)).text;
-  const conflict = await pageOf('PO-1');
-  expect(conflict).toContain('<h2>Items in this file, sorted by article</h2>');
-  expect(conflict).toContain('<h2>Items that are already known, sorted by article</h2>');
-  const { text } = await person.page(`/batches/${batch}`);
-  const lines = [...text.matchAll(/data-title="line"[^>]*><div[^>]*>(?:<[^>]*>)*(\d+)/g)].map(
-    ([, line]) => Number(line),
-  );
-  expect(lines).toEqual([2, 3, 5, 6]);
-});
-
-it('a preview does not count a row without an order number among what will be sent', async () => {
-  const rows = [
-    'PO-601,NEW,A,1',
-    'PO-602,NEW,A,none',
-    'PO-603,NEW,A,1',
-    ',NEW,A,3',
-    'PO-604,NEW,A,none',
-  ];
-  const upload = await person.upload(
-    'source=inbox&name=mine.csv',
-    `${[HEAD, ...rows].join('\n')}\n`,
-  );
-  const text = (await person.page(`/upload/${String(upload['id'])}`)).text
-    .replace(/<[^>]*>/g, '')
-    .replace(/\s+/g, ' ');
-  const first = '1 of 4 orders of mine.csv will be sent. Read them below first.';
-  expect(text).toContain(
-    `${first} 3 orders and 1 row without an order number need a person and can be corrected.`,
-  );
 });

@@ -67,7 +67,7 @@ export function pauseEndText(pause: EndingPause, now: number): string {
 }
 
 /** What ends a pause, and that a person need not wait for the next try after a repair. */
-export function pauseStepsText(pause: EndingPause, now: number): string {
+function pauseStepsText(pause: EndingPause, now: number): string {
   const isDue = (pause.nextTryAt ?? 0) - now < 1_000;
   // New credentials are read at a start only.
   const needsNoResume =

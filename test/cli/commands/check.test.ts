@@ -376,34 +376,6 @@ First order as it would be sent:
   });
 
   test.each([
-    [
-      'that no source uses a mapping',
-      'inbox, path: a }',
-      'mappings.shop: is not used by any source\n',
-    ],
-    [
-      'that it chose no mapping among several sources',
-      'one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }',
-      'warning: there are several sources, so the standard columns apply; choose the mapping with --source (one, two)\n',
-    ],
-  ])('warns %s, except with --json', async (_, sources, warning) => {
-    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
-    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n  - { type: inbox, name: ${sources}\n`;
-    await writeFile(
-      path.join(folder, 'own.yaml'),
-      `${text}mappings:\n  shop: { delimiter: ";", ${COLUMNS} }\n`,
-    );
-    await writeFile(path.join(folder, 'standard.csv'), GOOD);
-    const ask = async (json: boolean) => {
-      const shell = fakeShell({ cwd: folder });
-      await checkCommand({ files: ['standard.csv'], json, config: 'own.yaml' }, shell);
-      return shell.written.err;
-    };
-    expect(await ask(false)).toContain(warning);
-    expect(await ask(true)).toBe('');
-  });
-
-  test.each([
     ['the only inbox', 'standard.csv', 'type: export, name: erp, path: e.csv', ''],
     ['the inbox that the file is in', 'b/done/sent.csv', 'type: inbox, name: erp, path: a', ''],
     [
@@ -424,29 +396,6 @@ First order as it would be sent:
     expect([code, shell.written.err.includes('several sources')]).toEqual(
       warning === '' ? [0, false] : [2, true],
     );
-  });
-
-  test('names the source whose mapping it chose, if that mapping cannot read the file', async () => {
-    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
-    const sources =
-      '  - { type: export, name: erp, path: e.csv }\n  - { type: inbox, name: shop, path: b, mapping: book }\n';
-    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n${sources}mappings:\n  book: { format: xlsx, ${COLUMNS} }\n`;
-    await writeFile(path.join(folder, 'own.yaml'), text);
-    await writeFile(path.join(folder, 'standard.csv'), GOOD);
-    const errorOf = async (source?: string) => {
-      const shell = fakeShell({ cwd: folder });
-      const args = {
-        files: ['standard.csv'],
-        json: false,
-        config: 'own.yaml',
-        ...(source && { source }),
-      };
-      expect(await checkCommand(args, shell)).toBe(2);
-      return shell.written.out + shell.written.err;
-    };
-    const chosen = 'It was checked for source shop (mapping book), because no --source was given.';
-    expect((await errorOf()).replace(/\s+/g, ' ')).toContain(chosen);
-    expect(await errorOf('shop')).not.toContain('It was checked');
   });
 
   test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])(

@@ -37,28 +37,6 @@ test('prints its addresses on the first line, serves, and exits with 0 on SIGTER
   expect(await sandbox.end('SIGTERM')).toBe(0);
 });
 
-test('three environments run in one process, each with its own shell', async () => {
-  const stopping = new AbortController();
-  const names = ['staging', 'uat', 'production'];
-  const shells = names.map((name) => {
-    const prefix = `PO_SYNC_${name.toUpperCase()}_CLIENT`;
-    const env = { [`${prefix}_ID`]: `${name}-id`, [`${prefix}_SECRET`]: `${name}-secret` };
-    return fakeShell({ env, cwd: folder.path, signal: stopping.signal });
-  });
-  const running = names.map((environment, nth) =>
-    sandboxCommand({ environment }, shells[nth] ?? fakeShell()),
-  );
-  for (const [nth, environment] of names.entries()) {
-    const told = await until(
-      `${environment} to start`,
-      () => shells[nth]?.written.out || undefined,
-    );
-    expect(JSON.parse(told)).toMatchObject({ environment });
-  }
-  stopping.abort('SIGTERM');
-  expect(await Promise.all(running)).toEqual([0, 0, 0]);
-});
-
 test('reads credentials from files, and the environment from a variable', async () => {
   const secret = path.join(folder.path, 'secret');
   await writeFile(secret, 'from-a-file\n', { mode: 0o600 });
@@ -76,22 +54,6 @@ test('reads credentials from files, and the environment from a variable', async 
   expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
   stopping.abort('SIGTERM');
   expect(await running).toBe(0);
-});
-
-test('the sandbox starts with every example of a rehearsal', async () => {
-  const rehearsals = path.resolve('config/rehearsals');
-  for (const name of await readdir(rehearsals)) {
-    const stopping = new AbortController();
-    const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
-    const faults = path.join(rehearsals, name);
-    const running = sandboxCommand(
-      { environment: 'staging', data: name, authPort: '0', faults },
-      shell,
-    );
-    await until(name, () => shell.written.out || undefined);
-    stopping.abort('SIGTERM');
-    expect(await running).toBe(0);
-  }
 });
 
 test('each call is one line on standard error, with the reason of a failure and no control characters', async () => {

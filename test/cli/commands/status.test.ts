@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
 import { needsPerson, statusText } from '../../../src/cli/commands/status.ts';
@@ -7,7 +6,6 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { batchJson } from '../../../src/operate/batches/list-batches.ts';
-import type { EndedPause } from '../../../src/operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 import { judgeGuarantee } from '../../../src/reconcile/guarantee.ts';
@@ -91,21 +89,6 @@ const plain = createPaint({ isTTY: false, env: {} });
 import { isAsDescribed } from '../../support/described.ts';
 
 describe('the status', () => {
-  it('shows how long a daemon has sent no heartbeat', () => {
-    const [daemon] = STATUS.daemons;
-    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, silentMs: 7_000 }] : [] };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      '  daemons       1 may have ended: host-a:4711 for 2 h (0.1.0), no heartbeat for 7 s\n',
-    );
-    const running = { ...status, pauses: [], daemons: daemon ? [daemon, ...status.daemons] : [] };
-    expect(statusText(running, { paint: plain, columns: undefined })).toMatch(
-      /delivery +running\n +daemons +1 running, 1 may have ended: /,
-    );
-    expect(statusText({ ...status, pauses: [] }, { paint: plain, columns: undefined })).toMatch(
-      /delivery +not paused\n/,
-    );
-  });
-
   it('names the role that no daemon has, and needs a person while work waits for it', () => {
     const daemons = (role?: 'intake' | 'delivery') =>
       STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
@@ -169,17 +152,6 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));
     isAsDescribed('status', shown);
     expect(shown).toMatchObject({ waits: [{ for: 'daemon', role: 'delivery' }] });
-  });
-
-  it('shows that a daemon sends nothing because it loses Redis again and again', () => {
-    const [daemon] = STATUS.daemons;
-    const status = {
-      ...STATUS,
-      daemons: daemon ? [{ ...daemon, redisLost: 14, isUnsteady: true as const }] : [],
-    };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      'host-a:4711 for 2 h (0.1.0), sends no orders because of Redis: it was lost 14 times within a minute\n',
-    );
   });
 
   it('names what a daemon cannot take, and what it does not read, as its schema has it', () => {
@@ -316,71 +288,6 @@ describe('the status', () => {
     isAsDescribed('status', JSON.parse(JSON.stringify(statusJson(later))));
   });
 
-  it('does not say that a daemon has no token because none is stored', () => {
-    expect(
-      statusText({ ...STATUS, token: { present: false } }, { paint: plain, columns: undefined }),
-    ).toContain(
-      '  token         none stored; a daemon uses the one that it has, or requests one when needed\n',
-    );
-  });
-
-  it('shows pauses that ended more than an hour ago in one line, without reasons', () => {
-    const to = Date.parse('2026-11-21T08:00:00Z');
-    const pauses = [0, 2, 3].map((h) => ({
-      code: 'api-down',
-      reason: 'x',
-      from: to - (h * 60 + 1) * 60_000,
-      to: to - h * 3_600_000,
-    }));
-    const linesAt = (now: number, endedPauses: EndedPause[]) =>
-      statusText({ ...STATUS, now, endedPauses }, { paint: plain, columns: undefined })
-        .split('\n')
-        .flatMap((line) =>
-          / UTC \(api-down\)/.test(line) ? [line.replace(/^.*?(?=2026-)/, '')] : [],
-        );
-    expect(linesAt(to + 60_000, pauses)).toEqual([
-      '2026-11-21 07:59:00 to 08:00:00 UTC (api-down): x',
-      '2026-11-21 05:59:00 to 06:00:00 UTC (api-down), and others before; status --json has the reasons',
-    ]);
-    expect(linesAt(to + 3_600_000, pauses.slice(0, 1))).toEqual([
-      '2026-11-21 07:59:00 to 08:00:00 UTC (api-down); status --json has the reasons',
-    ]);
-  });
-
-  it('shows the pauses of the last hour with the same reason in one line', () => {
-    const to = Date.parse('2026-11-21T08:00:00Z');
-    const pauses = [0, 10, 20].map((minutes) => ({
-      code: 'api-down',
-      reason: minutes === 10 ? 'HTTP 500' : 'connect ECONNREFUSED',
-      from: to - (minutes + 1) * 60_000,
-      to: to - minutes * 60_000,
-    }));
-    expect(
-      statusText(
-        { ...STATUS, now: to + 60_000, endedPauses: pauses },
-        { paint: plain, columns: undefined },
-      ),
-    ).toContain(
-      `
-  last pauses   2 times since 2026-11-21 07:39:00, last 2026-11-21 07:59:00 to 08:00:00 UTC (api-down): connect ECONNREFUSED
-                2026-11-21 07:49:00 to 07:50:00 UTC (api-down): HTTP 500
-`,
-    );
-  });
-
-  it.each([
-    [
-      'token-unavailable',
-      'none can be requested; the one before, which would expire in 41 min 7 s, cannot be used',
-    ],
-    ['token-not-accepted', 'not accepted by the API; it would expire in 41 min 7 s'],
-  ])('does not call a token valid that no call can use (%s)', (unusable, text) => {
-    const status = { ...STATUS, token: { ...STATUS.token, unusable } };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      `  token         ${text}\n`,
-    );
-  });
-
   it.each([
     ['token-unavailable', 'none, and none can be requested now: it answers 503'],
     ['token-refused', 'none, and none can be requested now: it answers 503'],
@@ -443,44 +350,6 @@ describe('the status', () => {
     },
   );
 
-  it('has the remedy of each unreadable file', () => {
-    const [first] = STATUS.unreadable;
-    if (first === undefined) throw new Error('no unreadable file');
-    const pdf = {
-      ...first,
-      batch: { ...first.batch, name: 'order.pdf' },
-      error: { code: 'x', message: 'PDF.', remedy: 'Export a CSV.' },
-    };
-    const forgotten = { ...first, batch: { ...first.batch, name: 'old.csv' }, error: undefined };
-    const text = statusText(
-      { ...STATUS, unreadable: [first, pdf, forgotten] },
-      { paint: plain, columns: undefined },
-    );
-    expect(text).toContain(
-      [
-        '  broken.csv: Close the quote.',
-        '  order.pdf: Export a CSV.',
-        '  old.csv: Correct the file and drop the complete file again.',
-        '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH\n',
-      ].join('\n'),
-    );
-  });
-
-  it('distinguishes unreadable files of the same name by their batch', () => {
-    const [first] = STATUS.unreadable;
-    if (first === undefined) throw new Error('no unreadable file');
-    const error = { code: 'x', message: 'Cut off.', remedy: 'Wait for all of it.' };
-    const again = {
-      ...first,
-      batch: { ...first.batch, batch: '20261121T115500Z-inbox-broken-00000002' },
-      error,
-    };
-    const files = [first, again];
-    const text = statusText({ ...STATUS, unreadable: files }, { paint: plain, columns: undefined });
-    expect(text).toContain('  broken.csv (batch 00000002), taken 5 min ago: Cut off.\n');
-    expect(text).toContain('  broken.csv (batch 00000002): Wait for all of it.\n');
-  });
-
   it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', () => {
     const [daemon] = STATUS.daemons;
     const trouble = {
@@ -533,16 +402,6 @@ describe('the status', () => {
       state: 'sending',
       unsettled: { reason, since: expect.any(String) },
     });
-  });
-
-  it('has the same words in color', () => {
-    const colored = statusText(STATUS, {
-      paint: createPaint({ isTTY: true, env: {} }),
-      columns: undefined,
-    });
-    const bare = stripVTControlCharacters(colored);
-    expect(colored).not.toBe(bare);
-    expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
   });
 });
 

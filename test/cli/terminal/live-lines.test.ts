@@ -81,22 +81,6 @@ describe('a batch in progress', () => {
     expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): by mia']);
   });
 
-  it('has its complete reason on a narrow terminal', () => {
-    const reason =
-      'the API cannot be reached: the order could not be sent: connect ECONNREFUSED 127.0.0.1:8181; check the address in the configuration';
-    const pause = { code: 'http', reason, since: 199_000, nextTryAt: 205_000 };
-    const lines = linesOf({ pause }, 80);
-    expect(lines[0]).toBe('paused  for 1 s (ends automatically, next try in 5 s)');
-    expect(
-      lines
-        .slice(1)
-        .map((line) => line.trim())
-        .join(' '),
-    ).toBe(reason);
-    for (const line of lines) expect(textWidth(line)).toBeLessThan(80);
-    expect(linesOf({ pause: { ...pause, reason: 'word '.repeat(200) } }, 80)).toHaveLength(4);
-  });
-
   it('is only counted if there are too many', () => {
     const batches = Array.from({ length: 12 }, (_, i) => batchOf({ batch: `b${i}` }));
     expect(linesOf({ batches })).toHaveLength(9);
@@ -158,27 +142,6 @@ describe('a finished batch', () => {
     expect(finalLine(empty, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
       '✓ orders.csv  0 orders in less than 1 s  /r\n',
     );
-  });
-
-  it('is broken between words where it is wider than the terminal', () => {
-    const batch = batchOf({ total: 2250, name: `${'orders '.repeat(9)}of May.csv` });
-    const lines = finalLine(batch, { page: '/reports/b' }, { paint: plain, columns: 80 })
-      .trimEnd()
-      .split('\n');
-    expect(lines.map((line) => line.length <= 80)).toEqual([true, true, true]);
-    expect(lines.join(' ').replace(/\s+/g, ' ')).toContain(
-      '2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person',
-    );
-    expect(lines.at(-1)).toBe('  /reports/b');
-  });
-
-  it('says how many of its orders are rows without an order number', () => {
-    const line = (nameless: number) =>
-      finalLine(batchOf({ total: 2250 }), { page: '/r', nameless }, { paint: plain, columns: 120 });
-    expect(line(1)).toContain(
-      '  2,249 orders and 1 row without an order number in 12 s: 2,247 accepted, 3 invalid;',
-    );
-    expect(line(2)).toContain('  2,248 orders and 2 rows without an order number in 12 s');
   });
 
   it('that is unreadable says so', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { pauseEndText, pauseStepsText } from '../../../src/cli/terminal/pause-view.ts';
+import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
 import {
@@ -11,12 +11,10 @@ import { endOf } from '../../../src/deliver/pause-rules.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import {
-  noDelivery,
   pauseDelivery,
   pausedText,
   pauseJson,
   resumeDelivery,
-  resumedText,
 } from '../../../src/operate/delivery/pause-delivery.ts';
 import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
@@ -250,63 +248,4 @@ it.each([
   expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(
     text,
   );
-});
-
-it.each([
-  [
-    'api-down',
-    13_000,
-    'ends automatically, next try in 12 s; po-sync resume tries one order at once',
-  ],
-  [
-    'http-403',
-    13_000,
-    expect.stringContaining('next try in 12 s; po-sync resume tries one order at once'),
-  ],
-  // The next try is due, a restart is needed, or there is no order.
-  ['api-down', 1_500, 'ends automatically'],
-  ['token-refused', 13_000, expect.not.stringContaining('resume')],
-  ['operator', undefined, 'until po-sync resume'],
-])(
-  'status says of a pause %s with its next try at %s what resume does: %s',
-  (code, nextTryAt, text) => {
-    expect(
-      pauseStepsText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000),
-    ).toEqual(text);
-    const noOrder = { code: 'api-down', nextTryAt: 13_000, waitsForOrder: true } as const;
-    expect(pauseStepsText(noOrder, 1_000)).not.toContain('resume');
-  },
-);
-
-it.each([
-  ['', [], 'Delivery is running.'],
-  [
-    'api-down',
-    ['HTTP 503.'],
-    expect.stringMatching(/^po-sync calls the API once more now: .* The top of each page/),
-  ],
-  [
-    'ledger-rolled-back',
-    ['The ledger was rolled back.', 'A list is missing'],
-    'Delivery is still paused: The ledger was rolled back; A list is missing.',
-  ],
-])('after a resume, what is said of a pause %s stays right', (code, reasons, text) => {
-  const pauses = reasons.map((reason) => ({ since: 0, held: false, code, reason }));
-  expect(resumedText({ pauses })).toEqual(text);
-});
-
-it('says that no daemon delivers, or that none of those that do sends a heartbeat', () => {
-  const intake = { role: 'intake' } as const;
-  const killed = { role: 'delivery', silentMs: 200 } as const;
-  expect(
-    [[], [intake], [intake, killed], [killed, intake, { role: 'delivery' as const }], [{}]].map(
-      noDelivery,
-    ),
-  ).toEqual([
-    'no daemon delivers',
-    'no daemon delivers',
-    'no daemon that delivers sends a heartbeat',
-    undefined,
-    undefined,
-  ]);
 });

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configurationOf } from '../../../src/config/show.ts';
 import { buildOf } from '../../../src/core/version.ts';
-import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
 import { checkAdminHost, checkNotices } from '../../../src/operate/doctor/check-network.ts';
 import { configOf } from '../../support/config-text.ts';
@@ -150,61 +149,6 @@ describe('what daemons share', () => {
     expect(await format()).toEqual([
       expect.stringMatching(/^warn: 0; a daemon of this version converts it to 1/),
     ]);
-  });
-
-  it('warns of daemons that may have ended, as status does', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
-    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
-    await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
-    const beat = async (id: string, left: number) => {
-      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
-      await store.redis.set(store.keys.daemon(id), JSON.stringify(daemon), 'PX', left);
-      await store.redis.zadd(store.keys.daemons, 1, id);
-    };
-    await beat('killed', 3_000);
-    const waiting = '1 may have ended, and 1 file in an inbox waits for one';
-    expect(await found()).toEqual([['daemon', 'warn', waiting]]);
-    await beat('alive', 60_000);
-    expect(await found()).toEqual([['daemon', 'warn', '1 running, 1 may have ended']]);
-  });
-
-  it('warns of a role that no daemon has while work waits for it', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
-    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
-    await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
-    await store.redis.zadd(store.keys.due, 1, 'PO-1', 2, 'PO-2');
-    await store.redis.zadd(store.keys.doubt, 1, 'PO-3');
-    const warnings = async (role?: string) => {
-      const daemon = {
-        pid: process.pid,
-        version: buildOf(),
-        host: hostname(),
-        since: 1,
-        ...(role && { role }),
-      };
-      await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
-      await store.redis.zadd(store.keys.daemons, 1, 'd');
-      return (await checkDaemon(store, configWith(noPort))).flatMap(
-        ({ state, message, remedy = '' }) =>
-          state === 'warn' ? [[message, /--role \w+/.exec(remedy)?.[0]]] : [],
-      );
-    };
-    expect(await warnings('intake')).toEqual([
-      ['none that delivers is running, and 3 orders wait for one', '--role delivery'],
-    ]);
-    expect(await warnings('delivery')).toEqual([
-      ['none that takes files is running, and 1 file in an inbox waits for one', '--role intake'],
-    ]);
-    expect(await warnings()).toEqual([]);
-    await createBatches({ ...store, owner: 'me' }).begin(
-      { batch: 'taken', source: 'inbox', kind: 'inbox', name: 'b.csv', path: '/in/b.csv' },
-      1000,
-    );
-    expect(await warnings('delivery')).toContainEqual([
-      'none that takes files is running, and 1 file in progress waits for one',
-      '--role intake',
-    ]);
-    expect(await warnings()).toEqual([]);
   });
 
   it('warns of a file that a daemon cannot take, also if whoever runs doctor may read it', async () => {
