@@ -7,7 +7,6 @@ import { type CheckedOrder, keptAsRead, type ReadItem } from '../order/order.ts'
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import type { RawRecord } from '../parse/record.ts';
 import { problemText } from '../wording/problem.ts';
-import { fromValue } from './values.ts';
 
 export type ItemsOf = (records: readonly SourceRecord[]) => ReadItem[];
 
@@ -55,7 +54,7 @@ function sourceRecord(record: RawRecord, { form, plan }: Reading): SourceRecord 
   const { line } = record;
   if (record.kind === 'row') return { kind: 'row', place: { line }, cells: record.cells };
   const place = { line, pointer: record.pointer };
-  const value = fromValue(record.value);
+  const { value } = record;
   const { items } = plan.mapping;
   if (form.isXml && items !== undefined && isObject(value)) {
     const list = find(value, [items]);

@@ -8,10 +8,9 @@ import {
 } from '../mapping/read-records.ts';
 import { type CheckedOrder, keptAsRead } from '../order/order.ts';
 import type { FileShape, Problem, SourceRecord } from '../order/record.ts';
-import type { RawRecord, Row } from '../parse/record.ts';
+import type { RawRecord, Row, Value } from '../parse/record.ts';
 import { createCheckedOrders, createItemsAsRead } from './checked-order.ts';
 import type { Inspection } from './inspection.ts';
-import { toValue } from './values.ts';
 
 /** The orders of a correction: its rows, read with the mapping of the file that is corrected. */
 export async function* givenPages(
@@ -102,7 +101,7 @@ function recordsOf(
 function rawRecord(record: SourceRecord): RawRecord {
   const { line, pointer = '' } = record.place;
   if (record.kind === 'row') return { kind: 'row', line, cells: record.cells };
-  return { kind: 'object', line, pointer, value: toValue(record.value) };
+  return { kind: 'object', line, pointer, value: record.value as Value };
 }
 
 /** An order with what a person said about its rows, and held for what was wrong and nobody changed. */

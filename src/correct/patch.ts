@@ -160,7 +160,7 @@ function patchRow(
 /** The cells of a row; numbers with the decimal sign of the file that is corrected. */
 function textsOf({ cells, odd }: Row, decimal: '.' | ',' | undefined): string[] {
   return cells.map((cell, at) =>
-    decimal === ',' && odd?.get(at)?.kind === 'number' ? cell.replace('.', ',') : cell,
+    decimal === ',' && odd?.[at]?.kind === 'number' ? cell.replace('.', ',') : cell,
   );
 }
 

@@ -6,9 +6,7 @@ import type { Column } from './plan.ts';
 /** Whether a row has a value that `skip` leaves out. What is no value, such as struck text, leaves nothing out. */
 export function isSkipped({ skip }: Column, line: Line, at: number): boolean {
   return (
-    at >= 0 &&
-    skip?.has(textAt(line, at)) === true &&
-    notComparable(line.odd?.get(at)) === undefined
+    at >= 0 && skip?.has(textAt(line, at)) === true && notComparable(line.odd?.[at]) === undefined
   );
 }
 
@@ -16,6 +14,6 @@ export function isSkipped({ skip }: Column, line: Line, at: number): boolean {
 export function isSent({ send }: Column, line: Line, at: number): boolean {
   return (
     send === undefined ||
-    (send.has(textAt(line, at)) && notComparable(line.odd?.get(at)) === undefined)
+    (send.has(textAt(line, at)) && notComparable(line.odd?.[at]) === undefined)
   );
 }

@@ -118,11 +118,11 @@ export function createGrouping(options: GroupOptions) {
     close();
     yield take();
     const merge = isOne ? createMerge(emit, options.onApart) : createTwins(emit);
-    let group: number | undefined;
-    for (const one of late.ordered()) {
-      if (group !== undefined && group !== one.group) merge.end();
-      group = one.group;
-      merge.add(unpacked(one.text));
+    let last: string | undefined;
+    for (const { key, text } of late.ordered()) {
+      if (last !== undefined && last !== key) merge.end();
+      last = key;
+      merge.add(unpacked(text, key));
       if (out.length >= PAGE) yield take();
     }
     merge.end();

@@ -196,7 +196,7 @@ function createRuns(plan: Plan, { at }: Layout, { keyOf, filterBits }: SurveyOpt
       for (let nth = 0; nth < skips.length; nth++) {
         const where = skips[nth]?.at ?? -1;
         const text = textAt(line, where);
-        if (text === '' && notComparable(line.odd?.get(where)) === undefined) continue;
+        if (text === '' && notComparable(line.odd?.[where]) === undefined) continue;
         const before = values[nth];
         if (before === undefined) values[nth] = line;
         else if (before !== 'several' && textAt(before, where) !== text) values[nth] = 'several';

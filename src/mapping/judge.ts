@@ -159,11 +159,11 @@ function valueOfOrder(lines: readonly Line[], at: number): OrderValue | undefine
   let found: OrderValue | undefined;
   for (const line of lines) {
     const text = textAt(line, at);
-    if (text === '' && notComparable(line.odd?.get(at)) === undefined) continue;
+    if (text === '' && notComparable(line.odd?.[at]) === undefined) continue;
     if (found === undefined) found = { line, text };
     else if (found.text !== text) return { ...found, other: text };
     // The worst cell of equal ones counts.
-    else if (line.odd?.has(at) === true) found = { line, text };
+    else if (line.odd?.[at] !== undefined) found = { line, text };
   }
   const [first] = lines;
   return found ?? (first && { line: first, text: '' });
@@ -220,8 +220,7 @@ function createItems(plan: Plan, { at, names }: Layout) {
     if (given.article !== undefined) return given.article;
     const text = textAt(line, articleAt ?? -1);
     const fault =
-      (line.odd && cellFault(line.odd.get(articleAt ?? -1), text)) ??
-      textFault(text, articleDomain);
+      (line.odd && cellFault(line.odd[articleAt ?? -1], text)) ?? textFault(text, articleDomain);
     if (fault === undefined) return text;
     const facts = { fault, ...characterOf(fault, text) };
     problems.push(problemAt(line, 'article', facts, named(plan.article, text)));
@@ -231,7 +230,7 @@ function createItems(plan: Plan, { at, names }: Layout) {
   function amountOf(line: Line, problems: Problem[]): number {
     if (given.quantity !== undefined) return given.quantity;
     const text = textAt(line, quantityAt ?? -1);
-    const read = quantityOf(text, line.odd?.get(quantityAt ?? -1), rules);
+    const read = quantityOf(text, line.odd?.[quantityAt ?? -1], rules);
     if ('value' in read && read.value <= max) return read.value;
     const facts = 'value' in read ? { fault: 'aboveMax' as const, max } : { fault: read.fault };
     problems.push(problemAt(line, 'quantity', facts, named(plan.quantity, text)));
@@ -248,7 +247,7 @@ function createItems(plan: Plan, { at, names }: Layout) {
       );
     }
     const state = stateAt === undefined || stateAt < 0 ? mapping.orderState : textAt(line, stateAt);
-    if (state !== mapping.orderState || notComparable(line.odd?.get(stateAt ?? -1)) !== undefined)
+    if (state !== mapping.orderState || notComparable(line.odd?.[stateAt ?? -1]) !== undefined)
       problems.push(
         problemAt(line, 'orderState', { state: mapping.orderState }, named(plan.state, state)),
       );
@@ -285,7 +284,7 @@ function fieldAt(
   at: number,
   { column, value, plan }: Named & { plan: Plan },
 ): { name: string; value: FieldValue } | Problem | undefined {
-  const mark = line.odd?.get(at);
+  const mark = line.odd?.[at];
   if (value === '' && notComparable(mark) === undefined && mark?.kind !== 'date') return undefined;
   const read = fieldOf(field, value, mark, plan.mapping.decimal ?? 'auto');
   if ('value' in read) return { name: field.name, value: read.value };

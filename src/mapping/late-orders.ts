@@ -4,14 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 export type LateOrders = Disposable & {
   add(key: string, text: string): void;
   /** Everything, grouped by key; the keys by first appearance. Call once. */
-  ordered(): Generator<{ group: number; text: string }>;
+  ordered(): Generator<{ key: string; text: string }>;
 };
 
 /** SQLite's own: a private temporary file that is gone with the process. */
 const PRIVATE_FILE = '';
 
 const ORDERED = `
-  SELECT text, min(position) OVER (PARTITION BY key) grp FROM late ORDER BY grp, position`;
+  SELECT key, text FROM late ORDER BY min(position) OVER (PARTITION BY key), position`;
 
 /** Opens the store; creates nothing before the first text. */
 export function openLateOrders(): LateOrders {
@@ -23,8 +23,8 @@ export function openLateOrders(): LateOrders {
     },
     *ordered() {
       if (table === undefined) return;
-      for (const { text, grp } of table.database.prepare(ORDERED).iterate())
-        yield { group: Number(grp), text: String(text) };
+      for (const { key, text } of table.database.prepare(ORDERED).iterate())
+        yield { key: String(key), text: String(text) };
     },
     [Symbol.dispose]() {
       table?.database.close();

@@ -3,12 +3,15 @@ import type { OddCell, RawRecord, Row, Value } from '../parse/record.ts';
 /** What a cell is besides its text: as in a workbook, a number of JSON (`exact`), or an object or list in place of a value. */
 export type Mark = OddCell | { kind: 'exact' | 'structure' };
 
+/** What cells of a line are, by their index. */
+export type Marks = { readonly [at: number]: Mark | undefined };
+
 /** A part of an order that is no row of a plain table: its cells are those of the declared columns, in their order. */
 export type Part = {
   kind: 'part';
   line: number;
   cells: readonly string[];
-  odd?: ReadonlyMap<number, Mark>;
+  odd?: Marks;
   isOpen?: true;
   /** Of objects: the item, or the object itself, and where it is. */
   value?: Value;

@@ -12,8 +12,8 @@ const PROBES = 5;
 /** Bits of a block, in which all probes of a text are: one line of the processor's cache. */
 const BLOCK = 512;
 const LEAST_BITS = 2 ** 13;
-/** 16 MiB: twelve bits for each of ten million numbers. */
-const MOST_BITS = 2 ** 27;
+/** 8 MiB: twelve bits for each of five million numbers. A pass has two, and a file that waits for its report keeps one. */
+const MOST_BITS = 2 ** 26;
 
 /** The bits of a filter for the numbers of a file of so many bytes: enough for one that is compressed. */
 export function filterBitsFor(bytes: number): number {

@@ -1,4 +1,5 @@
-import { ExactNumber, type ObjectRecord, type Value } from '../parse/record.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import type { ObjectRecord, Value } from '../parse/record.ts';
 import { unreadable } from './codes.ts';
 import type { Layout } from './layout.ts';
 import type { Mark, Part } from './line.ts';
@@ -96,7 +97,7 @@ function createReader(plan: Plan, isXml: boolean, watch: ObjectWatch | undefined
   const { root, item } = treeOf(plan);
   const empty = columns.map(() => '');
   let cells: string[] = [];
-  let odd: Map<number, Mark> | undefined;
+  let odd: { [at: number]: Mark | undefined } | undefined;
   let list: List = { items: [], at: '' };
   let hasValue = false;
   let line = 0;
@@ -113,8 +114,8 @@ function createReader(plan: Plan, isXml: boolean, watch: ObjectWatch | undefined
     if (watch !== undefined) watch.seen[index] = name;
     cells[index] = text;
     if (mark !== undefined) {
-      odd ??= new Map();
-      odd.set(index, mark);
+      odd ??= {};
+      odd[index] = mark;
     }
   }
 
@@ -190,7 +191,7 @@ function createReader(plan: Plan, isXml: boolean, watch: ObjectWatch | undefined
 
   function read(value: Value, { record, pointer, isItem, head }: Place) {
     cells = head === undefined ? [...empty] : [...head.cells];
-    odd = head?.odd === undefined ? undefined : new Map(head.odd);
+    odd = head?.odd && { ...head.odd };
     list = { items: [], at: pointer };
     hasValue = false;
     line = record.line;
@@ -251,7 +252,7 @@ function itemsOf(value: Value, isXml: boolean): readonly Value[] | undefined {
 }
 
 function markOf(value: Value): Mark | undefined {
-  if (value instanceof ExactNumber) return { kind: 'exact' };
+  if (sourceOfNumber(value) !== undefined) return { kind: 'exact' };
   return typeof value === 'boolean' ? { kind: 'boolean' } : undefined;
 }
 

@@ -49,7 +49,7 @@ export function createNumbers({ columns, number: index }: Plan, { at, names }: L
     },
     /** What is wrong with a number that `read` or a line above gave. */
     fault(line: Line, text: string): TextFault | undefined {
-      const mark = line.odd === undefined ? undefined : cellFault(line.odd.get(where), text);
+      const mark = line.odd === undefined ? undefined : cellFault(line.odd[where], text);
       return mark ?? (text === last ? lastFault : faultOf(text));
     },
     /** The problem that makes its row a damaged one. */

@@ -100,11 +100,11 @@ function formOf(kind: Kind, { columns, mapping: { types, widths } }: Plan, watch
   /** The part that a row is, with the values of its order. */
   function partOf(row: Row, head: Part | undefined): Part {
     const cells = head === undefined ? columns.map(() => '') : [...head.cells];
-    const odd = new Map<number, Mark>(head?.odd);
+    const odd: { [at: number]: Mark | undefined } = { ...head?.odd };
     for (const { index, at } of own) {
       cells[index] = row.cells[at] ?? '';
-      const mark = row.odd?.get(at);
-      if (mark !== undefined) odd.set(index, mark);
+      const mark = row.odd?.[at];
+      if (mark !== undefined) odd[index] = mark;
     }
     const isCut =
       row.isOpen && own.some(({ column, at }) => !column.isIgnored && at === row.cells.length - 1);
@@ -113,7 +113,7 @@ function formOf(kind: Kind, { columns, mapping: { types, widths } }: Plan, watch
       line: row.line,
       cells,
       record: row,
-      ...(odd.size > 0 && { odd }),
+      ...(Object.keys(odd).length > 0 && { odd }),
       ...(isCut && { isOpen: true as const }),
     };
   }

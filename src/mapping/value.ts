@@ -1,5 +1,6 @@
 import { plainName } from '../config/mapping-schema.ts';
-import { ExactNumber, type Value } from '../parse/record.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import type { Value } from '../parse/record.ts';
 import { trimmed } from './line.ts';
 
 /** The key of the text of an XML element that has attributes too: it is called by its element. */
@@ -7,7 +8,7 @@ const TEXT_KEY = '#text';
 
 /** Whether a value is an object with keys. */
 export function isKeyed(value: Value | undefined): value is { readonly [key: string]: Value } {
-  return isObject(value) && !isList(value) && !(value instanceof ExactNumber);
+  return isObject(value) && !isList(value) && !JSON.isRawJSON(value);
 }
 
 /** Whether a value is a list. */
@@ -22,8 +23,7 @@ function isObject(value: Value | undefined): value is object & Value {
 /** The text of a value that has no inside; null is empty. */
 export function textOfValue(value: Value): string {
   if (typeof value === 'string') return trimmed(value);
-  if (value instanceof ExactNumber) return value.source;
-  return typeof value === 'boolean' ? String(value) : '';
+  return sourceOfNumber(value) ?? (typeof value === 'boolean' ? String(value) : '');
 }
 
 /** Names of files are the same few again and again; one file must not fill the memory with others. */

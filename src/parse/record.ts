@@ -1,3 +1,5 @@
+import type { RawNumber } from '../order/quantity.ts';
+
 /**
  * A cell of a workbook that is more than its text. `number`: a stored number, whose text is its shortest decimal form,
  * with its number format. `date`: a number or text that the workbook shows as a date; its text is the date too.
@@ -20,27 +22,20 @@ export type Row = {
   /** The line as it is written; only where `Declared.isWritten` asks for it, and never of a workbook. */
   written?: string;
   /** Of a workbook: cells that are more than text, by their index; a struck text is `{kind: 'text', isStruck}`. */
-  odd?: ReadonlyMap<number, OddCell>;
+  odd?: { readonly [at: number]: OddCell };
   /** Of a workbook. */
   isHidden?: true;
   /** The last row of a text file, without a line end. */
   isOpen?: true;
 };
 
-/** A number of a JSON document with its source text, which a double may not keep. */
-export class ExactNumber {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
-  }
-}
-
-/** A JSON value with exact numbers; an XML element as an object of its children and attributes. */
+/** A JSON value with numbers as `jsonNumber` makes them; an XML element as an object of its children and attributes. */
 export type Value =
   | string
   | boolean
   | null
-  | ExactNumber
+  | number
+  | RawNumber
   | readonly Value[]
   | { readonly [key: string]: Value };
 

@@ -27,7 +27,7 @@ export function sortRows(rows: readonly TableRow[], { number, article, quantity 
     const hasArticle = article === undefined || (row.cells[article.at] ?? '') !== '';
     const rules = { decimal: 'auto', isWhole: false } as const;
     const read =
-      quantity && quantityOf(row.cells[quantity.at] ?? '', row.odd?.get(quantity.at), rules);
+      quantity && quantityOf(row.cells[quantity.at] ?? '', row.odd?.[quantity.at], rules);
     const hasQuantity = read === undefined || 'value' in read || read.fault === 'ambiguous-number';
     return !hasArticle || !hasQuantity;
   };

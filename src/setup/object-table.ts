@@ -1,6 +1,7 @@
 import type { Mark } from '../mapping/line.ts';
 import { isKeyed, isList, plainKey, textOfValue } from '../mapping/value.ts';
-import { ExactNumber, type Value } from '../parse/record.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
+import type { Value } from '../parse/record.ts';
 import { nameScore } from './names.ts';
 import {
   BOUNDS,
@@ -82,12 +83,12 @@ function createColumns(items: readonly string[] | undefined) {
 
   function cellsOf(value: Value, isInItems: boolean, head?: { cells: string[] }) {
     const cells = [...(head?.cells ?? [])];
-    const odd = new Map<number, Mark>();
+    const odd: { [at: number]: Mark } = {};
     const put = (steps: readonly string[], text: string, mark?: Mark) => {
       const at = indexOf(steps, isInItems);
       if (at === undefined) return;
       cells[at] = text;
-      if (mark !== undefined) odd.set(at, mark);
+      if (mark !== undefined) odd[at] = mark;
     };
 
     function enter(object: Keyed, steps: readonly string[]) {
@@ -100,14 +101,14 @@ function createColumns(items: readonly string[] | undefined) {
         if (!isInItems && items !== undefined && isSame(inner, items)) continue;
         if (isList(one)) put(inner, one.length === 0 ? '' : '[…]', { kind: 'structure' });
         else if (isKeyed(one)) enter(one, inner);
-        else if (one instanceof ExactNumber) put(inner, textOfValue(one), { kind: 'exact' });
+        else if (sourceOfNumber(one) !== undefined) put(inner, textOfValue(one), { kind: 'exact' });
         else
           put(inner, textOfValue(one), typeof one === 'boolean' ? { kind: 'boolean' } : undefined);
       }
     }
 
     if (isKeyed(value)) enter(value, []);
-    return { cells, ...(odd.size > 0 && { odd }) };
+    return { cells, ...(Object.keys(odd).length > 0 && { odd }) };
   }
 
   return { cellsOf, all: () => columns, isLeftOut: () => isLeftOut };

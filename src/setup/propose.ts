@@ -86,14 +86,12 @@ function joined([first, ...others]: readonly [Table, ...Table[]]): Table {
     for (const row of table.rows) {
       const cells: string[] = [];
       for (const [at, place] of places.entries()) cells[place] = row.cells[at] ?? '';
-      const odd =
-        row.odd && new Map([...row.odd].map(([at, mark]) => [places[at] ?? -1, mark] as const));
-      const { record } = row;
-      const { odd: _odd, ...rest } = row;
+      const { record, odd } = row;
+      const moved = Object.entries(odd ?? {}).map(([at, mark]) => [places[Number(at)] ?? -1, mark]);
       rows.push({
-        ...rest,
+        ...row,
         cells,
-        ...(odd && { odd }),
+        ...(odd && { odd: Object.fromEntries(moved) }),
         ...(record !== undefined && { record: record + records + 1 }),
       });
     }
@@ -209,13 +207,13 @@ function quantityEntries({ table, roles, sorted }: Context): { decimal: Entry[];
     };
 
   const texts = sorted.fitting
-    .filter(({ odd }) => odd?.get(at) === undefined)
+    .filter(({ odd }) => odd?.[at] === undefined)
     .map(({ cells }) => cells[at] ?? '');
   const decimal = decimalOf(texts, table.columns[at]?.name ?? '');
   const sign = decimal[0]?.value;
   const rules = { decimal: sign === '.' || sign === ',' ? sign : 'auto', isWhole: true } as const;
   const fractions = sorted.fitting.flatMap(({ cells, odd }) => {
-    const read = quantityOf(cells[at] ?? '', odd?.get(at), rules);
+    const read = quantityOf(cells[at] ?? '', odd?.[at], rules);
     return 'fault' in read && read.fault === 'not-whole' ? [cells[at] ?? ''] : [];
   });
   if (fractions.length === 0) return { decimal, kind: [] };
@@ -378,7 +376,7 @@ function quantityEntry(key: string, at: number, rows: readonly TableRow[]): Entr
   const rules = { decimal: 'auto', isWhole: false } as const;
   const values = rows.flatMap(({ cells, odd }) => {
     const text = cells[at] ?? '';
-    const read = quantityOf(text, odd?.get(at), rules);
+    const read = quantityOf(text, odd?.[at], rules);
     // What has two readings may be the larger one.
     const larger = 'fault' in read && read.fault === 'ambiguous-number';
     return larger ? [Number(text.replace(/\D/g, ''))] : 'value' in read ? [read.value] : [];
@@ -452,7 +450,7 @@ function isCondition({ top, distinct, isMore }: Inventory): boolean {
 /** A list or an object is no value that a condition can have. */
 function isComparable(at: number, rows: readonly TableRow[]): boolean {
   return rows.every(({ odd }) => {
-    const mark = odd?.get(at);
+    const mark = odd?.[at];
     return (
       mark === undefined ||
       mark.kind === 'exact' ||

@@ -91,7 +91,7 @@ const FITS: Readonly<Record<Role, Fit>> = {
   quantity(rows, at) {
     const rules = { decimal: 'auto', isWhole: false } as const;
     const isRead = (row: TableRow) => {
-      const read = quantityOf(row.cells[at] ?? '', row.odd?.get(at), rules);
+      const read = quantityOf(row.cells[at] ?? '', row.odd?.[at], rules);
       return 'value' in read ? read.value < 1e6 : read.fault === 'ambiguous-number';
     };
     const isPlain = (row: TableRow) => /^(?!0\d)\d{1,5}(?:[.,]0+)?$/.test(row.cells[at] ?? '');
@@ -106,7 +106,7 @@ function shareOf(rows: readonly TableRow[], is: (row: TableRow) => boolean): num
 /** Whether a value can be sent as a number or an article. */
 export function isText(row: TableRow, at: number, needsDigit: boolean): boolean {
   const text = row.cells[at] ?? '';
-  const mark = row.odd?.get(at);
+  const mark = row.odd?.[at];
   return (
     cellFault(mark, text) === undefined &&
     textFault(text, { like: undefined, needsDigit }) === undefined

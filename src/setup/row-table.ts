@@ -113,20 +113,14 @@ function columnsOf(names: readonly string[], filled: readonly boolean[], isByPos
 }
 
 function rowOf(row: Row, columns: readonly { at: number }[]): TableRow {
-  const odd =
-    row.odd &&
-    new Map(
-      columns.flatMap(({ at }, index) => {
-        const mark = row.odd?.get(at);
-        return mark === undefined ? [] : [[index, mark] as const];
-      }),
-    );
   return {
     line: row.line,
     cells: columns.map(({ at }) => trimmed(row.cells[at] ?? '')),
     width: row.cells.length,
     written: writtenOf(row),
-    ...(odd !== undefined && odd.size > 0 && { odd }),
+    ...(row.odd && {
+      odd: Object.fromEntries(columns.map(({ at }, index) => [index, row.odd?.[at]])),
+    }),
   };
 }
 

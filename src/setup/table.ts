@@ -1,6 +1,6 @@
 import { plainName } from '../config/mapping-schema.ts';
 import { PoSyncError } from '../core/errors.ts';
-import type { Mark } from '../mapping/line.ts';
+import type { Marks } from '../mapping/line.ts';
 import type { FormatName, RawRecord } from '../parse/record.ts';
 
 /** A sample as a table, whatever its format: objects have one row for each item, with the values of their order. */
@@ -41,7 +41,7 @@ export type TableRow = {
   line: number;
   /** Without spaces at their ends; missing cells are empty. */
   cells: readonly string[];
-  odd?: ReadonlyMap<number, Mark>;
+  odd?: Marks;
   /** Cells that the row has in the file. */
   width: number;
   written?: string;

@@ -1,11 +1,6 @@
 import type { Records } from '../../src/mapping/read-records.ts';
-import {
-  ExactNumber,
-  type OddCell,
-  type RawRecord,
-  type Row,
-  type Value,
-} from '../../src/parse/record.ts';
+import { jsonNumber } from '../../src/order/quantity.ts';
+import type { OddCell, RawRecord, Row, Value } from '../../src/parse/record.ts';
 import type { Cell, FileOf, Tree, Written } from './oracle.ts';
 
 /** Rows of a page: few, so that orders go over the ends of pages. */
@@ -45,10 +40,10 @@ export function recordsOf(file: FileOf, mapping: Written, isWorkbook: boolean): 
 
 function rowsOf({ rows, open }: FileOf & { kind: 'table' }, { skipRows, lastRow }: Written): Row[] {
   return rows.map((cells, index) => {
-    const odd = new Map<number, OddCell>();
+    const odd: { [at: number]: OddCell } = {};
     for (const [at, cell] of cells.entries()) {
       const mark = markOf(cell);
-      if (mark !== undefined) odd.set(at, mark);
+      if (mark !== undefined) odd[at] = mark;
     }
     const texts = cells.map(({ text }) => text);
     return {
@@ -56,7 +51,7 @@ function rowsOf({ rows, open }: FileOf & { kind: 'table' }, { skipRows, lastRow 
       line: index + 1,
       cells: texts,
       ...((skipRows ?? lastRow) !== undefined && { written: texts.join(',') }),
-      ...(odd.size > 0 && { odd }),
+      ...(Object.keys(odd).length > 0 && { odd }),
       ...(open && index === rows.length - 1 && { isOpen: true as const }),
     };
   });
@@ -86,7 +81,7 @@ function treeValue(tree: Tree): Value {
   if (isList(tree)) return tree.map(treeValue);
   if (!isCell(tree))
     return Object.fromEntries(Object.entries(tree).map(([key, one]) => [key, treeValue(one)]));
-  if (tree.kind === 'json') return new ExactNumber(tree.text);
+  if (tree.kind === 'json') return jsonNumber(tree.text);
   return tree.kind === 'boolean' ? tree.text === 'true' : tree.text;
 }
 

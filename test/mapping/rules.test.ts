@@ -297,6 +297,6 @@ test('numbers of JSON keep what they are written as, also where rows of their or
     [long, [item('A'), item('B')]],
   ]);
   expect(orders[1]?.rows[0]).toMatchObject({
-    value: { NR: { source: long }, QTY: { source: '2.0' } },
+    value: { NR: { rawJSON: long }, QTY: { rawJSON: '2.0' } },
   });
 });

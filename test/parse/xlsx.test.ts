@@ -72,7 +72,7 @@ test('a cell is read as its text, and what it is besides', async () => {
   // A text cell at the end keeps the cell before it, whatever it is.
   const rows = cases.map(([xml]) => row(`${xml}${textCell('.')}`));
   const read = rowsOf(await reader.read(rawWorkbook([sheet(...rows)], FORMATS)));
-  expect(read.map(({ cells, odd }) => [cells[0], odd?.get(0)])).toEqual(
+  expect(read.map(({ cells, odd }) => [cells[0], odd?.[0]])).toEqual(
     cases.map(([, text, odd]) => [text, odd]),
   );
 });

@@ -14,10 +14,11 @@ const LONG = 10_000;
 type Kind = {
   text: (rows: number) => Iterable<string>;
   /** The result of both passes. */
-  becomes: (rows: number) => { orders: number; valid: number } | { code: string; line: number };
+  becomes: (rows: number) => { orders: number; valid: number } | { code: string; line?: number };
 };
 
 const TOO_LARGE = 'unreadable-too-large';
+const INCOMPLETE = 'unreadable-incomplete';
 const all = (orders: number) => ({ orders, valid: orders });
 
 const KINDS = {
@@ -53,11 +54,11 @@ const KINDS = {
   'a quote that is never closed': { text: unclosed, becomes: () => ({ code: TOO_LARGE, line: 3 }) },
   'a JSON text that never ends': {
     text: (rows) => endless('[{"purchaseOrderNumber":"', 'x'.repeat(50), rows),
-    becomes: () => ({ code: TOO_LARGE, line: 1 }),
+    becomes: () => ({ code: INCOMPLETE, line: 1 }),
   },
   'a JSON number that never ends': {
     text: (rows) => endless('[{"purchaseOrderNumber":', '1'.repeat(50), rows),
-    becomes: () => ({ code: TOO_LARGE, line: 1 }),
+    becomes: () => ({ code: INCOMPLETE, line: 1 }),
   },
   'nothing but line ends': {
     text: (rows) => endless(HEADER, '\n'.repeat(50), rows),
@@ -69,7 +70,7 @@ const KINDS = {
   },
   'nothing but zeros': {
     text: (rows) => endless('', '\0'.repeat(50), rows),
-    becomes: () => ({ code: 'unreadable-incomplete', line: 0 }),
+    becomes: () => ({ code: INCOMPLETE }),
   },
 } as const satisfies Record<string, Kind>;
 

@@ -1,5 +1,6 @@
+import { jsonNumber } from '../../order/quantity.ts';
 import { LIMITS } from '../limits.ts';
-import { ExactNumber, type Value } from '../record.ts';
+import type { Value } from '../record.ts';
 import { cut, tooLarge, unreadable } from '../unreadable.ts';
 
 const SPACE = /[ \t\r\n]*/y;
@@ -213,7 +214,7 @@ export class JsonText {
   #scalar(): Value {
     const start = this.#at;
     if (this.#skip(NUMBER))
-      return this.#limit === 0 ? null : new ExactNumber(this.#text.slice(start, this.#at));
+      return this.#limit === 0 ? null : jsonNumber(this.#text.slice(start, this.#at));
     this.#skip(WORD);
     const word = this.#text.slice(start, this.#at);
     const value = WORDS.get(word);

@@ -10,8 +10,8 @@ import type { ZipArchive } from './zip-archive.ts';
 export type SheetRow = {
   line: number;
   cells: string[];
-  odd: [column: number, cell: OddCell][];
-  isHidden: boolean;
+  odd?: { [at: number]: OddCell };
+  isHidden?: true;
 };
 
 /** The format of a style that the workbook lacks. */
@@ -107,7 +107,7 @@ function createSheetReader(workbook: Workbook, onRow: (row: SheetRow) => void) {
     onOpen(name, attributes) {
       if (name === 'row') {
         line = rowNumber(attributeOf(attributes, 'r'), line);
-        row = { line, cells: [], odd: [], isHidden: isHidden(attributes, 'ht') };
+        row = { line, cells: [], ...(isHidden(attributes, 'ht') && { isHidden: true }) };
       } else if (name === 'c' && row)
         cell = openCell(attributes, cell === undefined ? 0 : cell.column + 1);
       else if (name === 'is') text.start();
@@ -206,8 +206,8 @@ function putCell(row: SheetRow, cell: Cell, workbook: Workbook): void {
     cell.isStruck ||
     workbook.struck.has(style) ||
     (type === 's' && workbook.struckStrings.has(Number(value)));
-  if (isStruck) row.odd.push([column, { ...kind, isStruck: true }]);
-  else if (kind.kind !== 'text') row.odd.push([column, kind]);
+  const odd: OddCell = isStruck ? { ...kind, isStruck: true } : kind;
+  if (isStruck || kind.kind !== 'text') row.odd = { ...row.odd, [column]: odd };
 }
 
 function contentOf(
@@ -238,7 +238,7 @@ function contentOf(
 /** Cuts empty cells at the end; whether there is a value. */
 function trimRow(row: SheetRow): boolean {
   const { line, cells } = row;
-  const isOdd = (column: number) => row.odd.some(([at]) => at === column);
+  const isOdd = (column: number) => row.odd?.[column] !== undefined;
   while (cells.length > 0 && cells.at(-1)?.trim() === '' && !isOdd(cells.length - 1)) cells.pop();
   if (cells.length > LIMITS.cells) throw tooLarge(`Row ${line}`, LIMITS.cells, 'cells', line);
   const length = cells.reduce((sum, cell) => sum + cell.length + 1, 0);

@@ -145,13 +145,7 @@ async function processorSecondsOf(pid: number | undefined): Promise<number> {
 async function* pagesOf(rows: FileHandle): AsyncGenerator<Row[]> {
   let page: Row[] = [];
   for await (const line of rows.readLines({ start: 0, autoClose: false })) {
-    const { odd, isHidden, ...row } = JSON.parse(line) as SheetRow;
-    page.push({
-      kind: 'row',
-      ...row,
-      ...(odd.length > 0 && { odd: new Map(odd) }),
-      ...(isHidden && { isHidden }),
-    });
+    page.push({ kind: 'row', ...(JSON.parse(line) as SheetRow) });
     if (page.length < LIMITS.page) continue;
     yield page;
     page = [];
