@@ -9,7 +9,7 @@
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
 --      letters that the order takes ('' none; a list of batch, '' for orders that have another number now, field, expected
---      text, new text, '' to leave it), does a reader admit the order? ('1'), does the order show nothing about the list any more? ('1'),
+--      text, new text, '' to leave it), does a reader admit the order? ('1'), is the order certainly not at the API? ('1'),
 --      the last order that was sent to show how far the list reaches, where this one is the next ('' it is not; '=' and its text), and its text
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
@@ -58,8 +58,6 @@ local function takesTurn(number, intended)
 end
 
 local function passTurnOn(number)
-  local witness = redis.call('HGET', listProof, 'witness')
-  if witness and string.match(witness, ' (.*)') == number then redis.call('HDEL', listProof, 'witness') end
   if not turn or turn ~= number then return end
   turn = nil
   redis.call('HDEL', listProof, 'turn', 'reads', 'nextAt')
@@ -127,7 +125,7 @@ local function score(set, key, at)
 end
 
 local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, passesTurn, witnessBefore, witness)
+  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent, witnessBefore, witness)
   if known ~= '' then
     local may = mayBegin(known, reached, intended)
     if may ~= 1 then return may end
@@ -154,7 +152,7 @@ local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, comp
     redis.call('RPUSH', actions, operatorAction)
     redis.call('LTRIM', actions, -20, -1)
   end
-  if passesTurn == '1' then passTurnOn(number) end
+  if isAbsent == '1' then passTurnOn(number) end
   if witness ~= '' then redis.call('HSET', listProof, 'witness', witness) end
   sequence = sequence + 1
   if outcome == '' then return sequence end

@@ -49,8 +49,8 @@ export type Change = {
   followers?: string;
   /** The rows of dead letters that the order takes. */
   rows?: readonly RowClaim[];
-  /** The API certainly does not have the order, or only a person says that it does: another one shows whether its list is complete. */
-  passesTurn?: boolean | undefined;
+  /** The API certainly does not have the order: another one may prove that its list is complete. */
+  isAbsent?: boolean;
   /** The order is sent again to show how far the list reaches: the text of the last one that was, and its own. */
   witness?: { before: string; text: string };
   /** A reader admits the order: too late when its batch was canceled or has an outcome for it. */
@@ -141,7 +141,7 @@ function pack(change: Change, reached: Checkpoint, key: string): Packed {
       ? ''
       : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
     change.isAdmission ? '1' : '',
-    change.passesTurn ? '1' : '',
+    change.isAbsent ? '1' : '',
     change.witness ? `=${change.witness.before}` : '',
     change.witness?.text ?? '',
     '',

@@ -73,9 +73,7 @@ export function createLedger(deps: LedgerDeps) {
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const passesTurn = change.passesTurn || operatorAction?.what === 'confirmed';
-    const action = actionOn(entry, operatorAction);
-    const isDone = await commit({ ...change, ...more, ...action, passesTurn });
+    const isDone = await commit({ ...change, ...more, ...actionOn(entry, operatorAction) });
     if (isDone && change.outcome !== undefined)
       onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
@@ -211,7 +209,7 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
     ordinal,
     wasInDoubt: entry.state === 'unknown',
     sentBy: entry.sentBy,
-    passesTurn: isAbsentAfter(step),
+    isAbsent: isAbsentAfter(step),
   };
   switch (step.kind) {
     case 'ignore':

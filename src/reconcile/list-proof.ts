@@ -3,7 +3,7 @@ import type { ListEnd, ListedOrder, ReadList } from '../api/list.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { orders, withoutStop } from '../core/format.ts';
 import { collectExisting, type Existing } from '../ledger/adopt.ts';
-import type { Known } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
@@ -33,7 +33,7 @@ type ProofStore = Pick<Store, 'redis' | 'keys' | 'time'>;
 
 type ListProofDeps = {
   store: ProofStore;
-  lookup(numbers: readonly string[]): Promise<Known[]>;
+  ledger: Pick<Ledger, 'lookup' | 'isOnlyTold'>;
   /** One request for the list. */
   list: ReadList;
   rules: ListRules;
@@ -198,7 +198,7 @@ export function createListProof(deps: ListProofDeps) {
 
   /** The attempt of the turn's order has not ended. */
   async function isSending(turn: string): Promise<boolean> {
-    const [known] = await deps.lookup([turn]);
+    const [known] = await deps.ledger.lookup([turn]);
     return known?.kind === 'open' && known.entry.state === 'sending';
   }
 
@@ -238,7 +238,7 @@ async function readExisting(list: ReadList): Promise<FirstRead> {
 
 /** Builds the step that compares a complete list with what it must show. */
 function createJudge(deps: ListProofDeps) {
-  const { store, lookup, takeIn, canaries, on, rules } = deps;
+  const { store, ledger, takeIn, canaries, on, rules } = deps;
   const { settle } = rules;
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
@@ -251,11 +251,12 @@ function createJudge(deps: ListProofDeps) {
   /** What a complete list shows is in the ledger before other orders are sent: it may have been cut when it was read first. */
   async function judge(before: Stored, { listed, shown }: FirstRead): Promise<void> {
     const { turn = '', expected } = before;
+    const isShown = shown.has(fingerprintOf(turn));
     const isExpected = shown.size >= (expected ?? Number.POSITIVE_INFINITY);
     const isComplete = isExpected ? showsKnown(before, shown) : hasGrown(before, shown);
     if (!(await isComplete)) return later(turn, before, shown.size);
     await takeIn(listed, { isIntact: before.isIntact });
-    await (turn === '' ? vouched(listed) : remember(turn, before.turnAt));
+    await (isShown ? remember(turn, before.turnAt) : vouched(listed));
     on.kind(before.hasPages ? 'paged' : 'complete');
     if ((await run('passed', turn)) === 1) await on.refresh();
   }
@@ -266,11 +267,11 @@ function createJudge(deps: ListProofDeps) {
     return shown.size > before.before && showsEarlier(shown);
   }
 
-  /** Whatever a person says, a list that lacks what it must show is not complete. */
-  async function showsKnown({ turn }: Stored, shown: ShownNumbers): Promise<boolean> {
-    const [known] = turn === undefined ? [] : await lookup([turn]);
-    const isShown = turn === undefined || shown.has(fingerprintOf(turn));
-    return (known?.kind !== 'accepted' || isShown) && showsEarlier(shown);
+  /** Whatever a person says, a list that lacks what it must show is not complete; only another word of a person does not count. */
+  async function showsKnown({ turn = '' }: Stored, shown: ShownNumbers): Promise<boolean> {
+    const [known] = shown.has(fingerprintOf(turn)) ? [] : await ledger.lookup([turn]);
+    const isMissing = known?.kind === 'accepted' && !(await ledger.isOnlyTold(turn));
+    return !isMissing && showsEarlier(shown);
   }
 
   async function showsEarlier(shown: ShownNumbers): Promise<boolean> {
@@ -293,7 +294,7 @@ function createJudge(deps: ListProofDeps) {
 
   /** Since when the list had time to show the order, and whether the API may lack it. */
   async function sightOf(turn: string): Promise<{ sentAt: number; isDoubtful: boolean }> {
-    const [known] = turn === '' ? [] : await lookup([turn]);
+    const [known] = turn === '' ? [] : await ledger.lookup([turn]);
     switch (known?.kind) {
       case 'accepted':
         return { sentAt: known.compact.at, isDoubtful: false };

@@ -62,7 +62,7 @@ export function createReconciliation(
   const meter = createGuaranteeMeter({ store, ledger, clock, owner, settle, log, stopping });
   const proof = createListProof({
     store,
-    lookup: ledger.lookup,
+    ledger,
     list: countedList(context, partner),
     rules: { mode, isProtected, settle },
     owner,

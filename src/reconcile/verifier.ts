@@ -168,6 +168,8 @@ type Witness = {
   /** When it was chosen, and its number, as it is stored; '' before the first one. */
   text: string;
   number: string;
+  /** When it was sent, where it is accepted; otherwise 0. */
+  since: number;
   /** It was created: a complete list must show it. */
   canary: readonly Canary[];
   /** The API may have it twice: no other one is sent. */
@@ -186,11 +188,20 @@ async function readWitness({ ledger, store, policy }: VerifierDeps): Promise<Wit
   const isNeeded = due === undefined || due > now + policy.settle;
   const number = text.slice(text.indexOf(' ') + 1);
   const [known] = text === '' ? [] : await ledger.lookup([number]);
-  const canary = known?.kind === 'accepted' ? [{ number, since: Number.parseInt(text, 10) }] : [];
+  const since = known?.kind === 'accepted' ? Number.parseInt(text, 10) : 0;
+  const canary = since > 0 && !(await ledger.isOnlyTold(number)) ? [{ number, since }] : [];
   const entry = known?.kind === 'open' ? known.entry : undefined;
   // The last attempt of one that the API refused created nothing.
   const isOpen = entry !== undefined && entry.refusal === undefined;
-  return { text, number, canary, isOpen, isTried: isOpen && isTried(entry, now, policy), isNeeded };
+  return {
+    text,
+    number,
+    since,
+    canary,
+    isOpen,
+    isTried: isOpen && isTried(entry, now, policy),
+    isNeeded,
+  };
 }
 
 /** It changes as it is sent and looked up; one whose file a person holds does not. */
@@ -199,11 +210,14 @@ function isTried(entry: Entry, now: number, { backoff, settle }: Policy): boolea
   return isInProgress && now < entry.version + backoff(entry.used) + PATIENCE * settle;
 }
 
+/** After so many attempts in a row without an answer, each of which may have created it, an order is not sent alone. */
+const MOST_LOST = 4;
+
 /** Whether an order in doubt may be sent, with no other one, although the list may hide it: the API did not say that it has it. */
-function maySendAlone({ answer, attempt }: Entry, { attempts }: Policy): boolean {
-  const { httpStatus } = answer ?? {};
-  // Each attempt without any answer may have created it.
-  return httpStatus === undefined ? attempt < attempts : httpStatus >= 300;
+function maySendAlone({ answer, history = [] }: Entry): boolean {
+  const isLost = ({ httpStatus }: { httpStatus?: number }) => httpStatus === undefined;
+  if (answer && !isLost(answer)) return Number(answer.httpStatus) >= 300;
+  return history.length < MOST_LOST || !history.slice(-MOST_LOST).every(isLost);
 }
 
 /** What a list says about an order, what follows, and whether the order is sent to show how far the list reaches. */
@@ -224,7 +238,7 @@ async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promi
   const reach = proof.rules.mode === 'prove' ? reachOf(reading, { firstAt, sentAt }) : 'beyond';
   const unproved = { ...by(reach === 'beyond'), isWitness: false };
   if (reach !== 'unknown' || unproved.event.kind !== 'inconclusive') return unproved;
-  if (!isNext(entry, reading, policy)) return unproved;
+  if (!isNext(entry, reading)) return unproved;
 
   const alone = by(true);
   const isSentAgain = alone.step.kind === 'move' && alone.step.entry.state === 'retry';
@@ -241,13 +255,12 @@ async function isStopped(
   return stopped.some((since) => since !== null);
 }
 
-/** It may be sent to show how far the list reaches: when the list has shown the last one that was, or again. */
-function isNext(entry: Entry, { witness, listed }: Reading, policy: Policy): boolean {
-  const { number, canary, isOpen, isNeeded } = witness;
-  if (!isNeeded || !maySendAlone(entry, policy)) return false;
-  return isOpen
-    ? number === entry.order.purchaseOrderNumber
-    : canary.every((one) => listed.has(one.number));
+/** It may be sent to show how far the list reaches: when the list has shown the last one that was, or one after it; or again. */
+function isNext(entry: Entry, { witness, canaries, listed }: Reading): boolean {
+  const { number, since, isOpen, isNeeded } = witness;
+  if (!isNeeded || !maySendAlone(entry)) return false;
+  if (isOpen) return number === entry.order.purchaseOrderNumber;
+  return since === 0 || canaries.some((one) => one.since >= since && listed.has(one.number));
 }
 
 /** What this list says about one order in doubt. */

@@ -131,8 +131,6 @@ function openTurn(store: Store, keys: { listProof: string; breaker: string }, re
   }
 
   function passOn(number: string): void {
-    if (store.hget(keys.listProof, 'witness')?.split(' ')[1] === number)
-      store.hdel(keys.listProof, 'witness');
     if (turn !== number) return;
     turn = undefined;
     store.hdel(keys.listProof, 'turn', 'reads', 'nextAt');

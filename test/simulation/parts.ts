@@ -150,7 +150,7 @@ export async function openParts(
   const refresh = () => breaker.refresh(true);
   const proof = createListProof({
     store,
-    lookup: ledger.lookup,
+    ledger,
     list,
     rules: { mode: environmentOf(config).list, isProtected: false, settle: policy.settle },
     owner: host.name,
