@@ -108,12 +108,10 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const side = { ledger: book.ledger, batches: book.batches, breaker, notTaken: heart.notTaken };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
-  const onSettled: NonNullable<DaemonInput['onSettled']> = (batch, needPerson, nameless) => {
-    notices.settled(batch, needPerson);
-    input.onSettled?.(batch, needPerson, nameless);
-  };
+  const { announce } = notices;
+  const onSettled = input.onSettled ?? (() => undefined);
   const settlement = resources.use(
-    openSettlement({ ...input, ...context, inspections, side, onSettled }),
+    openSettlement({ ...input, ...context, inspections, side, announce, onSettled }),
   );
   const onProgress = async (batch: string) => {
     input.onTaken?.(batch);

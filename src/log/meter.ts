@@ -18,5 +18,5 @@ export type Meter = {
   /** Orders of a batch have their outcome. `ms`: from the claim of their file to their acceptance. */
   settled(batch: string, outcome: string, orders: number, ms?: number): void;
   /** A notice was sent, delayed, lost or dropped. */
-  notice(receiver: string, result: 'sent' | 'delayed' | 'lost' | 'dropped'): void;
+  notice(receiver: string, result: 'sent' | 'delayed' | 'lost'): void;
 };

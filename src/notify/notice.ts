@@ -26,7 +26,9 @@ export type Notice = {
     | 'paused'
     | 'resumed'
     | 'silent'
-    | 'heard';
+    | 'heard'
+    | 'redis-away'
+    | 'redis-back';
   environment: string;
   /** ISO 8601, UTC. */
   at: string;
@@ -172,6 +174,18 @@ export function sourceLost(facts: CommonFacts & { source: string; reason: string
 /** Every running daemon can read it again. */
 export function sourceBack(facts: CommonFacts & { source: string }): Notice {
   return noticeOf('attention', 'back', `Source ${facts.source} can be read again.`, facts);
+}
+
+/** A daemon cannot reach Redis: it does nothing until then, and loses nothing. */
+export function redisAway(facts: CommonFacts & { since: number }): Notice {
+  const text = `Redis cannot be reached since ${iso(facts.since)}: no file is taken and no order sent until it answers.`;
+  return noticeOf('attention', 'redis-away', text, facts);
+}
+
+/** It answers again. */
+export function redisBack(facts: CommonFacts & { since: number }): Notice {
+  const text = `Redis answers again; it was away since ${iso(facts.since)}.`;
+  return noticeOf('attention', 'redis-back', text, facts);
 }
 
 /** The API's list shows orders more than once. */

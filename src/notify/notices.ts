@@ -11,9 +11,10 @@ import type { Log } from '../log/log.ts';
 import { readGuarantee } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
-import { type Notice, type NoticeEvent, placesOf, withCommands } from './notice.ts';
+import { type Notice, placesOf, withCommands } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
-import { type Outbox, openOutbox, type ReceiverTrouble } from './outbox.ts';
+import { type OpenReceiver, openOutbox, type ReceiverTrouble, type Way } from './outbox.ts';
+import { createRedisWatch } from './redis-watch.ts';
 
 /** What notices may use of the process. */
 export type NoticeSurroundings = {
@@ -42,12 +43,15 @@ const NO_SURROUNDINGS: NoticeSurroundings = { env: {}, redactLine: (line) => lin
 export function openNotices(deps: Deps) {
   const { config, store, side, clock, log, input } = deps;
   const resources = new AsyncDisposableStack();
+  const onTrouble = (error: unknown) =>
+    noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message });
   const receivers = config.notify.flatMap(({ on, ...receiver }) =>
-    waysTo(receiver, deps, resources).map((way) => ({
-      on,
-      outbox: resources.use(openOutbox({ ...way, clock, log, now: store.time.now })),
-    })),
+    waysTo(receiver, deps, resources).map((way): OpenReceiver => {
+      const outbox = resources.use(openOutbox({ way, store, log, onTrouble }));
+      return { on, way, outbox };
+    }),
   );
+  const complete = (notice: Notice) => withCommands(notice, input.notices?.hints);
   const notifier = createNotifier({
     store,
     clock,
@@ -56,17 +60,15 @@ export function openNotices(deps: Deps) {
     breaker: side.breaker,
     batches: side.batches,
     placesOf: (batch) => placesOf(batch, config),
-    send: (notice) => put(withCommands(notice, input.notices?.hints), receivers),
+    send: (notice, id) => put(id, complete(notice), receivers),
   });
+  if (receivers.length > 0)
+    resources.use(createRedisWatch({ config, store, clock, receivers, complete, onTrouble }));
   const running = new Set<Promise<void>>();
 
   /** Runs work in the background. */
   function runAside(work: Promise<void>): Promise<void> {
-    const kept = work
-      .catch((error: unknown) =>
-        noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }),
-      )
-      .finally(() => running.delete(kept));
+    const kept = work.catch(onTrouble).finally(() => running.delete(kept));
     running.add(kept);
     return kept;
   }
@@ -82,10 +84,9 @@ export function openNotices(deps: Deps) {
     /** Call about once a second. */
     tick,
     /** The receivers that did not accept their last notice. Their errors contain no secrets. */
-    troubles(): ReceiverTrouble[] {
-      const found = receivers
-        .map(({ outbox }) => outbox.trouble())
-        .filter((trouble) => trouble !== undefined);
+    async troubles(): Promise<ReceiverTrouble[]> {
+      const all = await Promise.all(receivers.map(({ outbox }) => outbox.trouble()));
+      const found = all.filter((trouble) => trouble !== undefined);
       const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
       return JSON.parse(redactLine(JSON.stringify(found)));
     },
@@ -93,9 +94,9 @@ export function openNotices(deps: Deps) {
     heard: (batch: string) =>
       runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
     rewritten: (source: string, at: number): void => void runAside(notifier.rewritten(source, at)),
-    /** This daemon settled a batch. */
-    settled: (batch: Batch, needPerson: number): void => {
-      if (receivers.length > 0) void runAside(notifier.settled(batch, needPerson));
+    /** This daemon is about to end a batch: the notice about it is kept first. */
+    announce: async (batch: Batch, needPerson: number): Promise<void> => {
+      if (receivers.length > 0) await notifier.settled(batch, needPerson);
     },
     /** Checks one last time, unless Redis is unreachable, and gives the receivers a few seconds. */
     async [Symbol.asyncDispose](): Promise<void> {
@@ -108,15 +109,10 @@ export function openNotices(deps: Deps) {
   };
 }
 
-function put(
-  notice: Notice,
-  receivers: readonly { on: readonly NoticeEvent[]; outbox: Outbox }[],
-): void {
-  for (const { on, outbox } of receivers) if (on.includes(notice.event)) outbox.put(notice);
+async function put(id: string, notice: Notice, receivers: readonly OpenReceiver[]): Promise<void> {
+  const those = receivers.filter(({ on }) => on.includes(notice.event));
+  await Promise.all(those.map(({ outbox }) => outbox.put(id, notice)));
 }
-
-/** How a notice reaches a receiver; `receiver` is its name in the log, without secrets. */
-type Way = { receiver: string; send: (notice: Notice, signal: AbortSignal) => Promise<void> };
 
 function waysTo(
   receiver: Omit<Receiver, 'on'>,
@@ -139,11 +135,16 @@ function waysTo(
   const ways: (Way | undefined)[] = [
     webhook === undefined
       ? undefined
-      : { receiver: `webhook ${new URL(webhook).host}`, send: sendTo(webhook) },
+      : {
+          receiver: `webhook ${new URL(webhook).host}`,
+          identity: webhook,
+          send: sendTo(webhook),
+        },
     command === undefined
       ? undefined
       : {
           receiver: `command ${command[0]}`,
+          identity: JSON.stringify(command),
           send: (notice, signal) =>
             runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
         },

@@ -21,7 +21,8 @@ export type NotifierDeps = {
   batches: Pick<Batches, 'held' | 'find' | 'underWay'>;
   /** The report folder of a batch, and its page where the dashboard has a public address. */
   placesOf: (batch: string) => { report: string; page?: string };
-  send: (notice: tell.Notice) => void;
+  /** Keeps a notice until it is sent. One under an `id` of the last day is the same notice, from whichever daemon. */
+  send: (notice: tell.Notice, id: string) => Promise<void>;
 };
 
 /** A shorter pause is not reported. Milliseconds. */
@@ -33,15 +34,16 @@ const WITHIN = 3_600_000;
 const SHORTEST_UNSETTLED = 60_000;
 /** After this time, heartbeats have named what a daemon cannot take. Milliseconds. */
 const HEARTBEATS = 15_000;
-/** How long Redis remembers that a batch was reported, in seconds. */
-const REMEMBERED = 30 * 86_400;
+
+/** One look at all conditions. `ended`: how many reported ones have ended so far; the same one may come again. */
+type Round = NotifierDeps & { ended: number };
 
 /**
- * Decides what to report, once across all daemons and restarts: each report is a field in Redis, and the daemon that
- * creates the field sends the notice.
+ * Decides what to report, once across all daemons and restarts: a notice is kept until it is sent, and then each report is
+ * a field in Redis. In between, other daemons keep the same notice under the same name.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { redis, keys } = deps.store;
+  const { store } = deps;
   const startedAt = deps.clock.monotonic();
 
   /**
@@ -53,16 +55,18 @@ export function createNotifier(deps: NotifierDeps) {
     guarantee: readonly Guarantee[],
   ): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
-    const reported = await redis.hkeys(keys.notices);
+    const { [ENDED]: ended = '0', ...kept } = await store.redis.hgetall(store.keys.notices);
+    const reported = Object.keys(kept);
+    const round: Round = { ...deps, ended: Number(ended) };
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
-    await checkPause(reportedAs('paused:'), deps);
+    await checkPause(reportedAs('paused:'), round);
     const held = {
       kind: 'held',
       names: await deps.batches.held(),
       least: 0,
       notice: tell.batchIsHeld,
     } as const;
-    await checkBatches(held, reportedAs('held:'), deps);
+    await checkBatches(held, reportedAs('held:'), round);
     const unsettled = {
       kind: 'unsettled',
       names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) =>
@@ -71,9 +75,9 @@ export function createNotifier(deps: NotifierDeps) {
       least: SHORTEST_UNSETTLED,
       notice: tell.batchIsUnsettled,
     } as const;
-    await checkBatches(unsettled, reportedAs('unsettled:'), deps);
-    await checkTwice(reportedAs('twice:'), deps);
-    await checkGuarantee(measuredOnes(guarantee), reportedAs('guarantee:'), deps);
+    await checkBatches(unsettled, reportedAs('unsettled:'), round);
+    await checkTwice(reportedAs('twice:'), round);
+    await checkGuarantee(measuredOnes(guarantee), reportedAs('guarantee:'), round);
     const running = deps.clock.monotonic() - startedAt;
     for (const source of deps.sources) {
       const look = {
@@ -82,41 +86,35 @@ export function createNotifier(deps: NotifierDeps) {
         reportedAs,
         running,
       };
-      await checkSource(look, deps);
-      if (!(await checkLost(look, deps))) await checkFiles(look, deps);
+      await checkSource(look, round);
+      if (!(await checkLost(look, round))) await checkFiles(look, round);
     }
   }
 
-  /** This daemon settled a batch, or found that the file of one that was done had been changed. */
+  /** This daemon settles a batch, or found that the file of one that was done had been changed. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
-    const event = `${batch.state === 'done' ? 'changed' : 'settled'}:${batch.batch}`;
-    const isNew = await redis.set(keys.notice(event), '1', 'EX', REMEMBERED, 'NX');
-    if (isNew === 'OK') deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)));
+    const id = `${batch.state === 'done' ? 'changed' : 'settled'}:${batch.batch}`;
+    await deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)), id);
   }
 
   return { tick, ...createHearing(deps), settled };
 }
 
-async function checkPause(reported: readonly string[], deps: NotifierDeps): Promise<void> {
+async function checkPause(reported: readonly string[], deps: Round): Promise<void> {
   const { environment, store, send } = deps;
   const [pause] = await deps.breaker.reasons();
   const at = store.time.now();
   if (pause === undefined) {
+    if (reported.length === 0) return;
     const since = tell.sinceOf(reported);
-    if (!(await ends(reported, deps))) return;
     const next = Math.max(
       0,
       ...(await pausesBefore(deps)).filter((one) => one.at >= since).map(({ least }) => least),
     );
-    return send(
-      tell.deliveryResumed({
-        environment,
-        at,
-        since,
-        ...(next > SHORTEST_PAUSE.automatic && { next }),
-      }),
-    );
+    const facts = { environment, at, since, ...(next > SHORTEST_PAUSE.automatic && { next }) };
+    await send(tell.deliveryResumed(facts), `resumed:${since}`);
+    return ends(reported, deps);
   }
   const { code, reason, since, remedy: advice } = pause;
   // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
@@ -129,12 +127,12 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const last = (await pausesBefore(deps)).find((one) => one.code === code);
   const shortest =
     code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
-  if (isKnown || at - since < shortest || !(await begins(`${which}${since}`, deps))) return;
+  if (isKnown || at - since < shortest) return;
+  const facts = { environment, at, code, reason, since, advice, ...(isOther && { before }) };
+  await begins(`${which}${since}`, tell.deliveryPaused(facts), deps);
   const often = `${(last?.times ?? 0) + 1}:${at}`;
   if (code !== OPERATOR && !isOther)
     await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
-  const facts = { environment, at, code, reason, since, advice, ...(isOther && { before }) };
-  send(tell.deliveryPaused(facts));
 }
 
 /** The causes of pauses that were reported within the last hour: how often in a row, and how long the next pause must last to be reported. */
@@ -150,6 +148,8 @@ async function pausesBefore({ store: { redis, keys, time } }: NotifierDeps) {
   return all.filter(({ at }) => time.now() - at < WITHIN);
 }
 
+/** How many reported conditions have ended. */
+const ENDED = 'ended';
 /** Begin the fields of a cause that was reported, and of a pause that only a person ends; its code follows. */
 const OFTEN = 'often:';
 const PERSON = 'paused:person:';
@@ -166,7 +166,7 @@ type LastingState = {
 async function checkBatches(
   { kind, names, least, notice }: LastingState,
   reported: readonly string[],
-  deps: NotifierDeps,
+  deps: Round,
 ): Promise<void> {
   const current = new Set<string>();
   for (const name of names) {
@@ -176,23 +176,25 @@ async function checkBatches(
     const field = `${kind}:${name}:${state.since}`;
     current.add(field);
     const isShort = deps.store.time.now() - state.since < least;
-    if (isShort || reported.includes(field) || !(await begins(field, deps))) continue;
+    if (isShort || reported.includes(field)) continue;
     const reason = 'reason' in state ? state.reason : fileWaitText(state);
     const { since } = state;
-    deps.send(notice({ ...factsOf(batch, deps), counts: batch.counts, reason, since }));
+    const facts = { ...factsOf(batch, deps), counts: batch.counts, reason, since };
+    await begins(field, notice(facts), deps);
   }
   const ended = reported.filter((field) => !current.has(field));
   await ends(ended, deps);
 }
 
 /** Reported when their number grows; the field is `twice:` with the number that is known. */
-async function checkTwice(reported: readonly string[], deps: NotifierDeps): Promise<void> {
-  const { environment, store, send } = deps;
+async function checkTwice(reported: readonly string[], deps: Round): Promise<void> {
+  const { environment, store } = deps;
   const orders = await store.redis.hlen(store.keys.listedTwice);
   const field = `twice:${orders}`;
   const isMore = reported.every((one) => Number(one.slice('twice:'.length)) < orders);
-  if (orders > 0 && !reported.includes(field) && (await begins(field, deps)) && isMore) {
-    send(tell.ordersCreatedTwice({ environment, at: store.time.now(), orders }));
+  if (orders > 0 && !reported.includes(field)) {
+    const notice = tell.ordersCreatedTwice({ environment, at: store.time.now(), orders });
+    await (isMore ? begins(field, notice, deps) : isReported([field], deps));
   }
   await ends(
     reported.filter((one) => one !== field),
@@ -204,15 +206,15 @@ async function checkTwice(reported: readonly string[], deps: NotifierDeps): Prom
 async function checkGuarantee(
   all: readonly Guarantee[],
   reported: readonly string[],
-  deps: NotifierDeps,
+  deps: Round,
 ): Promise<void> {
-  const { environment, store, send } = deps;
+  const { environment, store } = deps;
   const failing = all.filter(({ holds }) => holds === false);
   const fieldOf = (assumption: string) => `guarantee:${assumption}`;
   for (const one of failing) {
     const field = fieldOf(one.assumption);
-    if (!reported.includes(field) && (await begins(field, deps)))
-      send(tell.assumptionFails(one, { environment, at: store.time.now() }));
+    if (reported.includes(field)) continue;
+    await begins(field, tell.assumptionFails(one, { environment, at: store.time.now() }), deps);
   }
   const fields = failing.map(({ assumption }) => fieldOf(assumption));
   await ends(
@@ -229,10 +231,7 @@ type Look = {
   running: number;
 };
 
-async function checkSource(
-  { source, reportedAs, running }: Look,
-  deps: NotifierDeps,
-): Promise<void> {
+async function checkSource({ source, reportedAs, running }: Look, deps: Round): Promise<void> {
   const { name, expectEvery, path } = hideQuery(source);
   const reported = reportedAs(`silent:${name}:`);
   if (expectEvery === undefined) return;
@@ -250,31 +249,40 @@ async function checkSource(
     hadFile: since !== Number(watched),
   });
   if (at - heardAt <= expectEvery) {
-    if (await ends(reported, deps)) send(sourceHeard(factsFrom(tell.sinceOf(reported))));
-    return;
+    if (reported.length === 0) return;
+    const since = tell.sinceOf(reported);
+    await send(sourceHeard(factsFrom(since)), `heard:${name}:${since}`);
+    return ends(reported, deps);
   }
   // The daemon may still take files that came before it started.
   if (running < settlingTime(source) || reported.length > 0) return;
-  if (await begins(`silent:${name}:${heardAt}`, deps))
-    send(sourceSilent({ ...factsFrom(heardAt), path, expectEveryMs: expectEvery }));
+  const facts = { ...factsFrom(heardAt), path, expectEveryMs: expectEvery };
+  await begins(`silent:${name}:${heardAt}`, sourceSilent(facts), deps);
 }
 
 /** Whether a daemon cannot read a source: then nothing is known about its files. */
 async function checkLost(
   { source, notTaken, reportedAs, running }: Look,
-  deps: NotifierDeps,
+  deps: Round,
 ): Promise<boolean> {
-  const { environment, store, send } = deps;
+  const { environment, store, send, ended } = deps;
   const facts = { environment, at: store.time.now(), source: source.name };
   const reported = reportedAs(`lost:${source.name}:`);
   const lost = notTaken.find(({ file }) => file === undefined);
   if (lost !== undefined) {
-    if (await begins(`lost:${source.name}:`, deps))
-      send(tell.sourceLost({ ...facts, reason: reasonOf(lost) }));
+    if (reported.length === 0)
+      await begins(
+        `lost:${source.name}:`,
+        tell.sourceLost({ ...facts, reason: reasonOf(lost) }),
+        deps,
+      );
     return true;
   }
-  if (isKnown(source, running) && (await ends(reported, deps))) send(tell.sourceBack(facts));
-  return reported.length > 0;
+  if (reported.length === 0) return false;
+  if (!isKnown(source, running)) return true;
+  await send(tell.sourceBack(facts), `back:${source.name}:${ended}`);
+  await ends(reported, deps);
+  return true;
 }
 
 const reasonOf = ({ reason, remedy }: Pick<NotTaken, 'reason' | 'remedy'>) =>
@@ -286,21 +294,24 @@ const isKnown = (source: Source, running: number) => running >= settlingTime(sou
 /** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
 async function checkFiles(
   { source, notTaken, reportedAs, running }: Look,
-  deps: NotifierDeps,
+  deps: Round,
 ): Promise<void> {
-  const { environment, store, send } = deps;
+  const { environment, store } = deps;
   const reported = reportedAs(`not-taken:${source.name}:`);
   const found = notTaken.flatMap(({ source: name, file, ...why }) =>
     file === undefined ? [] : [{ field: `not-taken:${name}:${file}`, file, ...why }],
   );
-  const fresh: typeof found = [];
-  for (const one of found)
-    if (!reported.includes(one.field) && (await begins(one.field, deps))) fresh.push(one);
+  const fresh = found.filter(({ field }) => !reported.includes(field));
   const [first, ...others] = fresh;
   if (first !== undefined) {
     const files = [first.file, ...others.map(({ file }) => file)] as const;
     const facts = { environment, at: store.time.now(), source: source.name };
-    send(tell.filesAreNotTaken({ ...facts, files, reason: reasonOf(first) }));
+    const notice = tell.filesAreNotTaken({ ...facts, files, reason: reasonOf(first) });
+    await begins(
+      fresh.map(({ field }) => field),
+      notice,
+      deps,
+    );
   }
   if (!isKnown(source, running)) return;
   const ended = reported.filter((field) => found.every((one) => one.field !== field));
@@ -319,16 +330,33 @@ function factsOf(
   return { environment, at: store.time.now(), batch, file, source, ...placesOf(batch) };
 }
 
+/** Keeps a notice until it is sent, and then that it is reported: a daemon that dies in between leaves it to the next. */
 async function begins(
-  field: string,
-  { store: { redis, keys, time } }: NotifierDeps,
-): Promise<boolean> {
-  return (await redis.hsetnx(keys.notices, field, String(time.now()))) === 1;
+  fields: string | readonly string[],
+  notice: tell.Notice,
+  { store, send, ended }: Round,
+): Promise<void> {
+  const all = [fields].flat();
+  await send(notice, `${all.join('\n')}:${ended}`);
+  await isReported(all, { store });
+}
+
+async function isReported(
+  fields: readonly string[],
+  { store: { redis, keys, time } }: Pick<Round, 'store'>,
+): Promise<void> {
+  const at = String(time.now());
+  await redis.hset(keys.notices, Object.fromEntries(fields.map((field) => [field, at])));
 }
 
 async function ends(
   fields: readonly string[],
   { store: { redis, keys } }: NotifierDeps,
-): Promise<boolean> {
-  return fields.length > 0 && (await redis.hdel(keys.notices, ...fields)) > 0;
+): Promise<void> {
+  if (fields.length === 0) return;
+  await redis
+    .multi()
+    .hdel(keys.notices, ...fields)
+    .hincrby(keys.notices, ENDED, 1)
+    .exec();
 }

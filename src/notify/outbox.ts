@@ -1,20 +1,20 @@
-import { type Backoff, growingWait } from '../core/backoff/backoff.ts';
-import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
-import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../log/events/notify.ts';
+import { noticeDelayed, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import { onOneLine } from '../order/text.ts';
-import type { Notice } from './notice.ts';
+import { type Attempt, openMailbox } from '../queue/mailbox.ts';
+import type { Store } from '../redis/store.ts';
+import type { Notice, NoticeEvent } from './notice.ts';
 
 /** Sends notices to one receiver, one after another, in the background. Disposing waits a few seconds for them. */
 export type Outbox = AsyncDisposable & {
-  put(notice: Notice): void;
+  put(id: string, notice: Notice): Promise<void>;
   /** Undefined while the receiver accepts its notices. */
-  trouble(): ReceiverTrouble | undefined;
+  trouble(): Promise<ReceiverTrouble | undefined>;
 };
 
-/** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: Redis time in milliseconds. */
+/** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: milliseconds of this host's clock. */
 export type ReceiverTrouble = {
   receiver: string;
   waiting: number;
@@ -35,111 +35,58 @@ export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble)
   return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
 }
 
-type OutboxDeps = {
-  /** The receiver's name in the log, without secrets. */
+/** How a notice reaches a receiver. `receiver`: its name in the log, without secrets; `identity` may contain them. */
+export type Way = {
   receiver: string;
+  identity: string;
   /** Throws if the receiver does not accept the notice. */
-  send: (notice: Notice, signal: AbortSignal) => Promise<void>;
-  clock: Clock;
-  log: Log;
-  /** Redis time. */
-  now: () => number;
-  retry?: Backoff & { attempts: number };
+  send(notice: Notice, signal: AbortSignal): Promise<void>;
 };
 
-/** Maximum number of waiting notices; older ones are dropped. */
-const MOST = 100;
-/** About nine minutes in total. */
-const RETRY = { attempts: 10, initial: 1_000, max: 300_000 };
-/** Time limit for sending the remaining notices on disposal, in milliseconds. */
-const DRAIN = 3_000;
+/** A receiver of `notify`, and the events that it is told. */
+export type OpenReceiver = { on: readonly NoticeEvent[]; way: Way; outbox: Outbox };
+
+type OutboxDeps = {
+  way: Way;
+  store: Pick<Store, 'plain' | 'keys'>;
+  log: Log;
+  onTrouble: (error: Error) => void;
+  retry?: { attempts: number; initial: number };
+};
 
 /** Opens the outbox of one receiver; its failures do not affect others. */
-export function openOutbox({ receiver, send, clock, log, now, retry = RETRY }: OutboxDeps): Outbox {
-  const waiting: Notice[] = [];
-  const closing = new AbortController();
-  const over = new AbortController();
-  let running: Promise<void> | undefined;
-  const tally = createTally({ receiver, log, now });
-
-  function put(notice: Notice): void {
-    waiting.push(notice);
-    const oldest = waiting.length > MOST ? waiting.shift() : undefined;
-    if (oldest) tally.dropped(oldest);
-    running ??= sendAll();
-  }
-
-  async function sendAll(): Promise<void> {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await deliver(next);
-    running = undefined;
-  }
-
-  async function deliver(notice: Notice): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === retry.attempts || closing.signal.aborted;
-      const reason = await failureOf(notice);
-      tally.attempted(notice, { attempt, isLast, reason });
-      if (reason === undefined || isLast) return;
-      await clock.sleep(growingWait(attempt, retry), closing.signal);
-    }
-  }
-
-  /** Why the receiver did not accept the notice; undefined if it did. */
-  async function failureOf(notice: Notice): Promise<string | undefined> {
-    try {
-      if (over.signal.aborted) return 'po-sync is stopping';
-      await send(notice, over.signal);
-      return undefined;
-    } catch (error) {
-      return toError(error).message;
-    }
-  }
-
+export function openOutbox({ way, store, log, onTrouble, retry }: OutboxDeps): Outbox {
+  const { receiver, identity, send } = way;
+  const mailbox = openMailbox<Notice>({
+    store,
+    receiver: identity,
+    deliver: (notice, signal) =>
+      send(notice, signal).catch((error: unknown) => {
+        throw new Error(shortened(toError(error).message));
+      }),
+    onAttempt: (notice, attempt) => logAttempt(log, { receiver, ...named(notice) }, attempt),
+    onTrouble,
+    ...(retry && { retry }),
+  });
   return {
-    put,
-    trouble() {
-      const found = tally.trouble();
-      return (
-        found && { receiver, waiting: waiting.length + (running === undefined ? 0 : 1), ...found }
-      );
+    put: mailbox.put,
+    async trouble() {
+      const found = await mailbox.backlog();
+      return found && { receiver, ...found };
     },
-    async [Symbol.asyncDispose]() {
-      closing.abort();
-      const done = new AbortController();
-      await Promise.race([running, clock.sleep(DRAIN, done.signal)]);
-      done.abort();
-      over.abort();
-      await running;
-    },
+    [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose](),
   };
 }
 
-/** Logs and counts what the receiver did not accept since it last accepted a notice. */
-function createTally({ receiver, log, now }: Pick<OutboxDeps, 'receiver' | 'log' | 'now'>) {
-  let lost = 0;
-  let failed: Pick<ReceiverTrouble, 'error' | 'at'> | undefined;
-
-  type Attempt = { attempt: number; isLast: boolean; reason: string | undefined };
-  function attempted(notice: Notice, { attempt, isLast, reason }: Attempt): void {
-    const facts = { receiver, ...named(notice), attempt };
-    failed = reason === undefined ? undefined : { error: shortened(reason), at: now() };
-    if (reason === undefined) {
-      lost = 0;
-      noticeSent(log, facts);
-    } else if (isLast) {
-      lost += 1;
-      noticeLost(log, { ...facts, reason });
-    } else noticeDelayed(log, { ...facts, reason });
-  }
-
-  return {
-    attempted,
-    dropped(notice: Notice): void {
-      lost += 1;
-      noticeDropped(log, { receiver, ...named(notice) });
-    },
-    trouble: () => failed && { lost, ...failed },
-  };
+function logAttempt(
+  log: Log,
+  facts: Omit<Parameters<typeof noticeSent>[1], 'attempt'>,
+  { attempt, isLast, error }: Attempt,
+): void {
+  const reason = error?.message ?? '';
+  if (error === undefined) noticeSent(log, { ...facts, attempt });
+  else if (isLast) noticeLost(log, { ...facts, attempt, reason });
+  else noticeDelayed(log, { ...facts, attempt, reason });
 }
 
 /** Maximum characters of an error that is shown. */

@@ -43,7 +43,7 @@ const MOST_NOT_TAKEN = 100;
 /** What heartbeats say: the admin port once it is open, and what is wrong when one is sent. */
 type Said = {
   adminPort: number | undefined;
-  notices: () => ReceiverTrouble[];
+  notices: () => Promise<ReceiverTrouble[]>;
   notTaken: () => NotTaken[];
   gone: () => GoneFolder[];
 };
@@ -67,7 +67,7 @@ export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self
       const now = time.now();
       const [adminPort, notices, notTaken] = [
         said?.adminPort,
-        said?.notices() ?? [],
+        (await said?.notices()) ?? [],
         said?.notTaken() ?? [],
       ];
       const [gone, redisLost] = [said?.gone() ?? [], timesLost()];

@@ -16,14 +16,19 @@ const CHECK_AGAIN = 60_000;
 /** Milliseconds since the last outcome of the batch after which a check that still fails is not repeated. */
 const LONGEST = 86_400_000;
 
-type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'onSettled'> & { batches: Batches };
+type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'announce' | 'onSettled'> & {
+  batches: Batches;
+};
 
 /**
  * Builds the round that checks settled files whose check is due: a program that pauses while it writes still has its
  * file open when that is settled, and appends rows that nobody reads. Each file is reported once. A file that was moved
  * or removed is not reported, also when a later file has its place.
  */
-export function createFileChecks({ store: { time }, batches, log, onSettled }: CheckDeps) {
+export function createFileChecks(deps: CheckDeps) {
+  const { batches, log, announce, onSettled } = deps;
+  const { time } = deps.store;
+
   async function check({ check, batch: name }: FileCheck): Promise<void> {
     const batch = await batches.find(name);
     if (
@@ -34,6 +39,8 @@ export function createFileChecks({ store: { time }, batches, log, onSettled }: C
       return batches.fileChecked(check);
     }
     const unreadable = changedAfterRead(batch);
+    const needPerson = countNeedingPerson(batch.counts) + 1;
+    await announce({ ...batch, unreadable }, needPerson);
     const isNew = await batches.withLease(name, () =>
       batches.settledFileChanged(name, fileOf(batch), unreadable),
     );
@@ -44,7 +51,7 @@ export function createFileChecks({ store: { time }, batches, log, onSettled }: C
       file: batch.name,
       reason: unreadable.message,
     });
-    onSettled({ ...batch, unreadable }, countNeedingPerson(batch.counts) + 1);
+    onSettled({ ...batch, unreadable }, needPerson);
   }
 
   return async (): Promise<void> => {

@@ -22,6 +22,7 @@ export function createPutAway({
   clock,
   log,
   inspections,
+  announce,
   onSettled,
   fence,
 }: SettlementContext) {
@@ -63,13 +64,14 @@ export function createPutAway({
       await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
     const isChecked = settledPath !== undefined && where === 'done';
+    const files = where === 'failed' ? 1 : 0;
+    const open = await stillOpen(batch.batch, needPerson - files, batches);
+    await announce(batch, open + files);
     await batches.done(
       batch.batch,
       isChecked ? { path: settledPath, at: store.time.now() } : undefined,
     );
     inspections.delete(batch.batch);
-    const files = where === 'failed' ? 1 : 0;
-    const open = await stillOpen(batch.batch, needPerson - files, batches);
     const folder = join(reports, batch.batch);
     const report = await readReport(folder).catch(() => undefined);
     batchFinished(
@@ -122,6 +124,8 @@ export type SettlementContext = {
   stopping?: AbortSignal;
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
+  /** Before a batch ends, and before its settled file is known as changed: people are told at least once. */
+  announce(batch: Batch, needPerson: number): Promise<void>;
   /** For each batch settled here, and again when its settled file was changed. `nameless`: rows without a number. */
   onSettled(batch: Batch, needPerson: number, nameless?: number): void;
 };

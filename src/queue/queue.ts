@@ -131,14 +131,23 @@ function startWorker(
     async [Symbol.asyncDispose](): Promise<void> {
       await worker.pause(true);
       const haveEnded = await within(timeout + DRAIN_MARGIN, Promise.allSettled(running));
-      await within(CLOSING, untilSteady(worker));
-      await within(CLOSING, worker.close(!haveEnded).catch(onTrouble));
+      await closeWorker(worker, onTrouble, { isForced: !haveEnded });
     },
   };
 }
 
+/** Closes a worker, `isForced` without waiting for its jobs; within a bounded time, whatever Redis does. */
+export async function closeWorker(
+  worker: Pick<Worker, 'backend' | 'close'>,
+  onTrouble: (error: Error) => void,
+  { isForced = false } = {},
+): Promise<void> {
+  await within(CLOSING, untilSteady(worker));
+  await within(CLOSING, worker.close(isForced).catch(onTrouble));
+}
+
 /** Resolves when no connection of the worker is about to reconnect: close() would cancel that and wait for it forever. */
-async function untilSteady({ backend }: Pick<Worker<JobData>, 'backend'>): Promise<void> {
+async function untilSteady({ backend }: Pick<Worker, 'backend'>): Promise<void> {
   // One that never connected is not about to.
   const clients = await Promise.allSettled([backend.client, backend.blockingClient]);
   const statuses = () =>
@@ -149,7 +158,7 @@ async function untilSteady({ backend }: Pick<Worker<JobData>, 'backend'>): Promi
 }
 
 /** False when it took longer than `ms`. */
-async function within(ms: number, task: Promise<unknown>): Promise<boolean> {
+export async function within(ms: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

@@ -153,8 +153,6 @@ function daemonKeys(prefix: string) {
     daemons: `${prefix}:daemons`,
     /** Hash: notice about a lasting state (a pause, a held batch, a silent source) → when it was sent. */
     notices: `${prefix}:notices`,
-    /** Present after the notice about a single event was sent. */
-    notice: (event: string) => `${prefix}:notice:${event}`,
     /** Hash: source → when its last file arrived that could be read and is no fix file. A source without one: its first use. */
     heard: `${prefix}:heard`,
     /** Stream: what operators did, newest last. */

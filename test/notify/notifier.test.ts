@@ -31,6 +31,8 @@ async function openTwo(sources: readonly Source[] = []) {
     monotonic: () => systemClock.monotonic() + ahead,
   };
   const sent: Notice[] = [];
+  // As a mailbox does it.
+  const ids = new Set<string>();
   const notTaken: NotTaken[] = [];
   const { redis, keys } = store;
   const batches = createBatches({ redis, keys, owner: 'me' });
@@ -51,7 +53,10 @@ async function openTwo(sources: readonly Source[] = []) {
       environment: 'staging',
       placesOf: (batch) =>
         placesOf(batch, { reports: { path: '/reports' }, admin: { publicUrl: PUBLIC } }),
-      send: (notice) => void sent.push(notice),
+      send: async (notice, id) => {
+        if (!ids.has(id)) sent.push(notice);
+        ids.add(id);
+      },
     });
   let notifiers = [open(), open()];
   return {

@@ -90,6 +90,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
       clock: systemClock,
       log,
       inspections,
+      announce: async () => undefined,
       onSettled: (_, needPerson) => void needed.push(needPerson),
     });
     return { batches, breaker, settlement, go, arrived: () => arrived, needed, events };

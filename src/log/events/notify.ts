@@ -21,12 +21,6 @@ export function noticeLost(log: Log, facts: Named & { attempt: number; reason: s
   log.error({ event: 'notice-lost', ...facts }, 'notice could not be sent');
 }
 
-/** Too many notices wait for a receiver; the oldest one is dropped. */
-export function noticeDropped(log: Log, facts: Named): void {
-  log.meter?.notice(facts.receiver, 'dropped');
-  log.error({ event: 'notice-dropped', ...facts }, 'too many notices wait, the oldest is dropped');
-}
-
 /** The state that a notice reports could not be read. */
 export function noticeTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'notice-trouble', ...facts }, 'notices could not be prepared, will retry');
