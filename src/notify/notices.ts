@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Config, Notice as Receiver } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
+import { startLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
@@ -62,8 +63,13 @@ export function openNotices(deps: Deps) {
     placesOf: (batch) => placesOf(batch, config),
     send: (notice, id) => put(id, complete(notice), receivers),
   });
-  if (receivers.length > 0)
-    resources.use(createRedisWatch({ config, store, clock, receivers, complete, onTrouble }));
+  const stopping = new AbortController();
+  if (receivers.length > 0) {
+    const deps = { config, store, clock, receivers, complete, onTrouble };
+    const look = createRedisWatch({ ...deps, signal: stopping.signal });
+    resources.use(startLoop(look, { pause: 1_000, clock, onTrouble }));
+    resources.defer(() => stopping.abort());
+  }
   const running = new Set<Promise<void>>();
 
   /** Runs work in the background. */

@@ -43,7 +43,7 @@ export type Way = {
   send(notice: Notice, signal: AbortSignal): Promise<void>;
 };
 
-/** A receiver of `notify`, and the events that it is told. */
+/** A receiver of `notify`, and the events that are sent to it. */
 export type OpenReceiver = { on: readonly NoticeEvent[]; way: Way; outbox: Outbox };
 
 type OutboxDeps = {

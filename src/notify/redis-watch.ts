@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { type Loop, startLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../redis/store.ts';
 import { type Notice, redisAway, redisBack } from './notice.ts';
@@ -11,18 +10,18 @@ type WatchDeps = {
   clock: Clock;
   receivers: readonly Pick<OpenReceiver, 'on' | 'way'>[];
   complete(notice: Notice): Notice;
+  /** Aborts when the daemon stops. */
+  signal: AbortSignal;
   onTrouble(error: unknown): void;
 };
 
-/** Milliseconds that Redis is away before people are told; and between two tries to tell one. */
+/** Milliseconds without Redis before it is reported; and between two tries. */
 const AWAY = 60_000;
-const LOOK_EVERY = 1_000;
 
-/** Tells receivers directly that Redis, which keeps all other notices, cannot be reached, and that it is back. */
-export function createRedisWatch(deps: WatchDeps): Loop {
-  const { config, store, clock, receivers, complete, onTrouble } = deps;
+/** Builds a look, to be called once a second, that reports directly when Redis, which keeps all other notices, is not reachable, and when it is again. */
+export function createRedisWatch(deps: WatchDeps): () => Promise<void> {
+  const { config, store, clock, receivers, complete, signal, onTrouble } = deps;
   const { environment } = config;
-  const stopping = new AbortController();
   const told = new Set<OpenReceiver['way']>();
   let since: number | undefined;
   let tried = Number.NEGATIVE_INFINITY;
@@ -31,7 +30,7 @@ export function createRedisWatch(deps: WatchDeps): Loop {
     await Promise.all(
       ways.map(async (way) => {
         try {
-          await way.send(notice, stopping.signal);
+          await way.send(notice, signal);
           told.add(way);
         } catch (error) {
           onTrouble(error);
@@ -61,15 +60,5 @@ export function createRedisWatch(deps: WatchDeps): Loop {
     await tell(complete(redisAway({ environment, at: now, since })), ways);
   }
 
-  const loop = startLoop(look, { pause: LOOK_EVERY, clock, onTrouble });
-  return {
-    ...loop,
-    get isStopped() {
-      return loop.isStopped;
-    },
-    [Symbol.asyncDispose]: () => {
-      stopping.abort();
-      return loop[Symbol.asyncDispose]();
-    },
-  };
+  return look;
 }

@@ -124,7 +124,7 @@ export type SettlementContext = {
   stopping?: AbortSignal;
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
-  /** Before a batch ends, and before its settled file is known as changed: people are told at least once. */
+  /** Before a batch ends, and before its settled file is known as changed: people get a notice at least once. */
   announce(batch: Batch, needPerson: number): Promise<void>;
   /** For each batch settled here, and again when its settled file was changed. `nameless`: rows without a number. */
   onSettled(batch: Batch, needPerson: number, nameless?: number): void;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, type Job as QueueJob, Worker } from 'bullmq';
+import { growingWait } from '../core/backoff/backoff.ts';
 import { toError } from '../core/errors.ts';
 import type { Store } from '../redis/store.ts';
 import { closeWorker, within } from './queue.ts';
@@ -12,7 +13,7 @@ export type Mailbox<Message> = AsyncDisposable & {
   backlog(): Promise<Backlog | undefined>;
 };
 
-/** A receiver that did not take its last message. Numbers of messages that wait, and that were given up since it took one. */
+/** A receiver that did not take its last message. Numbers of messages that wait, and that were dropped since it took one. */
 export type Backlog = { waiting: number; lost: number; error: string; at: number };
 
 /** One attempt to deliver; `error` where it failed. No attempt follows the last one. */
@@ -29,19 +30,22 @@ type MailboxDeps<Message> = {
   retry?: { attempts: number; initial: number };
 };
 
-type Kept = { message: unknown };
+/** `failed`: its last attempt, if that is not the last of all. */
+type Kept = { message: unknown; failed?: Pick<Backlog, 'error' | 'at'> };
 
 /** Waits of 1, 2, 4 … 256 s: about nine minutes. */
 const RETRY = { attempts: 10, initial: 1_000 };
 /** Seconds and number of messages that are remembered. */
 const REMEMBERED = { age: 86_400, count: 1_000 };
-/** How many messages that were given up are counted. */
+/** How many dropped messages are counted. */
 const MOST_LOST = 100;
+/** Milliseconds between two attempts at most. */
+const LONGEST_WAIT = 300_000;
 /** Milliseconds for what is left when this process ends; the rest is delivered after the next start. */
 const DRAIN = 3_000;
 const LOOK_EVERY = 50;
 
-/** Opens the mailbox of one receiver; its failures do not delay others. */
+/** Opens the mailbox of one receiver. Its failures delay its own messages only, which keep their order. */
 export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Message> {
   const { store, receiver, deliver, onAttempt, onTrouble, retry = RETRY } = deps;
   const shared = { connection: store.plain, prefix: store.keys.prefix };
@@ -50,23 +54,26 @@ export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Messag
     ...shared,
     streams: { events: { maxLen: 100 } },
     defaultJobOptions: {
-      attempts: retry.attempts,
-      backoff: { type: 'exponential', delay: retry.initial },
       removeOnComplete: REMEMBERED,
       removeOnFail: REMEMBERED,
     },
   });
   const stopping = new AbortController();
 
-  async function run({ data, attemptsMade }: QueueJob<Kept>): Promise<void> {
-    const message = data.message as Message;
-    const attempt = attemptsMade + 1;
+  async function run(job: QueueJob<Kept>): Promise<void> {
+    const message = job.data.message as Message;
+    const attempt = job.attemptsStarted;
     const isLast = attempt >= retry.attempts;
     try {
       await deliver(message, stopping.signal);
-    } catch (error) {
-      onAttempt(message, { attempt, isLast, error: toError(error) });
-      throw error;
+    } catch (thrown) {
+      const error = toError(thrown);
+      onAttempt(message, { attempt, isLast, error });
+      if (isLast) throw error;
+      await job.updateData({ message, failed: { error: error.message, at: Date.now() } });
+      // Later messages wait behind it: the end of something never comes before its beginning.
+      await worker.rateLimit(growingWait(attempt, { ...retry, max: LONGEST_WAIT }));
+      throw Worker.RateLimitError();
     }
     onAttempt(message, { attempt, isLast });
   }
@@ -101,21 +108,22 @@ export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Messag
   };
 }
 
-async function backlogOf(queue: Queue): Promise<Backlog | undefined> {
-  const [[delayed], failed, [taken]] = await Promise.all([
-    queue.getDelayed(0, 0),
+async function backlogOf(queue: Queue<Kept>): Promise<Backlog | undefined> {
+  const [[next], given, [taken], waiting] = await Promise.all([
+    queue.getJobs(['waiting', 'active'], 0, 0, true),
     queue.getFailed(0, MOST_LOST),
     queue.getCompleted(0, 0),
+    countWaiting(queue),
   ]);
-  const lost = failed.filter(({ finishedOn = 0 }) => finishedOn > (taken?.finishedOn ?? 0));
-  const last = delayed ?? lost[0];
-  if (last === undefined) return undefined;
-  const { failedReason: error, processedOn: at = last.timestamp } = last;
-  return { waiting: await countWaiting(queue), lost: lost.length, error, at };
+  const lost = given.filter(({ finishedOn = 0 }) => finishedOn > (taken?.finishedOn ?? 0));
+  const [last] = lost;
+  const failed =
+    next?.data.failed ?? (last && { error: last.failedReason, at: last.finishedOn ?? 0 });
+  return failed && { waiting, lost: lost.length, ...failed };
 }
 
 function countWaiting(queue: Queue): Promise<number> {
-  return queue.getJobCountByTypes('waiting', 'active', 'delayed');
+  return queue.getJobCountByTypes('waiting', 'active');
 }
 
 function digestOf(text: string): string {

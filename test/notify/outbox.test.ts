@@ -48,7 +48,7 @@ it('notices are sent in order, one at a time, each once however many daemons kee
   expect(troubles).toEqual([]);
 });
 
-it('a notice that fails is given up after its last attempt, and does not delay others', async () => {
+it('a notice that fails is dropped after its last attempt, and the next one is sent', async () => {
   const tries: (string | undefined)[] = [];
   const { outbox, lines } = outboxTo(async ({ reason }) => {
     tries.push(reason);
@@ -57,8 +57,8 @@ it('a notice that fails is given up after its last attempt, and does not delay o
   await using _ = outbox;
   await outbox.put('bad', pauseOf('bad'));
   await outbox.put('good', pauseOf('good'));
-  await until('the bad one given up', () => lines.some(({ level }) => level === 'error'));
-  expect(tries.toSorted()).toEqual(['bad', 'bad', 'bad', 'good']);
+  await until('the second is sent', () => tries.includes('good'));
+  expect(tries).toEqual(['bad', 'bad', 'bad', 'good']);
   expect(lines.find(({ level }) => level === 'error')).toMatchObject({
     msg: 'notice could not be sent',
     receiver: 'test',
@@ -80,7 +80,7 @@ it('what a process that ended did not send is sent by the next one', async () =>
   const { outbox } = outboxTo(async ({ reason }) => void sent.push(reason));
   await using _ = outbox;
   await until('both are sent', () => sent.length === 2);
-  expect(sent.toSorted()).toEqual(['x', 'y']);
+  expect(sent).toEqual(['x', 'y']);
 });
 
 it('a receiver that does not accept its notices says so until it accepts one, without the path of an address', async () => {
