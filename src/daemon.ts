@@ -183,7 +183,7 @@ function roundsOf(
       reconciliation.verify,
     ],
     ['delivery', 'list proof', 250, reconciliation.prove],
-    ['delivery', 'lists for files', 250, reconciliation.readForFiles],
+    ['delivery', 'fresh list', 250, reconciliation.refresh],
     ['delivery', 'guarantee', Math.min(5_000, config.delivery.settle), reconciliation.measure],
     ['intake', 'throughput', 250, admission.measure],
     ['intake', 'settlement', 250, settlement.tick],

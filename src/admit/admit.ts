@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { createListAge } from '../ledger/list-age.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';
 import type { FileFacts } from './plan.ts';
@@ -10,10 +11,12 @@ export type AdmissionDeps = AdmitPageDeps & {
   batches: Pick<Batches, 'held' | 'readingWaits'>;
   clock: Clock;
   throughput: Pick<Throughput, 'fewSeconds'>;
+  /** How old the API's list in the ledger may be, in milliseconds. */
+  readList: 'newLedger' | number;
 };
 
 /**
- * Admits a page of a batch's orders, waiting for its turn. `mayBegin`: what its first order waits for. `portion`: up to this
+ * Admits a page of a batch's orders, waiting for its turn. `listed`: called where its orders need not wait for the API's list. `portion`: up to this
  * ordinal. False: the signal aborted first.
  */
 export type Admit = (
@@ -21,7 +24,7 @@ export type Admit = (
   page: readonly CheckedOrder[],
   file: FileFacts,
   signal: AbortSignal,
-  on?: { mayBegin(): Promise<boolean>; portion(ordinal: number): void },
+  on?: { listed(): Promise<void>; portion(ordinal: number): void },
 ) => Promise<boolean>;
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -45,7 +48,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const { batches, clock, throughput } = deps;
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
-  const { room, released } = createGate(deps);
+  const { room, released, listed } = createGate(deps);
 
   /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
   async function countInvalid(
@@ -60,7 +63,8 @@ export function createAdmission(deps: AdmissionDeps) {
   const admit: Admit = async (batch, page, file, signal, on) => {
     await countInvalid(batch, page, file);
     const valid = page.filter((order) => order.valid);
-    if (valid.length > 0 && on && !(await on.mayBegin())) return false;
+    if (valid.length > 0 && !(await listed(batch.batch, signal))) return false;
+    if (valid.length > 0) await on?.listed();
     for (let i = 0; i < valid.length; ) {
       if (!(await released(batch.batch, signal))) return false;
       const size = portion();
@@ -100,7 +104,9 @@ export function createAdmission(deps: AdmissionDeps) {
 }
 
 /** What a page waits for. */
-function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps) {
+function createGate({ ledger, batches, store, clock, throughput, readList }: AdmissionDeps) {
+  const { taken, ask } = createListAge(store);
+
   async function room(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && !(await hasRoom())) await clock.sleep(LOOK_AGAIN, signal);
     return !signal.aborted;
@@ -125,5 +131,19 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
     return !signal.aborted;
   }
 
-  return { room, released };
+  /** Waits for a list that is new enough; none of the orders of a cancelled batch is sent. False: the signal aborted. */
+  async function listed(batch: string, signal: AbortSignal): Promise<boolean> {
+    if (readList === 'newLedger') return true;
+    const since = store.time.now();
+    while (!signal.aborted) {
+      const { from, at } = await taken();
+      if (from >= since || at >= store.time.now() - readList) return true;
+      if (await batches.isCancelled(batch)) return true;
+      await ask();
+      await clock.sleep(LOOK_AT_HELD, signal);
+    }
+    return false;
+  }
+
+  return { room, released, listed };
 }

@@ -21,7 +21,6 @@ import type { Context } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { type Admission, createAdmission } from './admit.ts';
 import { createFirstPasses } from './first-passes.ts';
-import { createListWait, type ListWait } from './list-wait.ts';
 import { measureThroughput } from './throughput.ts';
 
 type FileAdmissionDeps = {
@@ -70,8 +69,9 @@ export function createFileAdmission({
     keep: config.ledger.keep,
     shownSince: () => shownSince(config, store),
   });
-  const inTurn = createAdmission({
+  const admission = createAdmission({
     store,
+    readList: config.delivery.readList,
     ledger,
     batches,
     queue,
@@ -80,7 +80,6 @@ export function createFileAdmission({
     retention,
     log,
   });
-  const admission = { ...inTurn, listWait: createListWait({ config, store, batches, clock }) };
   const claims = { ...store, ledger };
   const { inspect: inspectOnce, lacks } = createFirstPasses(config, stopping);
   const read: Reading['read'] = (file, signal) =>
@@ -126,7 +125,7 @@ type IngestDeps = {
   context: Context;
   batches: Batches;
   /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
-  admission: Admission & { listWait: ListWait };
+  admission: Admission;
   reading: Reading;
   /** Inspections are kept for settlement. */
   inspections: Map<string, Inspection>;
@@ -196,8 +195,7 @@ async function readClaimed(
 ): Promise<Ingested> {
   const { batches, context } = deps;
   const { log } = context;
-  if (batch.waitsAfter !== undefined || batch.waitsForList)
-    await batches.readingWaits(file.batch, undefined);
+  if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
   const { withoutRows = false } = batch;
@@ -336,7 +334,10 @@ async function admitAll(
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
   const on = {
-    mayBegin: admission.listWait(file, signal),
+    // An open file can be read on after somebody removed it, who does not want the rest to be sent.
+    async listed() {
+      if (await isGone(file.path)) throw fileMissing(file.path, undefined);
+    },
     portion: (ordinal: number) => (read = ordinal + 1),
   };
   await using ahead = admission.lookAhead(batch, facts, () => read, pages);
@@ -353,8 +354,6 @@ async function admitAll(
   for await (const orders of pages()) {
     total += orders.length;
     for (const page of orders.flatMap(pager.add)) {
-      // An open file can be read on after somebody removed it, who does not want the rest to be sent.
-      if (await isGone(file.path)) throw fileMissing(file.path, undefined);
       if (!(await admitPage(page))) return undefined;
     }
   }

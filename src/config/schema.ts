@@ -261,10 +261,10 @@ const delivery = z.strictObject({
     .prefault('verify')
     .describe("verify asks the API's list; hold leaves it to a person."),
   readList: z
-    .enum(['newLedger', 'eachFile'])
+    .union([z.literal('newLedger'), wait(10)])
     .prefault('newLedger')
     .describe(
-      "newLedger reads the API's list into a new ledger only; eachFile also before the orders of each file.",
+      "newLedger reads the API's list into a new ledger only; with a duration such as 5m the list in the ledger is at most that old (since its read ended) when orders are admitted. Choose one longer than a read takes.",
     ),
   refusalHold: z
     .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })

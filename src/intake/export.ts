@@ -296,8 +296,7 @@ export function createTurns({ batches, clock, stopping }: TurnsDeps, slots: Sema
       // Reading it shows what is wrong with Redis or the folder.
       const older = await olderUnread(copy).catch(() => []);
       const [unread, now] = [older.map(({ batch }) => batch).join(), clock.monotonic()];
-      const isForList = older.some((one) => 'waitsForList' in one && one.waitsForList);
-      if (unread !== last.unread || isForList) last = { unread, at: now };
+      if (unread !== last.unread) last = { unread, at: now };
       if (unread === '' || now - last.at >= TURN) return;
       await clock.sleep(LOOK_AGAIN, stopping);
     }

@@ -136,15 +136,14 @@ async function readAround(context: OperatorContext): Promise<Around> {
 
 async function fileOf(batch: Batch, context: OperatorContext): Promise<OpenFile> {
   const { standing, error } = await viewOf(batch, context);
-  const { held, unsettled, waitsForList } = batch;
-  const goesOn = waitsForList ? "waits for the API's list" : 'in progress';
+  const { held, unsettled } = batch;
   const why = held ? fileWaitText(held) : (unsettled?.reason ?? error?.message);
   return {
     batch: batch.batch,
     file: batch.name,
     source: batch.source,
     since: iso(batch.startedAt),
-    state: why === undefined ? goesOn : `${standing}: ${why}`,
+    state: why === undefined ? 'in progress' : `${standing}: ${why}`,
     who: why === undefined ? 'nobody' : 'person',
     declare: held && printUndeclared(held.facts),
   };

@@ -73,7 +73,6 @@ export const batch = strict({
   waits: waits.optional(),
   unsettled: strict({ reason: text, since: time }).optional(),
   waitsAfter: whole.optional(),
-  waitsForList: isTrue.optional(),
   cancelled: z.boolean(),
   cancelledBy: strict({ at: time, who: text }).optional(),
   warnings: list(text),

@@ -26,35 +26,33 @@ export function createListNews(now: () => number): (end: string) => boolean {
 type Place = { redis: Redis; keys: Keys };
 
 /**
- * When the next list may be read, ledger time in milliseconds (0: now): for orders in doubt (`nextAt`), and for files
- * (`forFilesAt`); and whether the last ones failed.
+ * When the next list may be read for orders in doubt, and after a failure any, ledger time in milliseconds (0: now); whether the
+ * last ones failed; and whether orders that are to be admitted wait for one.
  */
 export async function listState({ redis, keys }: Place) {
-  const [notBefore, filesNotBefore, failure] = await redis.hmget(
+  const [notBefore, wanted, failure] = await redis.hmget(
     keys.verification,
     'notBefore',
-    'filesNotBefore',
+    'wanted',
     'failure',
   );
-  const nextAt = Number(notBefore ?? 0);
-  const forFilesAt = Math.max(Number(filesNotBefore ?? 0), failure ? nextAt : 0);
   return {
-    nextAt,
-    forFilesAt,
+    nextAt: Number(notBefore ?? 0),
+    isWanted: wanted === '1',
     ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}),
   };
 }
 
-type Read = { end: ListEnd; durationMs: number; isForFiles?: boolean };
+type Read = { end: ListEnd; durationMs: number; isAlone?: boolean };
 
 /**
- * Sets when the next list may be read. While reads fail, whatever they are for, the pauses grow up to a settle. After another
- * one, files wait only as long as it took: people wait for them.
+ * Sets when the next list may be read. While reads fail, whatever they are for, the pauses grow up to a settle. One that `isAlone`
+ * concerned no order in doubt, and postpones nothing.
  */
 export async function paceLists(
   { redis, keys, time }: Place & { time: RedisTime },
   settle: number,
-  { end, durationMs, isForFiles = false }: Read,
+  { end, durationMs, isAlone = false }: Read,
 ): Promise<void> {
   const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
   const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
@@ -70,6 +68,6 @@ export async function paceLists(
     LONGEST_PAUSE * settle,
     Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE),
   );
-  const next = isForFiles ? { filesNotBefore: after(durationMs) } : { notBefore: after(pause) };
+  const next = isAlone ? {} : { notBefore: after(pause) };
   await redis.hset(keys.verification, { ...next, failure: '', failed: 0 });
 }

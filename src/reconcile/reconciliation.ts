@@ -11,7 +11,7 @@ import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { createCanaries } from './canaries.ts';
-import { createFileLists } from './file-lists.ts';
+import { createFreshList } from './fresh-list.ts';
 import { createGuaranteeMeter } from './guarantee-meter.ts';
 import { createLedgerRebuild, createTakeIn, type LedgerRebuild } from './ledger-rebuild.ts';
 import { createListProof } from './list-proof.ts';
@@ -32,8 +32,8 @@ export type Reconciliation = AsyncDisposable & {
   prove(): Promise<void>;
   /** Whether this process has looked what the list shows now, where it must show something. */
   hasLooked(): boolean;
-  /** Reads the list for files that wait for it, if there are any. */
-  readForFiles(): Promise<void>;
+  /** Reads the list for orders that are admitted only after a newer one, if there are any. */
+  refresh(): Promise<void>;
   rebuild: LedgerRebuild;
   /** Reads the list for the guarantee meter, if nobody else has for an hour. */
   measure(): Promise<void>;
@@ -57,7 +57,7 @@ export function createReconciliation(
   const { ledger, identity, policy } = book;
   const { settle } = policy;
   const { protected: isProtected, list: mode } = environmentOf(config);
-  const refresh = () => breaker.refresh(true);
+  const refreshBreaker = () => breaker.refresh(true);
   const canaries = createCanaries({ ...store, clock, settle });
   const meter = createGuaranteeMeter({ store, ledger, clock, owner, settle, log, stopping });
   const proof = createListProof({
@@ -68,7 +68,7 @@ export function createReconciliation(
     owner,
     takeIn: createTakeIn({ store, ledger, policy, log }),
     canaries,
-    on: { refresh, watch: meter.watch, kind: meter.sawKind, cut: meter.sawCut },
+    on: { refresh: refreshBreaker, watch: meter.watch, kind: meter.sawKind, cut: meter.sawCut },
   });
   const shared = { store, ledger, owner, policy, log, proof };
   const delivery = {
@@ -76,8 +76,8 @@ export function createReconciliation(
     isAway: () => isAway(breaker),
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
-  const rebuild = createLedgerRebuild({ ...shared, clock, refresh }, waitsFor);
-  const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, proof });
+  const rebuild = createLedgerRebuild({ ...shared, clock, refresh: refreshBreaker }, waitsFor);
+  const freshList = createFreshList({ store, clock, owner, settle, log, stopping, rebuild, proof });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 
@@ -119,7 +119,7 @@ export function createReconciliation(
   const readings = {
     verify: verifier.tick,
     prove: proof.tick,
-    readForFiles: fileLists.tick,
+    refresh: freshList.tick,
     rebuild,
   };
   return {

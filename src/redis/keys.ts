@@ -116,9 +116,7 @@ function deliveryKeys(prefix: string) {
     tokenLock: `${prefix}:token:lock`,
     /** Why the last token request failed, and until when no other is made. */
     tokenFailure: `${prefix}:token:failure`,
-    /** Hash: how many reads of the API's list files asked for, and how many of them are served. */
-    listRequests: `${prefix}:list-requests`,
-    /** Hash: state and owner of a verification run. */
+    /** Hash: when the API's list may be read next, how the last reads of it ended, and how old the one in the ledger is. */
     verification: `${prefix}:verification`,
     /** Hash: why and from when the ledger is rebuilt from the API's list; absent when it is not needed. */
     rebuild: `${prefix}:rebuild`,

@@ -55,6 +55,7 @@ it('a file of one order waits for a few seconds of work, not for the large file 
     queue,
     clock: systemClock,
     throughput,
+    readList: 'newLedger',
     retention,
     log,
   });
@@ -110,6 +111,7 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
     queue,
     clock: systemClock,
     throughput: { fewSeconds: () => 0 },
+    readList: 'newLedger' as const,
     log,
   };
   const { admit, lookAhead } = createAdmission({

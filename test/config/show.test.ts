@@ -26,7 +26,7 @@ it('the output resolves to the same configuration, for any values', () => {
       concurrency: fc.integer({ min: 1, max: 1000 }),
       timeout: wait,
       settle: wait,
-      readList: fc.constantFrom('newLedger', 'eachFile'),
+      readList: fc.constantFrom('newLedger', '5m'),
       refusalHold: fc.record({
         share: fc.integer({ min: 1, max: 100_000 }).map((it) => `${it / 1000}%`),
       }),

@@ -329,7 +329,7 @@ it('a file that a killed run claimed is finished; one claimed before the ledger 
 
 it('names the files that are still in the inbox when the maximum wait is over, and why', async () => {
   const faults = [{ kind: 'answer', on: 'list', status: 503, message: 'closed' }];
-  await using place = await openWorkplace({ faults: { faults }, delivery: ', readList: eachFile' });
+  await using place = await openWorkplace({ faults: { faults }, delivery: ', readList: 10ms' });
   // Each waits for the list, and a run reads 16 at a time.
   for (let i = 1; i <= 18; i += 1) await place.drop(`f${i}.csv`, csvOf(1, i));
   const { code, out, err } = await place.run(['--json', 'start', '--once', '--max-wait', '3s']);

@@ -62,7 +62,7 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
 });
 
 it('a delivery daemon reads the list for the files of an intake daemon', async () => {
-  await using place = await openWorkplace({ delivery: ', readList: eachFile' });
+  await using place = await openWorkplace({ delivery: ', readList: 10ms' });
   const intake = place.start(['start', '--role', 'intake'], NOBODY);
   const delivery = place.start(['start', '--role', 'delivery']);
   for (const one of [intake, delivery])

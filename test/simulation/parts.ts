@@ -182,6 +182,7 @@ export async function openParts(
     clock,
     log,
     throughput: { fewSeconds: () => 1e9 },
+    readList: 'newLedger',
     retention: { shown: async () => new Set() },
   });
   const disk = () =>

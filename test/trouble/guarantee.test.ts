@@ -22,7 +22,7 @@ it.concurrent('a list that lags is measured, status and doctor say so, and docto
       calls.some(({ order, at }) => order === number && performance.now() - at >= LAG);
     return { body: listed(stored.filter((one) => isShown(one.purchaseOrderNumber))) };
   });
-  await using place = await openTroublePlace(api, { pace: `${PACE}, readList: eachFile` });
+  await using place = await openTroublePlace(api, { pace: `${PACE}, readList: 10ms` });
   await place.drop('first.csv', csv(['PO-0']));
   await place.settled(['PO-0']);
   const begun = performance.now();

@@ -83,20 +83,13 @@ export function waitingNote(view: BatchView, status: Status): Html | undefined {
     left === undefined
       ? 'Its orders wait'
       : `${counted(left, 'order')} ${left === 1 ? 'waits' : 'wait'}`;
-  if (pause === undefined) return isForList(view) ? listNote(wait) : undefined;
+  if (pause === undefined) return undefined;
   const so =
     accepted === 0
       ? 'none is accepted yet'
       : `${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted already`;
   const end = `${ENDS[endOf(pause)]} Then po-sync sends them: do not drop the file again.`;
   return html`<p class="box doubt" role="status"><strong>${wait}</strong>, ${so}: delivery is paused since ${timeText(iso(pause.since))}${why(pause)}. ${end}</p>`;
-}
-
-const isForList = ({ batch, standing }: BatchView): boolean =>
-  batch.waitsForList === true && standing === 'reading';
-
-function listNote(wait: string): Html {
-  return html`<p class="box doubt" role="status"><strong>${wait}</strong>: po-sync first asks the API which orders it has already, and has no answer yet. Then po-sync sends the others automatically: do not drop the file again.</p>`;
 }
 
 /** Where orders of a file can wait for a pause. The page of a held file says why it is held. */
@@ -114,7 +107,6 @@ export const STANDING_TONES: Record<BatchStanding, Parameters<typeof badge>[0]> 
 /** A finished batch is green only if nothing in it needs a person, and if it was not cancelled. */
 export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): Html {
   if (pauseOf(view, status) !== undefined) return badge('doubt', 'waits: delivery is paused');
-  if (isForList(view)) return badge('doubt', "waits for the API's list");
   const { unsettled, cancelled, open } = view.batch;
   if (view.over && open === 0) return badge('quiet', `${view.standing}, ${view.over}`);
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';

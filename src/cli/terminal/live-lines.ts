@@ -205,7 +205,7 @@ export function stalledText(left: readonly Batch[]): string {
 }
 
 function stallOf(batch: Batch): string {
-  const { name, unsettled, waitsForList } = batch;
+  const { name, unsettled } = batch;
   if (unsettled !== undefined) {
     const why = unsettled.reason.startsWith(name)
       ? unsettled.reason
@@ -214,8 +214,7 @@ function stallOf(batch: Batch): string {
   }
   const [total, done] = [totalOrders(batch), count(settledIn(batch))];
   const far = total === undefined ? 'it is not read yet' : `${done} of ${orders(total)} finished`;
-  const how = waitsForList ? "its orders are sent after the API's list has been read" : far;
-  return `Not finished: ${printable(name)}: ${how}.\n`;
+  return `Not finished: ${printable(name)}: ${far}.\n`;
 }
 
 /** Files named among those that need a person. */

@@ -186,19 +186,17 @@ function beganWith({ firstReason }: EndedPause): string {
 
 /** That the API's list cannot be read, and what waits for it. */
 export function listFacts(
-  { listFailure, queue, batches, now }: Status,
+  { listFailure, queue, waits, now }: Status,
   paint: Paint,
 ): [string, string][] {
   if (listFailure === undefined) return [];
   const { since, reason } = listFailure;
   const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
-  const files = batches.filter(({ batch }) => batch.waitsForList).length;
   const waiting = [
     ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
-    ...(files > 0 ? [`${counted(files, 'new file')}`] : []),
+    ...(waits.some((wait) => wait.for === 'file-list') ? ['new files'] : []),
   ];
-  const wait = queue.ordersInDoubt === 0 && files === 1 ? 'waits' : 'wait';
-  return [["API's list", `${failed}; ${waiting.join(' and ')} ${wait} for it`]];
+  return [["API's list", `${failed}; ${waiting.join(' and ')} wait for it`]];
 }
 
 /** The receivers that did not accept their last notice, and what to do; none if there are none. */

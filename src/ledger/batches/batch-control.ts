@@ -217,16 +217,8 @@ function createReading({ redis, keys, identity }: ControlDeps) {
   async function readingWaits(batch: string, read: number | undefined): Promise<void> {
     const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
     const key = keys.batch(batch);
-    if (read === undefined) step.hdel(key, 'waitsAfter', 'waitsForList');
+    if (read === undefined) step.hdel(key, 'waitsAfter');
     else step.hset(key, { waitsAfter: String(read) });
-    await step.exec();
-  }
-
-  /** Its orders wait until the API's list has been read; false: no longer. */
-  async function waitsForList(batch: string, waits: boolean): Promise<void> {
-    const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
-    if (waits) step.hset(keys.batch(batch), { waitsForList: '1' });
-    else step.hdel(keys.batch(batch), 'waitsForList');
     await step.exec();
   }
 
@@ -263,5 +255,5 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  return { epoch, isBehind, readingWaits, waitsForList, readAgain, admitted };
+  return { epoch, isBehind, readingWaits, readAgain, admitted };
 }

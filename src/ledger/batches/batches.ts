@@ -64,8 +64,6 @@ export type Batch = {
   total?: number;
   /** Reading waits for delivery after this many orders; those further down that failed a check are counted already. */
   waitsAfter?: number;
-  /** Its orders wait until the API's list has been read (`delivery.readList`). */
-  waitsForList?: true;
   /** A person released it without the rows that belong to no order. */
   withoutRows?: true;
   /** It waits for a person, and why. */
@@ -309,7 +307,6 @@ function decode(fields: Record<string, string>): Batch {
     ...json('repeats'),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
-    ...(fields['waitsForList'] !== undefined && state === 'reading' && { waitsForList: true }),
     ...json('held'),
     ...(fields['withoutRows'] === undefined ? {} : { withoutRows: true }),
     ...json('unreadable'),

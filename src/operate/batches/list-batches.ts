@@ -206,16 +206,12 @@ export const ENDED_BEFORE =
 export const unsettledText = (batch: Batch): string =>
   `${batch.state === 'reading' ? 'Its other orders are not read and not sent' : isFinished(batch) ? 'All orders of the file have their outcome' : 'Orders that were read are sent'}. Remove the cause: po-sync tries again every few seconds.`;
 
-const FOR_LIST =
-  "The orders are sent after the API's list has been read (delivery.readList: eachFile). Orders that failed a check are listed already. If this takes long, po-sync status and the page Overview say why.";
-
-/** How far a file is read that waits for delivery, or that it waits for the API's list; undefined for any other. */
+/** How far a file is read that waits for delivery; undefined for any other. */
 export function readingText(
-  { waitsAfter, waitsForList, held, ...batch }: Batch,
+  { waitsAfter, held, ...batch }: Batch,
   before = '',
 ): string | undefined {
   if (held !== undefined || batch.unsettled !== undefined) return undefined;
-  if (waitsForList) return `${before}${FOR_LIST}`;
   if (waitsAfter === undefined) return undefined;
   const all = totalOrders(batch);
   const of = all === undefined ? '' : ` of ${count(all)}`;
@@ -256,7 +252,6 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     waits: held && fileWaitJson(held),
     unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
     waitsAfter: batch.waitsAfter,
-    waitsForList: batch.waitsForList,
     cancelled: batch.cancelled,
     cancelledBy: batch.cancelledBy && { ...batch.cancelledBy, at: iso(batch.cancelledBy.at) },
     warnings: inspection?.warnings ?? [],

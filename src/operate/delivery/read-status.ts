@@ -108,7 +108,6 @@ export async function readStatus(
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   const dead = await deadLettersOf(letters, { inProgress, underWay, store });
   const again = Math.min(dead.orders, open.again.size);
-  const isListAwaited = shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList);
   const notTaken = filesNotTaken(daemons);
   return {
     environment: config.environment,
@@ -122,7 +121,7 @@ export async function readStatus(
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
     ...lists,
-    ...(failure && isListAwaited && { listFailure: failure }),
+    ...(failure && isListAwaited(shownQueue, waits) && { listFailure: failure }),
     batches: inProgress,
     unreadable,
     ...(notTaken.length > 0 && { notTaken }),
@@ -168,6 +167,9 @@ async function shownPauses(
     withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits),
   );
 }
+
+const isListAwaited = ({ ordersInDoubt }: QueueFigures, waits: readonly WaitGroup[]): boolean =>
+  ordersInDoubt > 0 || waits.some((one) => one.for === 'file-list');
 
 /** What the lists of the last time showed. */
 async function readLists({ config: { delivery }, ledger, store }: OperatorContext) {

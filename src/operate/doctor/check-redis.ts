@@ -293,7 +293,7 @@ function readAtStart(count: number): Finding {
 }
 
 const RESTORED =
-  'After a restore that the start does not notice, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
+  'After a restore that the start does not notice, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to a period.';
 
 /** Whether Redis is older than what `data` remembers of it: nothing is to be done, and nobody should repair it. */
 export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {

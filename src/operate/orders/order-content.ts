@@ -193,20 +193,15 @@ export async function unreadOrder(
   return undefined;
 }
 
-function unreadBecause({ batch, held, waitsForList }: Batch): [why: string, remedy: string] {
+function unreadBecause({ batch, held }: Batch): [why: string, remedy: string] {
   if (held !== undefined)
     return [
       `its batch ${batch} is held`,
       `Run po-sync batches release ${batch}, or po-sync batches cancel ${batch}.`,
     ];
-  if (waitsForList)
-    return [
-      "the API's list is read first (delivery.readList)",
-      'No action needed: po-sync continues when it has read the list. If that takes long, po-sync status says why.',
-    ];
   return [
-    'delivery is paused or slow',
-    'No action needed: po-sync reads it when delivery continues.',
+    "delivery is paused or slow, or the API's list is read first (delivery.readList)",
+    'No action needed: po-sync reads it when delivery continues. If that takes long, po-sync status says why.',
   ];
 }
 

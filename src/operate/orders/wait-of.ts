@@ -65,8 +65,8 @@ export type Surroundings = {
   slowUntil: number;
   /** When the rate limit allows the next call; 0: now. */
   nextTurnAt: number;
-  /** When the next list may be read, 0: now; and since when and why none could be read. */
-  list: { nextAt: number; failure?: ListFailure };
+  /** When the next list may be read, 0: now; since when and why none could be read; and whether files wait for one. */
+  list: { nextAt: number; failure?: ListFailure; isWanted?: boolean };
 };
 
 /**
@@ -115,14 +115,14 @@ export const noReader = (isServed: boolean): Wait => (isServed ? NO_READER : NO_
 
 /** What the rest of a file waits for: the release of its batch, until the file can be read on, or the API's list. */
 export function waitOfFile(
-  { batch, unsettled, waitsForList }: Batch,
+  { batch, state, unsettled }: Batch,
   around: FileSurroundings,
 ): Wait | undefined {
   const { held, isRead, isServed, list } = around;
   const reason = held.get(batch);
   if (reason !== undefined) return { for: 'release', reason };
   if (unsettled) return { for: 'file', reason: unsettled.reason };
-  if (!waitsForList || !isRead) return undefined;
+  if (state !== 'reading' || !list.isWanted || !isRead) return undefined;
   if (!isServed) return NO_DELIVERER;
   return {
     for: 'file-list',

@@ -2,7 +2,7 @@ import { withStatus } from '../api/classify.ts';
 import type { Clock } from '../core/clock.ts';
 import { withoutStop } from '../core/format.ts';
 import { collectExisting } from '../ledger/adopt.ts';
-import { createListRequests } from '../ledger/list-requests.ts';
+import { createListAge } from '../ledger/list-age.ts';
 import { fileListRead, rebuildImpossible } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
@@ -11,7 +11,7 @@ import { withListLease } from './list-lease.ts';
 import { createListNews, listState, paceLists } from './list-pace.ts';
 import type { ListProof } from './list-proof.ts';
 
-type FileListsDeps = {
+type FreshListDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   clock: Clock;
   owner: string;
@@ -26,10 +26,10 @@ type FileListsDeps = {
 const LONGEST = 3_600_000;
 
 /**
- * Builds the step that reads the API's list for files that wait for it: one read for all that asked before it began, never
- * two lists at a time over all daemons. The files wait while it fails, and an API without a list ends their wait.
+ * Builds the step that reads the API's list where orders wait for a newer one, never two lists at a time over all daemons. They
+ * wait while it fails, and an API without a list ends their wait.
  */
-export function createFileLists({
+export function createFreshList({
   store,
   clock,
   owner,
@@ -38,16 +38,16 @@ export function createFileLists({
   stopping,
   rebuild,
   proof,
-}: FileListsDeps) {
+}: FreshListDeps) {
   const { time } = store;
-  const requests = createListRequests(store);
+  const { took } = createListAge(store);
   const isNews = createListNews(time.now);
   let isOffered = true;
 
-  /** One read, if a file waits for it. */
+  /** One read, if orders wait for it. */
   async function tick(): Promise<void> {
-    const { asked, served } = await requests.state();
-    if (asked <= served || time.now() < (await listState(store)).forFilesAt) return;
+    const { isWanted, nextAt, failure } = await listState(store);
+    if (!isWanted || (failure && time.now() < nextAt)) return;
     // That one is read first, by other rules.
     if ((await rebuild.pending()) !== undefined) return;
     await withListLease(store, owner, () => untilStop(read()));
@@ -63,24 +63,24 @@ export function createFileLists({
   }
 
   async function read(): Promise<void> {
-    const { asked } = await requests.state();
-    const began = time.now();
+    const from = time.now();
     const { listed, take } = collectExisting();
     const end = await proof.read(take);
     if (stopping.aborted) return;
-    const durationMs = time.now() - began;
-    await paceLists(store, settle, { end, durationMs, isForFiles: true });
+    const durationMs = time.now() - from;
+    await paceLists(store, settle, { end, durationMs, isAlone: true });
     if (end.kind === 'unavailable') {
       if (isOffered) rebuildImpossible(log, { reason: withoutStop(withStatus(end.said)) });
       isOffered = false;
-      return requests.serve(asked);
+      return took({ from, at: time.now() });
     }
     isOffered = true;
     // Redis lost a part of the ledger meanwhile: what it does not know may be its own.
     if ((await rebuild.pending()) !== undefined) return;
-    const added = end.kind === 'complete' ? await rebuild.takeIn(listed, { isIntact: true }) : 0;
-    if (end.kind === 'complete') await requests.serve(asked);
-    const reason = end.kind === 'complete' ? {} : { reason: withStatus(end.said) };
+    const isComplete = end.kind === 'complete';
+    const added = isComplete ? await rebuild.takeIn(listed, { isIntact: true }) : 0;
+    if (isComplete) await took({ from, at: time.now() });
+    const reason = isComplete ? {} : { reason: withStatus(end.said) };
     const facts = { orders: listed.length, added, durationMs, outcome: end.kind, ...reason };
     fileListRead(log, facts, added > 0 || isNews(end.kind));
   }
