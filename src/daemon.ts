@@ -37,13 +37,13 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const store = resources.use(
     await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }),
   );
-  const { log, pace, metricsRoute } = createMetrics(input, store);
+  const { log, hours, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation, notices, heart } =
     parts;
-  const adminInput = { input, context, parts, pace, routes: [metricsRoute(parts)] };
+  const adminInput = { input, context, parts, hours, routes: [metricsRoute(parts)] };
   const admin = input.admin ? resources.use(await openAdmin(adminInput)) : undefined;
   heart.says({
     adminPort: admin?.port,

@@ -7,7 +7,7 @@ import type { Row } from './row.ts';
 import { type Lap, runLap } from './run-lap.ts';
 
 /** How often a page asks (src/admin/dashboard/assets), and a scrape, in milliseconds. */
-const ASKED = { '/api/v1/status': 2_000, '/api/v1/pace': 5_000 };
+const ASKED = { '/': 2_000 };
 const SCRAPE = { '/metrics': 1_000 };
 
 /** The dashboard open in two browsers and a scrape every second, compared with nobody watching, in turns. */
@@ -84,10 +84,7 @@ function watch(origin: string): AsyncDisposable {
 
 async function ask(address: string, pause: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const after = address.endsWith('/pace')
-      ? `?after=${new Date(Date.now() - 20_000).toISOString()}`
-      : '';
-    const answer = await fetch(`${address}${after}`);
+    const answer = await fetch(address);
     await answer.arrayBuffer();
     if (!answer.ok) throw new Error(`${address} answers ${answer.status}`);
     await delay(pause, undefined, { signal }).catch(() => undefined);

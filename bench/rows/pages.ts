@@ -53,8 +53,7 @@ function ms(what: string, samples: number[]): Line {
 function pagesOf(batch: string): [title: string, route: (i: number) => string][] {
   const id = encodeURIComponent(`${batch}~line 2`);
   return [
-    ['overview', () => '/?minutes=60'],
-    ['series of the plots', () => '/api/v1/pace'],
+    ['overview', () => '/?picture=week'],
     ['batches', () => '/batches'],
     ['batches by name', (i) => `/batches?q=${i.toString(16)}ff`],
     ['one batch', () => `/batches/${batch}`],
@@ -65,8 +64,6 @@ function pagesOf(batch: string): [title: string, route: (i: number) => string][]
       (i) => `/dead-letters?q=not+a+number&since=${new Date(1e12 + i).toISOString()}`,
     ],
     ['one dead letter', () => `/dead-letters/${id}`],
-    ['corrections', () => '/corrections'],
-    ['corrections, by text', (i) => `/corrections?q=none-${i}`],
     ['an order', (i) => `/order?number=PO-${i}-3`],
     ['sources', () => '/sources'],
     ['environment', () => '/environment'],

@@ -14,6 +14,7 @@ import { operationRoutes } from './api/operation-routes.ts';
 import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
+import { eventsRoute } from './dashboard/events.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
 import { planPageRoutes } from './dashboard/plan-pages.ts';
@@ -23,7 +24,7 @@ import { createReadiness } from './http/health.ts';
 import type { Route } from './http/route.ts';
 import { createSessions } from './http/session.ts';
 import { signInRoutes } from './http/sign-in.ts';
-import type { Pace } from './pace/pace.ts';
+import type { Hours } from './picture/hours.ts';
 import { type Admin, startAdmin } from './start-admin.ts';
 
 /** The parts of the daemon that people see and act on. */
@@ -37,7 +38,7 @@ type AdminInput = {
   input: DaemonInput;
   context: Context;
   parts: Parts;
-  pace: Pace;
+  hours: Hours;
   /** Metrics. */
   routes: readonly Route[];
 };
@@ -62,7 +63,7 @@ export async function openAdmin({
   input,
   context,
   parts,
-  pace,
+  hours,
   routes,
 }: AdminInput): Promise<Admin> {
   const { config, store, log } = context;
@@ -77,14 +78,14 @@ export async function openAdmin({
     onFailure: () => signInFailed(log),
   });
   const { queue, breaker, book, sources } = parts;
-  const { ledger, batches } = book;
   await using resources = new AsyncDisposableStack();
   const api = resources.use(
     createApiContext(
-      { ...context, ledger, batches, queue, breaker },
+      { ...context, ...book, queue, breaker },
       {
         ...parts,
         takesFiles: input.self.role !== 'delivery',
+        hours,
         examine: () => examinedHere(input, context),
       },
     ),
@@ -104,6 +105,7 @@ export async function openAdmin({
     routes: [
       ...routes,
       assetRoute(),
+      eventsRoute(api),
       ...signInRoutes({ guard, sessions, environment: config.environment }),
       ...PAGES_AND_API.flatMap((routesOf) => routesOf(api)),
     ],
@@ -112,7 +114,7 @@ export async function openAdmin({
   });
   resources.use(admin);
   resources.use(
-    pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message })),
+    hours.record(context.clock, (error) => readModelTrouble(log, { reason: error.message })),
   );
   const kept = resources.move();
   return { port: admin.port, [Symbol.asyncDispose]: () => kept.disposeAsync() };

@@ -155,8 +155,8 @@ function daemonKeys(prefix: string) {
     heard: `${prefix}:heard`,
     /** Stream: what operators did, newest last. */
     actions: `${prefix}:admin:actions`,
-    /** Stream: what each daemon counted in each five seconds of the last hour. */
-    pace: `${prefix}:admin:pace`,
+    /** Hash: what all daemons counted in the hour that began at this time; expires. */
+    hour: (at: number) => `${prefix}:admin:hour:${at}`,
     /** The key that signs the sessions of the dashboard. */
     sessionKey: `${prefix}:admin:session-key`,
     /** The person to whom a one-time code of the dashboard was printed, by the code's digest; expires. */

@@ -11,7 +11,7 @@ import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { createUploads } from '../../operate/uploads/uploads.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
-import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
+import type { Hours } from '../picture/hours.ts';
 import { createOpenLetterCount } from '../read-model/changes.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
@@ -32,6 +32,7 @@ type Outside = {
   /** False for a daemon that only delivers: it does not see the folders. */
   takesFiles: boolean;
   examine: OperationContext['examine'];
+  hours: Pick<Hours, 'last'>;
 };
 
 /** What the routes of the control API share. */
@@ -64,13 +65,9 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     return { ...last, awaySince };
   }
 
-  const series = createPaceSeries(store, base.breaker);
-
-  /** The series of the last hour; while Redis is not reachable as it was read last. */
-  async function pace(): Promise<PaceSeries> {
-    if (away() === undefined) await withinLimit(series.refresh());
-    return series;
-  }
+  /** The last hours; while Redis is not reachable as they were read last. */
+  const hours = (count: number) =>
+    away() === undefined ? withinLimit(outside.hours.last(count)) : outside.hours.last(count);
 
   /** PoSyncError `lists-being-read` while the lists are built. */
   async function tables(): Promise<Tables> {
@@ -106,7 +103,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     ...people,
     outdate: readSnapshot.outdate,
     snapshot,
-    pace,
+    hours,
     tables,
     search,
     catchUp: model.catchUp,

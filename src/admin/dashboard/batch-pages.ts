@@ -5,7 +5,6 @@ import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchView,
-  batchJson,
   CORRECT_FILE,
   ENDED_BEFORE,
   readingText,
@@ -84,15 +83,14 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
 type TableFacts = {
   now: number;
   nameless?: readonly number[];
-  live?: string;
   status: Pick<Status, 'pauses'>;
 };
 
-/** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
+/** Batches, one a row. */
 export function batchTable(
   caption: string,
   batches: readonly BatchView[],
-  { now, nameless, live, status }: TableFacts,
+  { now, nameless, status }: TableFacts,
 ): Html {
   const rows = batches.map((view, i) => {
     const { batch } = view;
@@ -102,9 +100,7 @@ export function batchTable(
       html`${batch.source}`,
       html`${standingBadge(view, status)}${batch.unsettled && html` ${batch.unsettled.reason}`}`,
       progressOf(view, nameless?.[i]),
-      live === undefined
-        ? cell(accepted)
-        : html`<span class="number" data-live="${live}.${i}.counts.accepted">${count(accepted)}</span>`,
+      cell(accepted),
       batch.open > 0 ? html`<strong>${count(batch.open)}</strong>` : cell(0),
       agoText(batch.startedAt, now),
     ];
@@ -157,29 +153,20 @@ export async function batchPage({
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
-  const fresh = (part: string) =>
-    batch.state === 'done' ? undefined : html` data-fresh="${part}"`;
   const body = html`<h1>${batch.name}</h1>
-<div${fresh('progress')}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+<div><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
 ${waitingBox(view, mayOperate, await heldArticles(api, batch))}
-<div${fresh('facts')}>${factsOf(view)}</div>
+${factsOf(view)}
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
-<div${fresh('outcomes')}>${outcomes(view, nameless)}
+<div>${outcomes(view, nameless)}
 ${settledNote(view)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}</div>
 ${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
-  return {
-    title: batch.name,
-    body,
-    live: {
-      address: `/api/v1/batches/show?batch=${encodeURIComponent(name)}`,
-      document: batchJson(view),
-    },
-  };
+  return { title: batch.name, body };
 }
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */

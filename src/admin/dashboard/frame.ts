@@ -13,15 +13,10 @@ export type PageRequest = {
   confirm: string | undefined;
 };
 
-/**
- * A page. `live`: the address of the JSON that its `data-live` elements show, and what it was when the page was built. `scripts`: those of this page. `refresh`:
- * seconds until it is loaded again. `status`: of its answer; 200 when absent.
- */
+/** A page. `refresh`: seconds until it is loaded again. `status`: of its answer; 200 when absent. */
 export type Content = {
   title: string;
   body: Html;
-  live?: { address: string; document: object };
-  scripts?: readonly string[];
   refresh?: number | undefined;
   status?: number;
 };

@@ -26,7 +26,7 @@ import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after already batch day end from kind limit minutes number open outcome q reports signature since source state to until who zone'.split(
+  'after already batch day end from kind limit number open outcome q picture reports signature since source state to until who zone'.split(
     ' ',
   ),
 );
@@ -91,15 +91,13 @@ export async function showPage(
   try {
     const build = () => render({ api, url, params: request.params, mayOperate, back, confirm });
     const page = await (LASTING.includes(url.pathname) ? build() : api.withRedis(build));
-    const scripts = ['live.js', ...(page.scripts ?? [])];
     const tone = note?.isGood ? (note.isOpen ? 'doubt' : 'good') : 'bad';
     const shown =
       note &&
       html`<p class="note ${tone}" role="status">${note.text} <span class="quiet">${timeText(note.at)}</span></p>`;
-    const { live } = page;
-    const body = html`${shown}<div data-source="${live?.address}" data-shape="${live && shapeOf(live.document)}">${page.body}</div>`;
+    const body = html`${shown}${page.body}`;
     const reply = framePage(
-      { title: page.title, body, header, path: url.pathname, scripts },
+      { title: page.title, body, header, path: url.pathname, scripts: ['live.js'] },
       page.status ?? status,
     );
     // With its address: to an address with a fragment, a browser would only scroll.
@@ -127,33 +125,6 @@ export async function showPage(
     );
     return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
   }
-}
-
-/**
- * What cannot be brought up to date in place, of the document from which a page is built: the script of the page computes the
- * same of what it reads, and loads the page again when it differs.
- */
-function shapeOf(document: object): string {
-  const each = (path: string, key: string) => {
-    const list = valueAt(document, path);
-    return Array.isArray(list)
-      ? list.map((one: unknown) => [valueAt(one, key), valueAt(one, 'state')])
-      : [];
-  };
-  return JSON.stringify([
-    each('pauses', 'code'),
-    each('daemons', 'pid'),
-    each('batches', 'batch'),
-    each('batches', 'unsettled'),
-    valueAt(document, 'redisAwaySince'),
-    valueAt(document, 'state'),
-  ]);
-}
-
-function valueAt(document: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, step) => {
-    return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
-  }, document);
 }
 
 /** The link that leads on: with the same parameters, a page that refuses them would be refused again. */
@@ -206,7 +177,8 @@ export function assetRoute(): Route {
   const read = new Map<string, Promise<Buffer>>();
 
   function load(name: string) {
-    const known = read.get(name) ?? readAsset(name);
+    const known =
+      read.get(name) ?? readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
     read.set(name, known);
     return known;
   }
@@ -225,22 +197,6 @@ export function assetRoute(): Route {
       return { status: 200, type, body, headers: { 'cache-control': 'private, max-age=60' } };
     },
   };
-}
-
-/** Assets that a package contains. The script of uPlot sets a variable; as a module it must export it. */
-const PACKAGED: Readonly<Record<string, readonly [file: string, end: string]>> = {
-  'uplot.js': ['uplot/dist/uPlot.iife.min.js', '\nexport default uPlot;\n'],
-  'uplot.css': ['uplot/dist/uPlot.min.css', ''],
-};
-
-async function readAsset(name: string): Promise<Buffer> {
-  const [file, end] = PACKAGED[name] ?? [];
-  if (file === undefined)
-    return readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
-  return Buffer.concat([
-    await readFile(new URL(import.meta.resolve(file))),
-    Buffer.from(end ?? ''),
-  ]);
 }
 
 function unknownAsset(name: string): PoSyncError {

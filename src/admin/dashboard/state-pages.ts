@@ -1,5 +1,5 @@
 import { showConfig } from '../../config/show.ts';
-import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
+import { count, duration, plainPause } from '../../core/format.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
@@ -8,17 +8,15 @@ import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
-import { seenJson } from '../../operations/run-environment.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
-import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import { openIn } from './dead-letter-list.ts';
 import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { unsentNote } from './letter-message.ts';
-import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
+import { hoursIn, picturePart } from './picture-part.ts';
 import { silenceBadge, stateText } from './sources-page.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
@@ -29,9 +27,8 @@ export async function overviewPage({
   back,
   confirm,
 }: PageRequest): Promise<Content> {
-  const snapshot = await api.snapshot();
-  const { status } = snapshot;
-  const series = await api.pace();
+  const { status } = await api.snapshot();
+  const hours = await api.hours(hoursIn(url));
   const { deadLetters, daemons, pauses, now } = status;
   // While the lists are being read, it is not known which are rows without an order number.
   const open =
@@ -41,53 +38,37 @@ export async function overviewPage({
   const nameless = await namelessIn(api, status.batches);
   // A person who has to stop a file must not look for it below figures and plots.
   const batches = html`<h2>Batches in progress</h2>
-<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'batches', status })}</div>`;
+<div>${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, status })}</div>`;
   const body = html`<h1>Overview</h1>
-<div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
+<div>${pauses.map((pause) => pauseBox(pause, now))}</div>
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
 ${status.batches.length === 0 ? undefined : batches}
-<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unsentNote(api)}${unreadableFiles(status)}</div>
-<ul class="figures">${figuresOf(status, series).map(figure)}</ul>
-${pacePart(series, url)}
+<div>${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unsentNote(api)}${unreadableFiles(status)}</div>
+<ul class="figures">${figuresOf(status)}</ul>
+${picturePart(hours)}
 ${status.batches.length === 0 ? batches : undefined}
 ${inboxNote(status)}
-<div data-fresh="waits">${waits(status, open, await oldestFiles(api, status))}</div>
+<div>${waits(status, open, await oldestFiles(api, status))}</div>
 <h2>Sources</h2>
-<div data-fresh="sources">${sources(status)}</div>
+<div>${sources(status)}</div>
 ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
-  return {
-    title: 'Overview',
-    body,
-    live: { address: '/api/v1/status', document: seenJson(snapshot) },
-    scripts: ['plots.js'],
-  };
+  return { title: 'Overview', body };
 }
 
-/** What delivery does now, and how fast. */
-function figuresOf({ queue, deadLetters, daemons, token }: Status, series: PaceSeries): Figure[] {
-  const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
-  return [
-    [
-      'orders per second (mean of a minute)',
-      acceptedPerSecond ?? '–',
-      { pace: 'acceptedPerSecond' },
-    ],
-    [
-      'ms, answer of the API (median of the last 10 s)',
-      latestP50Ms ?? '–',
-      { pace: 'latestP50Ms' },
-    ],
-    ['ms, answer of the API (median of a minute)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
-    ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
-    ['in progress (orders)', queue.unsettledOrders, { live: 'queue.unsettledOrders' }],
-    ...(queue.unreadOrders > 0 ? [unreadFigure(queue.unreadOrders)] : []),
-    ['being verified (orders)', queue.ordersInDoubt, { live: 'queue.ordersInDoubt' }],
-    ['need a person', deadLetters, { live: 'deadLetters' }],
-    ['running (daemons)', daemons.length, { live: 'daemons.length' }],
-    ['token, valid for', validFor(token)],
+/** What delivery does now. Orders of long files wait unread: without them, the figure before looks like all that is left. */
+function figuresOf({ queue, deadLetters, daemons }: Status): Html[] {
+  const figures: [name: string, value: number][] = [
+    ['in progress (orders)', queue.unsettledOrders],
+    ...(queue.unreadOrders > 0
+      ? [['more not read yet (orders)', queue.unreadOrders] as [string, number]]
+      : []),
+    ['being verified (orders)', queue.ordersInDoubt],
+    ['need a person', deadLetters],
+    ['running (daemons)', daemons.length],
   ];
+  return figures.map(([name, value]) => html`<li><b>${count(value)}</b> ${name}</li>`);
 }
 
 function noticeBox(trouble: ReceiverTrouble): Html {
@@ -176,21 +157,6 @@ function sources({ sources: all, now }: Status): Html {
   return table('Sources', ['source', 'type', 'state', 'path', 'last readable file'], rows);
 }
 
-/** How long a usable token is valid, to the minute. */
-function validFor({ present, unusable, expiresInMs = 0 }: Status['token']): string {
-  return present && unusable === undefined
-    ? duration(expiresInMs).replace(/(?<=min) \d+ s$/, '')
-    : '–';
-}
-
-/** The age and end of the token, and the requests for one; never the token. */
-function tokenFacts({ token, now }: Status, series: PaceSeries): string {
-  const { issued, lastAt, failed } = series.tokens();
-  // A command or a run with --once may have requested it: only daemons count.
-  const age = lastAt === undefined ? '' : `, issued ${ago(lastAt, now)}`;
-  return `${tokenText(token)}${token.present ? age : ''}; in the last hour ${issued} issued to daemons, ${counted(failed, 'request')} failed`;
-}
-
 /** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */
 export async function environmentPage({
   api,
@@ -200,7 +166,6 @@ export async function environmentPage({
   confirm,
 }: PageRequest): Promise<Content> {
   const { status } = await api.snapshot();
-  const series = await api.pace();
   const { config, store } = api.base;
   const actions = await readActions(store, 20, url.searchParams.get('after') ?? undefined);
   const daemons = status.daemons.map(({ host, pid, version, since, adminPort }) => [
@@ -226,7 +191,7 @@ export async function environmentPage({
 ${facts([
   ['API', html`<code>${status.baseUrl}</code>`],
   ['Redis', status.redis.private ? 'private' : 'configured'],
-  ['token', tokenFacts(status, series)],
+  ['token', tokenText(status.token)],
   ['delivery', status.pauses.map(({ reason }) => reason).join('; ') || state],
 ])}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}

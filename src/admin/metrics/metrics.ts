@@ -10,7 +10,7 @@ import { newestBatches } from '../../operate/delivery/read-status.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
-import { createPace, type Pace } from '../pace/pace.ts';
+import { createHours, type Hours } from '../picture/hours.ts';
 import { createOpenLetterCount } from '../read-model/changes.ts';
 import { collectProcessMetrics, countSpans, createOwnMetrics } from './own-metrics.ts';
 import { createGuaranteeGauges, createSharedMetrics, readSharedState } from './shared-metrics.ts';
@@ -21,7 +21,7 @@ const FRESH = 1_000;
 const TIME_LIMIT = 2_000;
 
 /** `log` counts what it logs, unless the daemon has no admin port. */
-type Metrics = { log: Log; pace: Pace; metricsRoute(parts: Parts): Route };
+type Metrics = { log: Log; hours: Hours; metricsRoute(parts: Parts): Route };
 
 type Parts = { queue: OrderQueue; book: { batches: Pick<Batches, 'names' | 'find'> } };
 
@@ -96,10 +96,10 @@ export function createMetrics(
     };
   }
 
-  const pace = createPace(store);
+  const hours = createHours(store);
   return {
-    log: withWatchers(log, { meter: admin ? pace.counted(metrics.meter) : undefined }),
-    pace,
+    log: withWatchers(log, { meter: admin ? hours.counted(metrics.meter) : undefined }),
+    hours,
     metricsRoute,
   };
 }
