@@ -41,7 +41,7 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
     if (path.at(-1) === 'mapping' && isKeys(found)) return [{ path, ...MAPPING_INSIDE }];
     const near =
       issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
-    return [withHint({ path, message: issue.message }, usualName(path, found) ?? near)];
+    return [withHint({ path, message: issue.message }, near)];
   });
 }
 
@@ -119,48 +119,6 @@ function meant(found: unknown, known: string[]): string | undefined {
   const near = typeof found === 'string' ? nearest(found, known) : undefined;
   return near === undefined ? undefined : `did you mean ${near}?`;
 }
-
-/** The value for what people call it: `latin1` is iso-8859-1. */
-function usualName(path: KeyPath, found: unknown): string | undefined {
-  if (typeof found !== 'string') return undefined;
-  const name = found.toLowerCase().replace(/[\s_-]/g, '');
-  switch (path.at(-1)) {
-    case 'encoding': {
-      const page = /^(?:cp|win)?(125[0-8])$/.exec(name)?.[1];
-      const encoding = page === undefined ? ENCODING_NAMES.get(name) : `windows-${page}`;
-      return encoding && `use ${encoding}`;
-    }
-    case 'delimiter':
-    case 'decimal': {
-      const sign = SIGN_NAMES.get(name);
-      return sign && `use "${sign}"`;
-    }
-    default:
-      return undefined;
-  }
-}
-
-const ENCODING_NAMES: ReadonlyMap<string, string> = new Map([
-  ['latin1', 'iso-8859-1'],
-  ['latin2', 'iso-8859-2'],
-  ['latin9', 'iso-8859-15'],
-  ['ansi', 'windows-1252'],
-  ['utf16', 'utf-16le'],
-  ['unicode', 'utf-16le'],
-  ['utf8bom', 'utf-8'],
-  ['sjis', 'shift_jis'],
-]);
-
-const SIGN_NAMES: ReadonlyMap<string, string> = new Map([
-  ['comma', ','],
-  ['semicolon', ';'],
-  ['pipe', '|'],
-  ['bar', '|'],
-  ['colon', ':'],
-  ['point', '.'],
-  ['period', '.'],
-  ['dot', '.'],
-]);
 
 function withHint(finding: Finding, hint: string | undefined): Finding {
   return hint === undefined ? finding : { ...finding, hint };

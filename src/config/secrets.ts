@@ -222,11 +222,6 @@ async function needed(
   });
 }
 
-/** The client ID that earlier versions generated for each sandbox. */
-const FORMER_SANDBOX = 'sandbox';
-const FORMER_SANDBOX_REMEDY =
-  ' If both are sandboxes that po-sync generated credentials for, delete the .env file of each in its data folder and start them again: each then has its own client ID.';
-
 async function refuseShared(
   config: Config,
   clientId: string,
@@ -239,12 +234,11 @@ async function refuseShared(
     // This user may have no permission to read another environment's file; then there is nothing to compare.
     const found = await readSecret(name, env, read).catch(() => undefined);
     if (found?.value !== clientId) continue;
-    const ofSandbox = clientId === FORMER_SANDBOX ? FORMER_SANDBOX_REMEDY : '';
     throw new PoSyncError(
       'secret-shared',
       `${config.environment} and ${other} have the same client ID.`,
       {
-        remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.${ofSandbox}`,
+        remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.`,
       },
     );
   }

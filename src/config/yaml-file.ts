@@ -16,7 +16,7 @@ import {
 import type { KeyPath } from './problem.ts';
 
 type Position = { line: number; column: number };
-type YamlFault = Position & { message: string; hint?: string };
+type YamlFault = Position & { message: string };
 
 export type YamlFile = {
   /** The document as plain values; undefined when `broken`. */
@@ -33,52 +33,11 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_ALIASES = 100;
 /** Faults that do not change the meaning of the rest of the file. */
 const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
-const EQUALLY = 'indent the keys of one level equally';
-const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
-  TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
-  TAG_RESOLVE_FAILED: {
-    message: 'YAML tags (!name) are not supported',
-    hint: 'a text beginning with ! needs quotes',
-  },
-  BAD_INDENT: {
-    message: 'this is not indented like the rest of its level',
-    hint: EQUALLY,
-  },
-  BAD_DQ_ESCAPE: {
-    message: 'a backslash has a special meaning between double quotes',
-    hint: "use single quotes: '…'",
-  },
-  BAD_SCALAR_START: {
-    message: 'a text cannot begin with this character',
-    hint: 'put the text in quotes',
-  },
-  MULTILINE_IMPLICIT_KEY: {
-    message: 'a line without a key and a value',
-    hint: 'write a space after the colon: key: value',
-  },
-  BLOCK_AS_IMPLICIT_KEY: {
-    message: 'a second key within a value',
-    hint: 'put a value that contains a colon and a space in quotes; indent the keys of one level equally',
-  },
-  BLOCK_IN_FLOW: {
-    message: 'a comma is missing within this value',
-    hint: 'write a comma before the next key, or put a text that contains a colon and a space in quotes',
-  },
-  MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
-};
-const DASH_IN_FLOW = {
-  message: 'a "- " cannot begin an entry between braces or brackets',
-  hint: 'write a list as [a, b]',
-};
-const TEXT_BEHIND = {
-  message: 'a text follows the end of the value',
-  hint: 'put the complete value in quotes',
-};
 const START: Position = { line: 1, column: 1 };
 
 /** Reads one YAML document with the place of every value. Problems become faults; it never throws. */
 export function readYaml(text: string): YamlFile {
-  if (text.length > MOST_BYTES) return unusable([{ ...START, message: 'is larger than 1 MB' }]);
+  if (text.length > MOST_BYTES) return unusable({ ...START, message: 'is larger than 1 MB' });
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -90,149 +49,45 @@ export function readYaml(text: string): YamlFile {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const found = [...document.errors, ...document.warnings];
-  const open = found.some(isTooDeep) ? undefined : found.find(isNeverClosed);
+  const [first] = found.filter(({ code }) => !READABLE_FAULTS.includes(code));
   // What follows is misread, so its faults mean nothing.
-  if (open) {
-    const offset = openingOf(open, document);
-    if (isClosed(text, offset))
-      return unusable([{ ...place(open.pos[0]), ...outdented(text[offset]) }]);
-    return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
-  }
-  const faults = onceEach(
-    causesIn(found).map((error) => {
-      const { offset, ...said } = faultOf(error, text);
-      return { ...place(offset), ...said };
-    }),
-  );
-  if (found.some((error) => !READABLE_FAULTS.includes(error.code)))
-    return unusable(faults.slice(0, 20));
+  if (first) return unusable({ ...place(offsetIn(first, document)), message: messageOf(first) });
+  const faults: YamlFault[] = [
+    ...found.map((error) => ({ offset: error.pos[0], message: messageOf(error) })),
+    ...keyFaults(document),
+  ].map(({ offset, message }) => ({ ...place(offset), message }));
 
-  faults.push(
-    ...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })),
-  );
   const positionOf = (path: KeyPath, at: 'key' | 'value' = 'value') =>
     place(offsetOf(document, path, at));
   try {
-    return {
-      value: document.toJS({ maxAliasCount: MOST_ALIASES }),
-      faults,
-      broken: false,
-      positionOf,
-    };
+    const value = document.toJS({ maxAliasCount: MOST_ALIASES });
+    return { value, faults, broken: false, positionOf };
   } catch {
     // An alias without an anchor fails here, too.
-    if (faults.length > 0) return unusable(faults);
-    return unusable([{ ...START, message: `uses anchors more than ${MOST_ALIASES} times` }]);
+    if (faults.length > 0) return unusable(...faults);
+    return unusable({ ...START, message: `uses anchors more than ${MOST_ALIASES} times` });
   }
 }
 
-function unusable(faults: YamlFault[]): YamlFile {
+function unusable(...faults: YamlFault[]): YamlFile {
   return { value: undefined, faults, broken: true, positionOf: () => START };
 }
 
-/** One fault for each place, with what to do if any says that: the library reports one cause in several ways. */
-function onceEach(faults: readonly YamlFault[]): YamlFault[] {
-  const places = Map.groupBy(faults, ({ line, column }) => `${line}:${column}`);
-  return [...places.values()].flatMap(
-    (all) => all.find(({ hint }) => hint !== undefined) ?? all.slice(0, 1),
-  );
+function messageOf({ message }: YAMLError): string {
+  return `is not valid YAML: ${message}`;
 }
 
-/** Without what only follows from another fault. */
-function causesIn(found: readonly YAMLError[]): readonly YAMLError[] {
-  const alone = found.find(isTooDeep) ?? found.find(({ code }) => code === 'TAB_AS_INDENT');
-  if (alone) return [alone];
-  const values = found.filter(({ code }) => code === 'BLOCK_IN_FLOW').map(({ pos }) => pos);
-  const keys = found
-    .filter(({ code }) => code === 'BLOCK_AS_IMPLICIT_KEY')
-    .map(({ pos: [at] }) => at);
-  return found.filter(({ code, pos: [at] }) => {
-    if (code === 'MULTILINE_IMPLICIT_KEY' && keys.includes(at)) return false;
-    return !values.some(([from, to]) => at > from && at <= to);
-  });
-}
-
-function isTooDeep({ message }: YAMLError): boolean {
-  return message.startsWith('Maximum call stack');
-}
-
-type Said = { message: string; hint?: string };
-
-function faultOf(error: YAMLError, text: string): Said & { offset: number } {
-  const { code, pos } = error;
-  // Below a key without a value, the library reports the end of that line.
-  if (code === 'DUPLICATE_KEY') {
-    const offset = pos[0] + (/^(?:\s|#.*)*/.exec(text.slice(pos[0]))?.[0].length ?? 0);
-    return { offset, message: `the key ${keyAt(text, offset)} is repeated here` };
-  }
-  // A line that is indented too far continues the value above it, where the library reports it.
-  const [deeper] = /^[^\n]*(?<!:)\r?\n[ \t]+(?=[^\s:#]+:(?:\s|$))/.exec(text.slice(pos[0])) ?? [];
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' && deeper !== undefined && !/:\s/.test(deeper.trim())) {
-    const offset = pos[0] + deeper.length;
-    return {
-      offset,
-      message: `the key ${keyAt(text, offset)} is indented further than the line above`,
-      hint: EQUALLY,
-    };
-  }
-  return { offset: pos[0], ...sentence(error, text) };
-}
-
-const keyAt = (text: string, offset: number) => /^[^\s:,{}]*/.exec(text.slice(offset))?.[0] ?? '';
-
-function sentence(error: YAMLError, text: string): Said {
-  const { code, message, pos } = error;
-  if (/^Unexpected .* at node end$/.test(message)) return TEXT_BEHIND;
-  if (code === 'BLOCK_IN_FLOW' && /^-\s/.test(text.slice(pos[0]))) return DASH_IN_FLOW;
-  const wording = WORDINGS[message.startsWith('Sequence item without') ? 'BAD_INDENT' : code];
-  if (wording !== undefined) return wording;
-  return {
-    message: isTooDeep(error) ? 'is nested too deeply' : `is not valid YAML: ${message}`,
-  };
-}
-
-/** Whether a quote, brace or bracket has no end. */
-function isNeverClosed({ message }: YAMLError): boolean {
-  return /^Missing closing ["']|^Flow .* end with a [}\]]$/.test(message);
-}
-
-/** Where a quote, brace or bracket begins; the library reports only the place where it misses the end. */
-function openingOf({ message, pos: [end] }: YAMLError, document: Document): number {
-  const isQuote = message.startsWith('Missing');
-  let offset = end;
+/** Where a quote, brace or bracket without an end begins; the library reports the place where it misses the end. */
+function offsetIn({ code, pos: [offset] }: YAMLError, document: Document): number {
+  if (code !== 'MISSING_CHAR') return offset;
+  let begins = offset;
   visit(document, {
     Node(_, node) {
-      const isOfKind = isQuote ? isScalar(node) : isCollection(node) && node.flow === true;
-      if (isOfKind && node.range?.[1] === end) offset = node.range[0];
+      const isOpen = isScalar(node) || (isCollection(node) && node.flow === true);
+      if (isOpen && node.range?.[1] === offset) begins = node.range[0];
     },
   });
-  return offset;
-}
-
-/** Whether the brace or bracket at an offset has an end, so that only a line of it has the wrong indentation. */
-function isClosed(text: string, offset: number): boolean {
-  if (!/[[{]/.test(text[offset] ?? '')) return false;
-  const plain = text.slice(offset).replace(/(?<=[\s,[{:])(?:"(?:\\.|[^"\\])*"|'[^']*'|#.*)/g, '');
-  let depth = 0;
-  for (const [sign] of plain.matchAll(/[[\]{}]/g)) {
-    depth += sign === '[' || sign === '{' ? 1 : -1;
-    if (depth === 0) return true;
-  }
-  return false;
-}
-
-function outdented(opening = ''): Said {
-  const message = `this line is within the ${opening} of a line above, and is not indented`;
-  return { message, hint: 'indent it further than the key above' };
-}
-
-function neverClosed(error: YAMLError, offset: number, text: string): Said {
-  const message = `this ${text[offset]} is never closed`;
-  const hasComment =
-    error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
-  return hasComment
-    ? { message, hint: 'a space and a # begin a comment: put such a text in quotes' }
-    : { message };
+  return begins;
 }
 
 /** Unsafe keys, and aliases without a target or into themselves. */

@@ -194,20 +194,6 @@ describe('are refused', () => {
     expect(JSON.stringify(refusal)).not.toContain('hunter2');
   });
 
-  it('says how sandboxes that an earlier version started get their own', async () => {
-    const of = (id: string) =>
-      loadSecrets(config, { ...GIVEN, [ID]: id, PO_SYNC_UAT_2_CLIENT_ID: id });
-    await expect(of('sandbox')).rejects.toMatchObject({
-      code: 'secret-shared',
-      remedy: expect.stringContaining(
-        'delete the .env file of each in its data folder and start them again',
-      ),
-    });
-    await expect(of('client')).rejects.toMatchObject({
-      remedy: expect.not.stringContaining('.env'),
-    });
-  });
-
   it('when a file is too large', async () => {
     await using folder = await makeTempFolder();
     await mkdir(path.join(folder.path, 'x'));
