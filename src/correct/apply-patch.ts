@@ -111,7 +111,7 @@ const UNKNOWN: Answer = { count: 'outdated', text: 'the report has no such row' 
 
 /** Why nothing of a dead letter is taken. */
 function answerTo(letter: Letter, rows: readonly PatchRow[]): Answer | undefined {
-  const { ended, revision = 1, rows: own = [], kind } = letter;
+  const { ended, revision, rows: own = [], kind } = letter;
   const outdated = (text: string): Answer => ({ count: 'outdated', text });
   const unchanged = (text: string): Answer => ({ count: 'unchanged', text });
   if (ended !== undefined) return outdated(ended);

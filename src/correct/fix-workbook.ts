@@ -93,7 +93,7 @@ function letterRowXml(
   columns: readonly string[],
   at: number,
 ): string {
-  const { id = '', revision = 1 } = letter;
+  const { id, revision } = letter;
   const texts = columns.map((name) => {
     const isMarked = problems.of(name).length > 0;
     return cellXml(row.cells[name] ?? '', isMarked ? MARKED : TEXT);

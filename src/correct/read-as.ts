@@ -15,14 +15,13 @@ import { createRowClaims } from '../ledger/row-claims.ts';
 import { apiMappings } from '../mapping/api-mappings.ts';
 import { batchTitle } from '../order/batch.ts';
 import {
-  type Closing,
+  type Closings,
   type CorrectionCounts,
   closedBy,
-  closingFor,
-  closingsOf,
   type DeadLetter,
   placesOf,
 } from '../order/dead-letter.ts';
+import { splitId } from '../order/letter-id.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { FileShape } from '../order/record.ts';
 import { closingText } from '../wording/closing.ts';
@@ -66,7 +65,7 @@ export type ReadAsDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment' | 'environments'>;
   batches: {
     find(name: string): Promise<FoundBatch | undefined>;
-    closings?(batch: string): Promise<readonly Closing[]>;
+    closings?(batch: string): Promise<Closings>;
   };
   /** The first pass; absent: `inspectOrders`. */
   inspect?: typeof inspectOrders;
@@ -171,10 +170,10 @@ async function partOf(
   const { mapping: name_ } = batch.inspection ?? {};
   const layout = { source, shape, ...(name_ !== undefined && { mapping: name_ }) };
   const { mapping } = mappingOf(layout, config);
-  const closings = closingsOf((await batches.closings?.(name)) ?? []);
+  const closings = await batches.closings?.(name);
   const { ownerOf } = claims ? createRowClaims(claims) : { ownerOf: undefined };
   const endOf = async (letter: DeadLetter): Promise<string | undefined> => {
-    const closing = closingFor(letter, closings);
+    const closing = closings?.get(letter.id);
     const closed = closing ? closedBy(closing) : letter.closed;
     if (closed !== undefined) {
       const file = closed.batch && (await batches.find(closed.batch))?.name;
@@ -203,9 +202,8 @@ async function lettersIn(
 ): Promise<Letter[]> {
   const letters: Letter[] = [];
   for await (const letter of readLetters(list)) {
-    const ordinal = Number(/-(\d+)$/.exec(letter.id ?? '')?.[1] ?? Number.NaN);
-    if (Number.isSafeInteger(ordinal))
-      letters.push({ ...letter, ordinal, ended: await endOf(letter) });
+    const [, ordinal] = splitId(letter.id);
+    letters.push({ ...letter, ordinal, ended: await endOf(letter) });
   }
   return letters;
 }

@@ -57,8 +57,8 @@ export function orderDecision(
     number: was.number,
     content: isRecognizable(was) ? was.content : '',
     kind,
-    ...(id !== undefined && { letter: id }),
-    ...(revision !== undefined && { revision }),
+    letter: id,
+    revision,
   };
 }
 

@@ -1,9 +1,9 @@
 -- Closes dead letters: the one place where one is marked as closed. `waiting` holds those that are open, by order number.
-local function closeLetter(prefix, batch, field, closing)
+local function closeLetter(prefix, batch, ordinal, closing)
   local key = prefix .. ':b:' .. batch
-  if redis.call('HSETNX', key .. ':closed', field, closing) == 0 then return 0 end
+  if redis.call('HSETNX', key .. ':closed', ordinal, closing) == 0 then return 0 end
   redis.call('HINCRBY', key, 'open', -1)
-  redis.call('XADD', prefix .. ':changes', 'MAXLEN', '~', 20000, '*', 'batch', batch, 'closing', closing)
+  redis.call('XADD', prefix .. ':changes', 'MAXLEN', '~', 20000, '*', 'batch', batch, 'closed', ordinal)
   return 1
 end
 

@@ -1,5 +1,5 @@
-import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
-import { placeText } from '../order/fixing.ts';
+import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import { splitId } from '../order/letter-id.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -9,21 +9,20 @@ import type { Batch, Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './state-machine/decision.ts';
 
-/** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
-export type OpenDeadLetter = { batch: string; field: string };
+/** An open dead letter: its batch, and the ordinal of its order in that. */
+export type OpenDeadLetter = { batch: string; ordinal: number };
 
-/** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is ledger time in milliseconds. */
-export type FixedBy = { at: number; batch: string; successor?: Successor; outcome?: Outcome };
+/** A later batch has the rows of a dead letter; `successor`: the id of the one there that needs a person. `at` is ledger time in milliseconds. */
+export type FixedBy = { at: number; batch: string; successor?: string; outcome?: Outcome };
 
 /** The order that an open dead letter was sent as, under another number, with a fix file of another file. */
 export type SentAs = { number: string; batch: string; file?: string };
 
-/** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
+/** A dead letter, and who or what closes it. */
 export type ClosingRequest = {
-  batch: string;
-  deadLetter: Pick<Closing, 'number' | 'kind' | 'place'>;
-  fields: readonly string[];
-  /** The ledger's entry, where it belongs to these dead letters: it goes with them. */
+  id: string;
+  number: string;
+  /** The ledger's entry, where it belongs to this dead letter: it goes with it. */
   entry?: Entry;
   /** The version of the number's entry that the decision depends on, also one of another batch; 0: there was none. */
   seen?: number;
@@ -42,7 +41,7 @@ export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
     .filter((line) => line !== '')
     .map((line) => {
       const slash = line.lastIndexOf('/');
-      return { batch: line.slice(0, slash), field: line.slice(slash + 1) };
+      return { batch: line.slice(0, slash), ordinal: Number(line.slice(slash + 1)) };
     });
 }
 
@@ -50,37 +49,25 @@ export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
 export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys }) {
   const closeScript = readScript(new URL('./close-dead-letters.lua', import.meta.url));
 
-  /**
-   * The fields of `closed` that a dead letter is kept by; none when it is closed. Two dead letters of one number in a
-   * batch differ by their kind, those without a number by their place.
-   */
-  async function fieldsOf(
-    batch: string,
-    deadLetter: DeadLetter,
-    batches: Pick<Batches, 'results'>,
-  ): Promise<string[]> {
-    const { purchaseOrderNumber: number, location } = deadLetter;
-    if (number === '') return [placeText(location)];
+  /** Whether a dead letter is open; what Redis has forgotten is not, if it has a number. */
+  async function isOpen({
+    id,
+    purchaseOrderNumber: number,
+  }: Pick<DeadLetter, 'id' | 'purchaseOrderNumber'>): Promise<boolean> {
+    const [batch, ordinal] = splitId(id);
+    if (number === '') return (await redis.hexists(keys.closed(batch), String(ordinal))) === 0;
     const open = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
-    const fields = open.filter((one) => one.batch === batch).map(({ field }) => field);
-    return ofKind(fields, await batches.results(batch, fields.map(Number)), deadLetter);
+    return open.some((one) => one.batch === batch && one.ordinal === ordinal);
   }
 
   /**
-   * Closes dead letters that a person discarded, or fixed under another number. Their number is free afterwards, unless
-   * the API has it: the ledger remembers that.
+   * Closes a dead letter that a person discarded, or fixed under another number. Its number is free afterwards, unless the
+   * API has it: the ledger remembers that.
    */
-  async function close({
-    batch,
-    deadLetter,
-    fields,
-    entry,
-    seen,
-    by,
-  }: ClosingRequest): Promise<ClosingResult> {
-    const { number } = deadLetter;
+  async function close({ id, number, entry, seen, by }: ClosingRequest): Promise<ClosingResult> {
+    const [batch, ordinal] = splitId(id);
     const key = keys.keyOf(number);
-    const closing = closingOf(deadLetter, by);
+    const closing = closingOf(number, by);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -105,13 +92,13 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
         JSON.stringify(closing),
         'what' in by ? JSON.stringify(by) : '',
         seen ?? '',
-        ...fields,
+        ordinal,
       ],
     );
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return { fieldsOf, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
+  return { isOpen, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
 }
 
 /** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
@@ -130,27 +117,19 @@ export async function newerIn(
       const open = readOpenDeadLetters(waiting[i] ?? '').filter(
         ({ batch }) => batch > deadLetter.batch,
       );
-      for (const { batch, field } of open.toSorted((a, b) => (a.batch < b.batch ? 1 : -1))) {
-        const same = ofKind([field], await batches.results(batch, [Number(field)]), deadLetter);
-        if (same.length > 0) return batch;
+      for (const { batch, ordinal } of open.toSorted((a, b) => (a.batch < b.batch ? 1 : -1))) {
+        // The result of an invalid order may not be kept.
+        const [result] = await batches.results(batch, [ordinal]);
+        if ((result?.outcome ?? 'invalid') === deadLetter.kind) return batch;
       }
       return undefined;
     }),
   );
 }
 
-/** The fields of one kind of dead letter. The result of an invalid order may not be kept. */
-function ofKind(
-  fields: readonly string[],
-  results: Awaited<ReturnType<Batches['results']>>,
-  { kind }: Pick<DeadLetter, 'kind'>,
-) {
-  return fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
-}
-
-function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {
+function closingOf(number: string, by: ClosingRequest['by']): Closing {
   const how = 'batch' in by ? fixedBy(by) : { by: by.what, who: by.who };
-  return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
+  return { number, at: new Date(by.at).toISOString(), ...how };
 }
 
 function fixedBy({ at, batch, successor, outcome }: FixedBy) {

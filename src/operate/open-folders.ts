@@ -173,7 +173,7 @@ function collect(folder: Folder, { files, left }: Around, environment: string) {
     add(letter: FoundDeadLetter, layout: Layout | undefined): void {
       size.total += 1;
       if (orders.length < MOST.orders) orders.push(orderOf(letter));
-      const { rows = [], id = '', revision = 1, now } = letter;
+      const { rows = [], id, revision, now } = letter;
       const text = rows.reduce((sum, row) => sum + JSON.stringify(row).length, size.text);
       const isFull = size.rows + rows.length > MOST.rows || text > MOST.text;
       if (layout === undefined || rows.length === 0 || isFull || now !== undefined) return;

@@ -12,7 +12,6 @@ import type { OperationContext } from '../operate/operation-context.ts';
 import { createDiscard, orderInProgress } from '../operate/orders/discard-order.ts';
 import { findInProgress } from '../operate/orders/in-progress.ts';
 import { discardedAgain, NUMBER_KNOWN } from '../order/fixing.ts';
-import { idOf } from '../order/letter-id.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { pages } from '../report/lines.ts';
@@ -281,15 +280,14 @@ function createTally() {
     /** One of each kind, and of each kind one whose number another file has. */
     samples: () => [...samples.values()],
     add(letter: FoundDeadLetter, verdict: Verdict): void {
-      const { purchaseOrderNumber: number, batch, location, kind, problems = [] } = letter;
+      const { purchaseOrderNumber: number, batch, kind, problems = [] } = letter;
       first ??= letter;
       numbers.add(number);
-      // Orders without a number are told apart by their place.
-      const key = isNameless(letter) || number === '' ? JSON.stringify([batch, location]) : number;
+      const key = isNameless(letter) || number === '' ? letter.id : number;
       const one = all.get(key) ?? { verdicts: new Set(), isNameless: isNameless(letter) };
       one.verdicts.add(verdict);
       all.set(key, one);
-      verdicts.set(letter.id ?? idOf(batch, letter), { order: number, verdict });
+      verdicts.set(letter.id, { order: number, verdict });
       if (verdict === 'retried') batches.add(batch);
       if (!isDoing(verdict)) return;
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

@@ -17,8 +17,8 @@ export type LetterRow = {
 
 /** One entry of `dead-letters.json`. `id`: that of its batch and the ordinal of its order. */
 export type DeadLetter = {
-  id?: string;
-  revision?: number;
+  id: string;
+  revision: number;
   rows?: readonly LetterRow[];
   purchaseOrderNumber: string;
   kind: DeadLetterKind;
@@ -71,52 +71,18 @@ export function endOf({ end, ...first }: Closed): End | undefined {
   return first.by === 'fixed' ? end : first;
 }
 
-/** The dead letter of `batch` that has the rows of an older one. */
-export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>;
-
 /**
- * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
- * `successor`, `batch` brought its rows and they need a person again. Closes every dead letter of the number; with
- * `kind`, or with `place` where there is no number, only that one.
+ * How a dead letter of a number was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
+ * `successor`, the rows need a person again in that dead letter.
  */
-export type Closing = Closed & {
-  number: string;
-  kind?: string;
-  place?: string;
-  successor?: Successor;
-};
+export type Closing = Closed & { number: string; successor?: string };
 
-/** The closings of one batch, by dead letter. */
+/** The closings of one batch, by the id of the dead letter. */
 export type Closings = ReadonlyMap<string, Closing>;
-
-export function closingsOf(closings: readonly Closing[]): Closings {
-  return new Map(closings.map((closing) => [keyOf(closing), closing]));
-}
-
-/** What closed a dead letter; undefined while it is open. */
-export function closingFor(
-  {
-    purchaseOrderNumber: number,
-    kind,
-    location,
-  }: Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>,
-  closings: Closings,
-) {
-  if (number === '') return closings.get(keyOf({ number, place: placeText(location) }));
-  return closings.get(keyOf({ number })) ?? closings.get(keyOf({ number, kind }));
-}
 
 /** Who or what closed it, without the dead letter that it closed. */
 export function closedBy({ at, by, batch, who, end }: Closing): Closed {
   return { at, by, ...(batch && { batch }), ...(who && { who }), ...(end && { end }) };
-}
-
-function keyOf({
-  number,
-  kind = '',
-  place = '',
-}: Pick<Closing, 'number' | 'kind' | 'place'>): string {
-  return JSON.stringify([number, kind, place]);
 }
 
 /** The location of an order: its first record or first record with a problem, and all its lines if it has several. */

@@ -10,15 +10,9 @@ import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createNumberClaims, createRenumbering } from '../ledger/number-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import {
-  type Closing,
-  closedBy,
-  type DeadLetter,
-  placesOf,
-  type Successor,
-} from '../order/dead-letter.ts';
+import { closedBy, type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
-import { placeText } from '../order/fixing.ts';
+import { splitId } from '../order/letter-id.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -41,7 +35,7 @@ export type FixedDeps = {
 };
 
 /** A dead letter whose rows came back: its number and outcome now, and its dead letter if it needs a person again. */
-type CameBack = { number: string; outcome: Outcome; successor: Successor | undefined };
+type CameBack = { number: string; outcome: Outcome; successor: string | undefined };
 
 /** What came back, by batch and place of the old dead letter. */
 type CameBackOf = Map<string, Map<string, CameBack>>;
@@ -75,16 +69,12 @@ function remember(
 ): void {
   if (outcome === 'cancelled') return;
   const { records, number } = order;
-  const successor = deadLetter && successorOf(deadLetter);
+  const successor = deadLetter?.id;
   for (const { fixTarget } of records) {
     if (fixTarget === undefined) continue;
     const places = cameBack.get(fixTarget.batch) ?? new Map<string, CameBack>();
     cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, outcome, successor }));
   }
-}
-
-function successorOf({ purchaseOrderNumber, kind, location }: DeadLetter): Successor {
-  return { purchaseOrderNumber, kind, location };
 }
 
 function sizeOf(cameBack: CameBackOf): number {
@@ -143,13 +133,12 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   }
 
   async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {
-    const known = await deadLetters.find(batch, deadLetter);
-    const isLate =
-      known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
+    const known = await deadLetters.find(deadLetter);
+    const isLate = !known.isOpen || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
     if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
     if (!isLate && now.successor === undefined) await keepOther(deadLetter, batch, now);
-    if (!isLate) await deadLetters.close(batch, deadLetter, known, brought);
+    if (!isLate) await deadLetters.close(deadLetter, known, brought);
   }
 }
 
@@ -177,10 +166,10 @@ function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: C
 }
 
 /**
- * What the ledger knows of a dead letter: the fields under which its batch keeps how it was closed, empty when it is
- * settled; `seen`, the version of the ledger's entry of its number; and `owned`, that entry, when it belongs to this dead letter.
+ * What the ledger knows of a dead letter: `seen`, the version of the ledger's entry of its number; and `owned`, that entry, when
+ * it belongs to this dead letter.
  */
-export type KnownDeadLetter = { fields: readonly string[]; seen?: number; owned?: Entry };
+export type KnownDeadLetter = { isOpen: boolean; seen?: number; owned?: Entry };
 
 export type ClosingDeps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
@@ -188,14 +177,14 @@ export type ClosingDeps = { batches: Batches; ledger: Ledger; redis: Redis; keys
 export function createDeadLetterClosing(deps: ClosingDeps) {
   const deadLetters = createDeadLetters(deps);
 
-  async function find(batch: string, deadLetter: DeadLetter): Promise<KnownDeadLetter> {
-    const fields = await deadLetters.fieldsOf(batch, deadLetter, deps.batches);
-    if (fields.length === 0) return { fields };
+  async function find(deadLetter: Named): Promise<KnownDeadLetter> {
+    if (!(await deadLetters.isOpen(deadLetter))) return { isOpen: false };
+    const [batch, ordinal] = splitId(deadLetter.id);
     const [known] = await deps.ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
-    const isOwned = entry?.batch === batch && fields.includes(String(entry.ordinal));
+    const isOwned = entry?.batch === batch && entry.ordinal === ordinal;
     return {
-      fields,
+      isOpen: true,
       ...(entry ? { seen: entry.version } : {}),
       ...(isOwned ? { owned: entry } : {}),
     };
@@ -206,46 +195,32 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
    * depends on the order of another file with this number.
    */
   function close(
-    batch: string,
-    deadLetter: DeadLetter,
-    { fields, owned, seen = 0 }: KnownDeadLetter,
+    { id, purchaseOrderNumber: number }: Named,
+    { owned, seen = 0 }: KnownDeadLetter,
     by: ClosingRequest['by'],
   ): Promise<ClosingResult> {
-    const onlyOver = 'batch' in by || deadLetter.purchaseOrderNumber === '' ? {} : { seen };
+    const onlyOver = 'batch' in by || number === '' ? {} : { seen };
     const entry = owned ? { entry: owned } : {};
-    return deadLetters.close({
-      batch,
-      fields,
-      deadLetter: idOf(deadLetter),
-      ...entry,
-      ...onlyOver,
-      by,
-    });
+    return deadLetters.close({ id, number, ...entry, ...onlyOver, by });
   }
 
   return { find, close };
 }
 
-function idOf({
-  purchaseOrderNumber: number,
-  kind,
-  location,
-}: DeadLetter): ClosingRequest['deadLetter'] {
-  return number === '' ? { number, place: placeText(location) } : { number, kind };
-}
+type Named = Pick<DeadLetter, 'id' | 'purchaseOrderNumber'>;
 
 /** The dead letters of these batches in progress that somebody closed already; rows without a number are in the report only. */
 export async function* closedInProgress(
   context: ProgressContext,
   of: Batch[],
 ): AsyncGenerator<FoundDeadLetter> {
-  const { redis, keys } = context.store;
   for (const batch of of) {
-    for (const [field, text] of Object.entries(await redis.hgetall(keys.closed(batch.batch)))) {
-      const closing = JSON.parse(text) as Closing;
-      const found = /^\d+$/.test(field)
-        ? await letterInProgress(closing.number, Number(field), batch, context)
-        : [];
+    for (const [id, closing] of await context.batches.closings(batch.batch)) {
+      const [, ordinal] = splitId(id);
+      const found =
+        closing.number === ''
+          ? []
+          : await letterInProgress(closing.number, ordinal, batch, context);
       for (const letter of found) yield { ...letter, closed: closedBy(closing) };
     }
   }

@@ -4,6 +4,7 @@ import { readOpenDeadLetters, type SentAs } from '../ledger/dead-letters.ts';
 import type { EntryState, StoredResult } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { idOf } from '../order/letter-id.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Store } from '../redis/store.ts';
 import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
@@ -50,12 +51,12 @@ export async function* deadLettersInProgress(
 
   async function ofNumber(number: string, text: string): Promise<FoundDeadLetter[]> {
     const found: FoundDeadLetter[] = [];
-    for (const { batch: name, field } of readOpenDeadLetters(text)) {
+    for (const { batch: name, ordinal } of readOpenDeadLetters(text)) {
       const batch = underWay.get(name);
       // A hash that grows during the scan may show a number twice.
-      if (batch === undefined || seen.has(`${name}/${field}`)) continue;
-      seen.add(`${name}/${field}`);
-      found.push(...(await letterInProgress(number, Number(field), batch, context)));
+      if (batch === undefined || seen.has(idOf(name, ordinal))) continue;
+      seen.add(idOf(name, ordinal));
+      found.push(...(await letterInProgress(number, ordinal, batch, context)));
     }
     return found;
   }
@@ -73,11 +74,11 @@ export async function deadLettersInProgressOf(
   if (text === null) return [];
   const underWay = new Map((await context.batches.underWay()).map((batch) => [batch.batch, batch]));
   const found: DeadLetterInProgress[] = [];
-  for (const { batch: name, field } of readOpenDeadLetters(text)) {
+  for (const { batch: name, ordinal } of readOpenDeadLetters(text)) {
     const batch = underWay.get(name);
     if (batch === undefined) continue;
     const { startedAt, by } = batch;
-    const letters = await letterInProgress(number, Number(field), batch, context);
+    const letters = await letterInProgress(number, ordinal, batch, context);
     found.push(
       ...letters.map((letter) => ({ letter, startedAt, ...(by === undefined ? {} : { by }) })),
     );
@@ -114,7 +115,8 @@ async function deadLetterOf(
   const first = read.problems?.[0];
   const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
   const letter: FoundDeadLetter = {
-    id: `${batch}-${ordinal}`,
+    id: idOf(batch, ordinal),
+    revision: 1,
     purchaseOrderNumber: number,
     kind,
     stage: stageOf(kind),
@@ -139,7 +141,7 @@ async function deadLetterOf(
     source,
     file,
   };
-  return withLastAnswer(letter, batch, isSame ? known : undefined);
+  return withLastAnswer(letter, isSame ? known : undefined);
 }
 
 /** Of many invalid orders in a batch, only the first are kept; the report reads the others from the file again. */

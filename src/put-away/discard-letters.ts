@@ -26,13 +26,13 @@ export function createDiscardLetters(
   const { config, store } = context;
   const closing = createDeadLetterClosing({ batches, ledger, ...store });
 
-  async function close(batch: string, letter: DeadLetter, who: string): Promise<void> {
+  async function close(letter: DeadLetter, who: string): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const known = await closing.find(batch, letter);
+      const known = await closing.find(letter);
       const isFree = known.owned === undefined || discarded(known.owned, 0).kind === 'drop';
-      if (known.fields.length === 0 || !isFree) return;
+      if (!known.isOpen || !isFree) return;
       const by: OperatorAction = { at: store.time.now(), who, what: 'discarded' };
-      if ((await closing.close(batch, letter, known, by)) !== 'late') return;
+      if ((await closing.close(letter, known, by)) !== 'late') return;
     }
   }
 
@@ -41,7 +41,7 @@ export function createDiscardLetters(
     const found: { batch: string; letter: DeadLetter }[] = [];
     for (const batch of wanted.size > 0 ? of : [])
       for await (const letter of readLetters(listOf(batch, config)))
-        if (wanted.has(letter.id ?? '')) found.push({ batch, letter });
+        if (wanted.has(letter.id)) found.push({ batch, letter });
     const correct = (target: string, was: Former): Decision => {
       return { decision: 'correct', batch: batchOfTarget(target), ...was };
     };
@@ -50,7 +50,7 @@ export function createDiscardLetters(
       ...found.map(({ batch, letter }) => orderDecision('discard', batch, letter)),
     ];
     await decided(who, decisions, context, async () => {
-      for (const { batch, letter } of found) await close(batch, letter, who);
+      for (const { letter } of found) await close(letter, who);
     });
   };
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { keptCorrection } from '../correct/read-as.ts';
 import { batchTitle } from '../order/batch.ts';
-import { closingFor, closingsOf } from '../order/dead-letter.ts';
 import { digestOf } from '../order/digest.ts';
 import { itemsIn } from '../order/order.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
@@ -51,7 +50,7 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
         const batch = step > 0 && (await batches.find(name));
         if (!batch) continue;
         reads += 1;
-        const closings = closingsOf(await batches.closings(batch.batch));
+        const closings = await batches.closings(batch.batch);
         for await (const letter of readDeadLetters(join(config.reports.path, batch.batch))) {
           const { purchaseOrderNumber: number, kind, payload } = letter;
           if (
@@ -60,7 +59,7 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
           )
             continue;
           // A person may have discarded it, and given its number to another order.
-          const closed = letter.closed ?? closingFor(letter, closings);
+          const closed = letter.closed ?? closings.get(letter.id);
           const end = closed?.by === 'fixed' ? closed.end : closed;
           if (end?.by === 'accepted' && end.batch === corrected)
             found.set(number, batchTitle(batch.batch, batch.name));

@@ -9,7 +9,6 @@ import { createOperatorActions } from '../ledger/operator-actions.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../ledger/state-machine/step.ts';
 import { decisionNotRepeated, decisionsRepeated } from '../log/events/batch.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
 import { createDeadLetterClosing } from './close-dead-letters.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
@@ -87,16 +86,15 @@ function createRepetition({ config, store, side }: ReplayContext) {
 
   /** The order as its file had it is not sent any more. */
   async function discard(one: OfOrder): Promise<undefined> {
-    const { decision, batch, number, content, kind, at, who } = one;
+    const { decision, batch, number, content, letter, at, who } = one;
     if (number === '') return;
     const known = await batches.find(batch);
     if (known?.state !== 'done')
       await keepDiscards(batch, [{ was: { number, content }, at, who }], store);
-    if (known === undefined || decision === 'correct' || kind === undefined) return;
-    const letter = { purchaseOrderNumber: number, kind, location: { line: 0 } } as DeadLetter;
-    const found = await closing.find(batch, letter);
-    if (found.fields.length > 0)
-      await closing.close(batch, letter, found, { at, who, what: 'discarded' });
+    if (known === undefined || decision === 'correct' || letter === undefined) return;
+    const named = { id: letter, purchaseOrderNumber: number };
+    const found = await closing.find(named);
+    if (found.isOpen) await closing.close(named, found, { at, who, what: 'discarded' });
   }
 
   async function accept(one: OfOrder): Promise<string | undefined> {

@@ -166,13 +166,18 @@ function createJoin(batch: Batch, deps: Deps) {
     if (!order.valid) {
       if (stored !== undefined && stored.outcome !== 'invalid')
         return withoutDeadLetter(order, stored);
-      if (!isElsewhere(known, batch)) return invalid(order, checkedAt);
+      if (!isElsewhere(known, batch)) return invalid(batch, order, checkedAt);
       const title = await titleOf(known);
       const other = title && otherTitle(title, batch.name);
-      return invalid(withKnownNumber(order, known, other, content), checkedAt);
+      return invalid(batch, withKnownNumber(order, known, other, content), checkedAt);
     }
     if (stored)
-      return withStored(order, { ...stored, ...wordsOfDuplicate(stored, known, batch) }, content);
+      return withStored(
+        batch,
+        order,
+        { ...stored, ...wordsOfDuplicate(stored, known, batch) },
+        content,
+      );
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
       const { attempts, at } = known.compact;
       return {
@@ -207,8 +212,8 @@ function withTimes(
   return { order, result: isOurs ? { ...result, ...createdTwice(times) } : result, ...rest };
 }
 
-function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
-  const deadLetter = deadLetterOf(order, checkedAt);
+function invalid({ batch }: Batch, order: InvalidOrder, checkedAt: string): ReportedOrder {
+  const deadLetter = deadLetterOf(batch, order, checkedAt);
   const { code } = deadLetter;
   const message = shownProblems(order.problems) || deadLetter.message;
   const result = resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message });
@@ -237,6 +242,7 @@ function withoutDeadLetter(
 
 /** `content` is the known content of a conflict's number. */
 function withStored(
+  { batch }: Batch,
   found: ValidOrder,
   stored: StoredResult,
   content: Order | undefined,
@@ -250,7 +256,7 @@ function withStored(
   return {
     order,
     result,
-    deadLetter: deliveryDeadLetterOf(order, { ...stored, ...times, kind: outcome, known }),
+    deadLetter: deliveryDeadLetterOf(batch, order, { ...stored, ...times, kind: outcome, known }),
   };
 }
 

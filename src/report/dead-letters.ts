@@ -3,7 +3,8 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import { type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
-import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
+import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
+import { idOf } from '../order/letter-id.ts';
 import {
   firstItems,
   type InvalidOrder,
@@ -20,10 +21,12 @@ import { signatureOf } from './signature.ts';
 
 const _PAGE = 500;
 
-/** The dead letter of an order that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
-export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
+/** The dead letter of an order of a batch that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
+export function deadLetterOf(batch: string, order: InvalidOrder, at: string): DeadLetter {
   const first = order.problems[0] ?? unexplained(order);
   return {
+    id: idOf(batch, order.ordinal),
+    revision: 1,
     purchaseOrderNumber: order.number,
     kind: 'invalid',
     stage: 'validation',
@@ -67,10 +70,16 @@ export type DeliveryFacts = {
 };
 
 /** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
-export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
+export function deliveryDeadLetterOf(
+  batch: string,
+  order: ValidOrder,
+  facts: DeliveryFacts,
+): DeadLetter {
   const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known, failed } =
     facts;
   return {
+    id: idOf(batch, order.ordinal),
+    revision: 1,
     purchaseOrderNumber: order.number,
     kind,
     stage: stageOf(kind),
@@ -93,21 +102,13 @@ export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): D
 
 const DEAD: ReadonlySet<string> = new Set(['conflict', 'refused', 'failed', 'inDoubt']);
 
-/** An open dead letter of a batch with its order's last answer, where the order was sent or checked again since. */
-export function withLastAnswer<Letter extends DeadLetter>(
-  letter: Letter,
-  batch: string,
-  known?: Known,
-): Letter {
-  if (letter.closed || known?.kind !== 'open' || known.entry.batch !== batch) return letter;
-  const { state, place, attempt: attempts, lastAt: at = 0, answer } = known.entry;
+/** An open dead letter with its order's last answer, where the order was sent or checked again since. */
+export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, known?: Known): Letter {
+  if (letter.closed || known?.kind !== 'open') return letter;
+  const { state, ordinal, attempt: attempts, lastAt: at = 0, answer } = known.entry;
   const lastAt = iso(at);
-  if (
-    !DEAD.has(state) ||
-    placeText(place) !== placeText(letter.location) ||
-    lastAt <= letter.lastAt
-  )
-    return letter;
+  const isOwn = idOf(known.entry.batch, ordinal) === letter.id;
+  if (!DEAD.has(state) || !isOwn || lastAt <= letter.lastAt) return letter;
   if (state !== letter.kind || answer === undefined) return { ...letter, attempts, lastAt };
   const { httpStatus: _, response: __, ...rest } = letter;
   return {

@@ -71,7 +71,7 @@ export async function writeReport(input: ReportInput): Promise<void> {
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const files = { batch: report.batch, results, deadLetters, kept, shape };
+  const files = { results, deadLetters, kept, shape };
   const { story, keeps } = await writeOrders(orders, files);
   await deadLetters.seal();
   const fix = story.open > 0 && shape ? await draft(FIX_WORKBOOK) : undefined;
@@ -120,7 +120,6 @@ async function writeFix(
 }
 
 type OrderFiles = {
-  batch: string;
   results: Draft;
   deadLetters: Draft;
   kept: Draft | undefined;
@@ -130,7 +129,7 @@ type OrderFiles = {
 /** `keeps`: whether items were kept. */
 async function writeOrders(
   orders: AsyncIterable<ReportedOrder>,
-  { batch, results, deadLetters, kept, shape }: OrderFiles,
+  { results, deadLetters, kept, shape }: OrderFiles,
 ): Promise<{ story: Story; keeps: boolean }> {
   const story = newStory();
   const list = createList<DeadLetter>();
@@ -138,9 +137,8 @@ async function writeOrders(
   let keeps = false;
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
-    const id = `${batch}-${order.ordinal}`;
     const rows = shape ? { rows: letterRows(order, deadLetter, shape) } : {};
-    await deadLetters.write(list.entry({ id, revision: 1, ...deadLetter, ...rows }));
+    await deadLetters.write(list.entry({ ...deadLetter, ...rows }));
   };
 
   await results.write(RESULTS_HEADER);

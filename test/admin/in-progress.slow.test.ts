@@ -92,7 +92,6 @@ it('the address of a dead letter from before its file was finished stays good', 
     const { body } = await person.call('GET', '/dead-letters?q=PO-70');
     return ((body['items'] ?? []) as Item[])[0]?.id;
   });
-  expect(id).toMatch(/~#PO-70$/);
   await place.run(['resume']);
   const { text } = await until('its report', async () => {
     const isFinished = (await place.reportsNow()).some(
@@ -102,7 +101,8 @@ it('the address of a dead letter from before its file was finished stays good', 
   });
   expect(text).toContain('Items that are already known');
   expect((await person.call('GET', pathOf(id))).body).toMatchObject({
-    id: expect.stringMatching(/~line 2$/),
+    id,
+    location: { line: 2 },
     purchaseOrderNumber: 'PO-70',
     kind: 'conflict',
   });

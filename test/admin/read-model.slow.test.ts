@@ -5,6 +5,7 @@ import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
 import { createDeadLetterTable } from '../../src/admin/read-model/dead-letter-table.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { idOf } from '../../src/order/letter-id.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -27,9 +28,12 @@ type Given = {
 function letterOf(
   { number, article = 'ART-1', kind = 'refused', message = 'is wrong', minute = 0 }: Given,
   i: number,
+  batch = batchOf(0),
 ) {
   const at = `2026-11-22T10:${String(minute).padStart(2, '0')}:00.000Z`;
   return {
+    id: idOf(batch, i),
+    revision: 1,
     purchaseOrderNumber: number,
     kind,
     stage: 'delivery',
@@ -53,7 +57,10 @@ function tableOf(batches: readonly (readonly Given[])[]) {
       source: i % 2 === 0 ? 'inbox' : 'erp',
       file: `Orders ${i}.csv`,
     };
-    table.put(from, letters.map(letterOf));
+    table.put(
+      from,
+      letters.map((one, k) => letterOf(one, k, from.batch)),
+    );
   }
   return table;
 }
@@ -175,7 +182,7 @@ describe('the search of dead letters', () => {
     const table = tableOf([[{ number: 'PO-1' }, { number: 'PO-2' }]]);
     expect(table.summary({ q: 'art-1 po-2' }).total).toBe(0);
     expect(table.summary({ q: 'art-1\npo-2' }).total).toBe(0);
-    table.close(batchOf(0), [{ number: 'PO-1', at: '', by: 'discarded' }]);
+    table.close(batchOf(0), [idOf(batchOf(0), 0)]);
     expect(table.summary({ q: 'po-1' }).total).toBe(0);
     expect(table.summary({ q: 'po-2' }).total).toBe(1);
   });

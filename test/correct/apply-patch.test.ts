@@ -40,10 +40,10 @@ function letter(
   };
   const order = { purchaseOrderNumber: number, orderState: 'NEW', items: [] };
   const found: DeadLetter = problems
-    ? deadLetterOf({ ...common, valid: false, problems, articles: [] }, AT)
-    : deliveryDeadLetterOf({ ...common, valid: true, order }, facts);
+    ? deadLetterOf(BATCH, { ...common, valid: false, problems, articles: [] }, AT)
+    : deliveryDeadLetterOf(BATCH, { ...common, valid: true, order }, facts);
   const kept = letterRows(common, found, { header: HEADER });
-  return { ...found, id: `${BATCH}-${ordinal}`, revision: 1, rows: kept, ordinal, ...more };
+  return { ...found, rows: kept, ordinal, ...more };
 }
 
 function apply(letters: Letter[], patch: Omit<PatchRow, 'line'>[], isForm = false): Applied {

@@ -5,7 +5,6 @@ import { type Entry, type OperatorAction, OTHER } from '../../src/ledger/entry.t
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -61,29 +60,29 @@ describe('closing a dead letter', () => {
     return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
   }
 
-  const deadLetter = { number: '4711', kind: 'refused' };
+  const letter = { id: 'b1-0', number: '4711' };
 
   it('closes it, frees the number and records who did it', async () => {
     const entry = await refused();
-    expect(
-      await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION }),
-    ).toEqual({
+    expect(await letters.close({ ...letter, entry, by: ACTION })).toEqual({
       closed: 1,
     });
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect(await ledger.unsettled()).toBe(0);
     expect(await batches.find('b1')).toMatchObject({ open: 0, counts: { refused: 1 } });
-    expect(await batches.closings('b1')).toEqual([
-      { ...deadLetter, at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' },
-    ]);
+    expect(await batches.closings('b1')).toEqual(
+      new Map([
+        ['b1-0', { number: '4711', at: '1970-01-01T00:00:05.000Z', by: 'discarded', who: 'anna' }],
+      ]),
+    );
     expect(await ledger.operatorActions('4711')).toEqual([ACTION]);
     expect(await store.redis.hlen(store.keys.waiting)).toBe(0);
   });
 
   it('closes it once', async () => {
     const entry = await refused();
-    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
-    expect(await letters.close({ batch: 'b1', deadLetter, fields: ['0'], by: ACTION })).toEqual({
+    await letters.close({ ...letter, entry, by: ACTION });
+    expect(await letters.close({ ...letter, by: ACTION })).toEqual({
       closed: 0,
     });
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
@@ -92,9 +91,7 @@ describe('closing a dead letter', () => {
   it('leaves an order that was changed meanwhile', async () => {
     const entry = await refused();
     const late = { ...entry, version: entry.version - 1 };
-    expect(
-      await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry: late, by: ACTION }),
-    ).toBe('late');
+    expect(await letters.close({ ...letter, entry: late, by: ACTION })).toBe('late');
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
@@ -104,12 +101,7 @@ describe('closing a dead letter', () => {
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
     const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'x', message: 'x' } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const request = {
-      batch: 'b2',
-      deadLetter: { number: '4711', kind: 'invalid' },
-      fields: ['3'],
-      by: ACTION,
-    };
+    const request = { id: 'b2-3', number: '4711', by: ACTION };
     for (const seen of [0, version - 1])
       expect(await letters.close({ ...request, seen })).toBe('late');
     expect(await letters.close({ ...request, seen: version })).toEqual({ closed: 1 });
@@ -126,12 +118,7 @@ describe('closing a dead letter', () => {
       message: 'x',
     } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const closed = await letters.close({
-      batch: 'b2',
-      deadLetter: { number: '4711', kind: 'conflict' },
-      fields: ['3'],
-      by: ACTION,
-    });
+    const closed = await letters.close({ id: 'b2-3', number: '4711', by: ACTION });
     expect(closed).toEqual({ closed: 1 });
     expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
     expect(await ledger.lookup(['4711'])).toMatchObject([
@@ -139,39 +126,30 @@ describe('closing a dead letter', () => {
     ]);
   });
 
-  it('finds no fields of a dead letter that is closed, while one of another kind with the same number is open', async () => {
+  it('a dead letter is open until it is closed, whatever else has its number', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
     const words = { attempts: 1, at: 1, code: 'x', message: 'x' };
     await ledger.count('b1', 1000, [
       { ordinal: 2, number: '4711', result: { ...words, outcome: 'inDoubt' } },
       { ordinal: 6, number: '4711', result: { ...words, outcome: 'conflict' } },
+      { ordinal: 7, number: '', result: { ...words, outcome: 'invalid' } },
     ]);
-    const of = (kind: 'inDoubt' | 'conflict') =>
-      letters.fieldsOf(
-        'b1',
-        { purchaseOrderNumber: '4711', kind, location: { line: 2 } } as DeadLetter,
-        batches,
-      );
-    expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], ['6']]);
-    await letters.close({
-      batch: 'b1',
-      deadLetter: { number: '4711', kind: 'conflict' },
-      fields: ['6'],
-      by: ACTION,
-    });
-    expect([await of('inDoubt'), await of('conflict')]).toEqual([['2'], []]);
+    const areOpen = () =>
+      Promise.all([
+        letters.isOpen({ id: 'b1-2', purchaseOrderNumber: '4711' }),
+        letters.isOpen({ id: 'b1-6', purchaseOrderNumber: '4711' }),
+        letters.isOpen({ id: 'b1-7', purchaseOrderNumber: '' }),
+      ]);
+    expect(await areOpen()).toEqual([true, true, true]);
+    await letters.close({ id: 'b1-6', number: '4711', by: ACTION });
+    await letters.close({ id: 'b1-7', number: '', by: ACTION });
+    expect(await areOpen()).toEqual([true, false, false]);
   });
 
   it('remembers that the API has the number with other content', async () => {
     const entry = await refused();
     const conflict: Entry = { ...entry, state: 'conflict' };
-    await letters.close({
-      batch: 'b1',
-      deadLetter: { number: '4711', kind: 'conflict' },
-      fields: ['0'],
-      entry: conflict,
-      by: ACTION,
-    });
+    await letters.close({ ...letter, entry: conflict, by: ACTION });
     expect(await ledger.lookup(['4711'])).toMatchObject([
       { kind: 'accepted', compact: { digest: OTHER, batchNo: 0 } },
     ]);
@@ -183,7 +161,7 @@ describe('closing a dead letter', () => {
       state: 'conflict',
       known: { digest: 'content-at-api--' },
     };
-    await letters.close({ batch: 'b1', deadLetter, fields: ['0'], entry, by: ACTION });
+    await letters.close({ ...letter, entry, by: ACTION });
     expect(await ledger.lookup(['4711'])).toMatchObject([
       { kind: 'accepted', compact: { digest: 'content-at-api--', batchNo: 0 } },
     ]);

@@ -7,6 +7,7 @@ const records = rows(4, ['7', 'A', '1'], ['7', 'B', '1,5']);
 it('a dead letter has the first problem, all problems, and every line of the order', () => {
   const problems = [problem(5), problem(5, { field: 'MATNR', code: 'missing' })];
   const deadLetter = deadLetterOf(
+    'b',
     {
       ordinal: 0,
       number: '7',
@@ -45,7 +46,7 @@ it('the pointer of JSON input is kept', () => {
     problems: [problem(1)],
     articles: [],
   };
-  expect(deadLetterOf(order, AT).location).toEqual(place);
+  expect(deadLetterOf('b', order, AT).location).toEqual(place);
 });
 
 it('orders that differ only in numbers and values share a signature', () => {
@@ -59,7 +60,7 @@ it('orders that differ only in numbers and values share a signature', () => {
   };
   const signature = (number: string, value: string) => {
     const message = `${value} of order ${number} is not whole.`;
-    return deadLetterOf({ ...one, number, problems: [problem(5, { value, message })] }, AT)
+    return deadLetterOf('b', { ...one, number, problems: [problem(5, { value, message })] }, AT)
       .signature;
   };
   expect(signature('alpha', 'one')).toBe(signature('beta', 'two'));

@@ -56,10 +56,7 @@ function deadLetterFaults(world: World, file: File): FaultFound[] {
   const { store } = world;
   const { batch, report } = file;
   if (report === undefined) return [];
-  // Also kept there, and closing nothing: rows that came back after they were settled, and a content that was read again.
-  const closed = new Map(
-    [...store.fields(KEYS.closed(batch))].filter(([field]) => !/^(again |read again$)/.test(field)),
-  );
+  const closed = store.fields(KEYS.closed(batch));
   const rows = report.rows.filter(({ result }) => needsPerson(result.outcome));
   const open = Number(store.hget(KEYS.batch(batch), 'open') ?? 0);
   const sums: FaultFound[] =
@@ -74,12 +71,10 @@ function deadLetterFaults(world: World, file: File): FaultFound[] {
         ];
   return [
     ...sums,
-    ...rows.flatMap((row) => deadLetterFault(world, file, row, closed.get(fieldOf(row)))),
+    ...rows.flatMap((row) =>
+      deadLetterFault(world, file, row, closed.get(String(row.order.ordinal))),
+    ),
   ];
-}
-
-function fieldOf({ order: { number, ordinal, place } }: ReportedOrder): string {
-  return number === '' ? placeText(place) : String(ordinal);
 }
 
 function deadLetterFault(

@@ -272,11 +272,11 @@ function closeLetter(
   store: Store,
   prefix: string,
   batch: string,
-  field: string,
+  ordinal: string,
   closing: string,
 ): 0 | 1 {
   const key = `${prefix}:b:${batch}`;
-  if (store.hsetnx(`${key}:closed`, field, closing) === 0) return 0;
+  if (store.hsetnx(`${key}:closed`, ordinal, closing) === 0) return 0;
   store.hincrby(key, 'open', -1);
   return 1;
 }
@@ -519,7 +519,7 @@ export const closeDeadLetters: Port = (store, keys, args) => {
   const [prefix = '', number = '', key = '', batch = '', version = '', compact = '', ...rest] =
     args;
   const [closing = '', ...more] = rest;
-  const [action = '', seen = '', ...fields] = more;
+  const [action = '', seen = '', ordinal = ''] = more;
   const entry = store.get(open);
   const current = entry === null ? '0' : versionOf(entry);
   if (seen !== '' && current !== seen) return -1;
@@ -531,11 +531,7 @@ export const closeDeadLetters: Port = (store, keys, args) => {
     if (compact !== '') store.hset(settled, key, compact);
     store.hincrby(identity, 'sequence', 1);
   }
-  if (number === '')
-    return fields.reduce(
-      (sum, field) => sum + closeLetter(store, prefix, batch, field, closing),
-      0,
-    );
+  if (number === '') return closeLetter(store, prefix, batch, ordinal, closing);
   if (action !== '') store.list(actions).push(action);
   return closeLettersOf(
     store,
@@ -543,7 +539,7 @@ export const closeDeadLetters: Port = (store, keys, args) => {
     waiting,
     number,
     closing,
-    (of, at) => of === batch && fields.includes(at),
+    (of, at) => of === batch && at === ordinal,
   );
 };
 

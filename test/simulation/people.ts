@@ -24,7 +24,6 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../src/operate/orders/resolve-order.ts';
-import { closingsOf } from '../../src/order/dead-letter.ts';
 import { placeText } from '../../src/order/fixing.ts';
 import type { FixTarget } from '../../src/order/record.ts';
 import {
@@ -285,7 +284,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     const found: FoundDeadLetter[] = [];
     for (const { batch, source, report } of files.all) {
       if (report === undefined) continue;
-      const closings = closingsOf(await context.batches.closings(batch));
+      const closings = await context.batches.closings(batch);
       const shown = files.deadLetters(batch).map((one) => withClosing(one, closings));
       found.push(
         ...shown

@@ -4,6 +4,7 @@ import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letter
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
 
+const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 export const AT = '2026-11-21T07:15:04.000Z';
 
 const CSV_SHAPE: FileShape = {
@@ -31,7 +32,7 @@ export function dead(
   message: string,
 ): ReportedOrder {
   const { order, result } = base(records);
-  const deadLetter = deliveryDeadLetterOf(order, {
+  const deadLetter = deliveryDeadLetterOf(BATCH, order, {
     kind,
     code,
     message,
@@ -53,7 +54,7 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
     order.place;
   const { order: _, ...common } = order;
   const invalid = { ...common, place: faulty, valid: false as const, problems, articles: [] };
-  const deadLetter = deadLetterOf(invalid, AT);
+  const deadLetter = deadLetterOf(BATCH, invalid, AT);
   const { code, message } = deadLetter;
   return {
     order: invalid,
@@ -74,7 +75,7 @@ export function reportOf(orders: readonly ReportedOrder[], more: Partial<Report>
   const records = orders.reduce((sum, { order }) => sum + order.records.length, 0);
   return {
     version: 1,
-    batch: '20261121T071500Z-inbox-orders-3f2a91c0',
+    batch: BATCH,
     environment: 'staging',
     source: 'inbox',
     file: 'orders.csv',

@@ -9,17 +9,12 @@ import {
   viewOf,
 } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import {
-  type Closed,
-  type Closing,
-  closedBy,
-  closingFor,
-  closingsOf,
-} from '../../order/dead-letter.ts';
-import { needsPerson, type OrderResult, OUTCOMES } from '../../order/outcome.ts';
+import { type Closed, type Closings, closedBy } from '../../order/dead-letter.ts';
+import { OUTCOMES } from '../../order/outcome.ts';
 import { besideName } from '../../report/place-file.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
+import type { OrderInBatch } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, type Query, readQuery } from './query.ts';
 
@@ -135,16 +130,12 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
 }
 
 /** An order of a batch. `closed`: who or what settled it after it needed a person. */
-export type ListedOrder = OrderResult & { closed?: Closed };
+export type ListedOrder = OrderInBatch & { closed?: Closed };
 
 /** The report shows what was when it was written; what was closed since is in the ledger. */
-function withClosings(items: readonly OrderResult[], closings: readonly Closing[]): ListedOrder[] {
-  const ended = closingsOf(closings);
+function withClosings(items: readonly OrderInBatch[], closings: Closings): ListedOrder[] {
   return items.map((one) => {
-    const { outcome: kind } = one;
-    const closing = needsPerson(kind)
-      ? closingFor({ ...one, kind, location: one }, ended)
-      : undefined;
+    const closing = one.letter === undefined ? undefined : closings.get(one.letter);
     return closing === undefined ? one : { ...one, closed: closedBy(closing) };
   });
 }

@@ -6,8 +6,8 @@ import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
-import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import { idOf, splitId } from '../../order/letter-id.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
@@ -106,7 +106,7 @@ async function withState(
 }
 
 /** A complete dead letter. */
-export type FullLetter = DeadLetter & { id: string; batch: string; source: string; file: string };
+export type FullLetter = DeadLetter & { batch: string; source: string; file: string };
 
 /** A dead letter of a report, also a closed one, or of a batch in progress. PoSyncError `dead-letter-unknown`. */
 export async function readLetter(api: ApiContext, id: string): Promise<FullLetter> {
@@ -115,16 +115,16 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   // The table of batches may not have it yet.
   const [batch, { letters }] = await Promise.all([base.batches.find(name), api.tables()]);
   if (batch === undefined) throw unknownLetter(id);
-  const inReport = () => letters.find(join(base.config.reports.path, name), name, id);
+  const inReport = () => letters.find(join(base.config.reports.path, name), id);
   // The batch of one in progress may finish in between.
   const letter =
     (await inReport()) ??
     (await readInProgress(id, (await letters.numberOf(id)) ?? '', api)) ??
     (await inReport());
   if (letter === undefined) throw unknownLetter(id);
-  const closings = closingsOf(await base.batches.closings(name));
+  const closings = await base.batches.closings(name);
   const { source, name: file } = batch;
-  return { ...withClosing(letter, closings), id: idOf(name, letter), batch: name, source, file };
+  return { ...withClosing(letter, closings), batch: name, source, file };
 }
 
 async function readInProgress(
@@ -133,8 +133,7 @@ async function readInProgress(
   { base }: ApiContext,
 ): Promise<FullLetter | undefined> {
   const found = await deadLettersInProgressOf(number, base);
-  const letter = found.map((one) => one.letter).find((one) => idOf(one.batch, one) === id);
-  return letter && { ...letter, id };
+  return found.map((one) => one.letter).find((one) => one.id === id);
 }
 
 function unknownLetter(id: string): PoSyncError {

@@ -11,7 +11,7 @@ import {
 import { findListed, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
-import { idOf, splitId } from '../../order/letter-id.ts';
+import { splitId } from '../../order/letter-id.ts';
 import { byArticle, firstItems, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -176,7 +176,7 @@ async function planFor(
     const found = await judge(page);
     for (const [i, letter] of page.entries()) {
       const verdict = found[i] ?? 'settled';
-      verdicts.set(idOf(letter.batch, letter), { verdict, items: itemsOf(letter) });
+      verdicts.set(letter.id, { verdict, items: itemsOf(letter) });
       if (DOES.has(verdict) && isNameless(letter)) nameless += 1;
     }
   }
@@ -230,7 +230,7 @@ async function carryOut(found: Plan, readList: Look, context: OperatorContext): 
     if (found.state !== 'running') return;
     const results = await act(page);
     for (const [i, letter] of page.entries()) {
-      const item = byId.get(idOf(letter.batch, letter));
+      const item = byId.get(letter.id);
       if (item !== undefined) item.result = results[i] ?? 'settled';
     }
     found.done += page.length;
@@ -250,7 +250,7 @@ async function* lettersOf(rows: readonly Pick<DeadLetterRow, 'id'>[], context: O
 }
 
 async function* only(letters: AsyncIterable<FoundDeadLetter>, wanted: ReadonlySet<string>) {
-  for await (const letter of letters) if (wanted.has(idOf(letter.batch, letter))) yield letter;
+  for await (const letter of letters) if (wanted.has(letter.id)) yield letter;
 }
 
 type OnPage = (page: readonly FoundDeadLetter[]) => Promise<Verdict[]>;

@@ -15,13 +15,18 @@ import {
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { formatText } from '../../order/batch.ts';
-import { idOf } from '../../order/letter-id.ts';
-import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
+import { OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import {
+  type ListedOrder,
+  namelessIn,
+  readBatch,
+  readBatchPage,
+  readOrderPage,
+} from '../api/batch-routes.ts';
 import { orderedSince, sentPart } from './batch-parts.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
@@ -147,7 +152,7 @@ export async function batchPage({
   const inLines = items.toSorted((a, b) => a.line - b.line);
   const listed = inLines.map((order) => [
     cell(order.line),
-    rowLink(order, view),
+    rowLink(order),
     html`${outcomeWord(order.outcome)}${order.closed && html`<div>settled since: ${closedText(order.closed)}</div>`}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
     html`${inForm(order.message)}`,
     timeText(order.at),
@@ -169,14 +174,11 @@ ${nextLink(url, next)}`;
   return { title: batch.name, body };
 }
 
-/** The page of an order; of a row of a table without a number, that on which it is corrected. */
-function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: BatchView): Html {
-  const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
-  if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
-  return link(
-    letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: number })),
-    'no number',
-  );
+/** The page of an order; of one without a number, that on which it is corrected. */
+function rowLink({ purchaseOrderNumber: number, letter }: ListedOrder): Html {
+  return number !== '' || letter === undefined
+    ? numberLink(number)
+    : link(letterPath(letter), 'no number');
 }
 
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';

@@ -19,7 +19,6 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { idOf } from '../../order/letter-id.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -254,7 +253,7 @@ function failedBefore(attempts: number, history: OrderHistory): Html | undefined
 
 function appearanceEvents(appearance: Appearance, history: OrderHistory): HistoryEvent[] {
   const { content, operatorActions } = history;
-  const { batch, file, startedAt, by, result, deadLetter, sentAs } = appearance;
+  const { file, startedAt, by, result, deadLetter, sentAs } = appearance;
   const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, history) : undefined;
@@ -263,7 +262,7 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
   const hasPage = deadLetter !== undefined && result.line > 0;
   const advice = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';
   const text = hasPage
-    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? advice : 'details')})`
+    ? html`${outcome} (${link(letterPath(deadLetter.id), isWaiting({ deadLetter }) ? advice : 'details')})`
     : outcome;
   const items = deadLetter && itemsOf(deadLetter);
   const withItems = html`${text}${items ? html`<div class="quiet">${items}</div>` : undefined}`;

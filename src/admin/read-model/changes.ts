@@ -1,10 +1,10 @@
 import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import type { Closing } from '../../order/dead-letter.ts';
+import { idOf } from '../../order/letter-id.ts';
 import type { Store } from '../../redis/store.ts';
 
-/** A batch that began, changed its state or was forgotten, or a dead letter of it that was closed. */
-export type Change = { batch: string; closing?: Closing };
+/** A batch that began, changed its state or was forgotten; `closed`: the id of a dead letter of it that was closed. */
+export type Change = { batch: string; closed?: string };
 
 type ChangeStore = Pick<Store, 'redis' | 'keys'>;
 
@@ -30,11 +30,9 @@ export function createChangeReader({ redis, keys }: ChangeStore) {
     const [first, ...entries] = await redis.xrange(keys.changes, last, '+', 'COUNT', LOOK);
     if (first?.[0] !== last) return undefined;
     last = entries.at(-1)?.[0] ?? last;
-    const changes = entries.flatMap(([, [, batch = '', , closing]]): Change[] => {
+    const changes = entries.flatMap(([, [, batch = '', , ordinal]]): Change[] => {
       if (batch === '') return [];
-      return [
-        { batch, ...(closing === undefined ? {} : { closing: JSON.parse(closing) as Closing }) },
-      ];
+      return [{ batch, ...(ordinal === undefined ? {} : { closed: idOf(batch, ordinal) }) }];
     });
     return { changes, isAll: entries.length < LOOK - 1 };
   }

@@ -1,4 +1,4 @@
-import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { keptOf } from './kept-letter.ts';
@@ -78,14 +78,13 @@ export function createDeadLetterTable() {
     summaries.clear();
   }
 
-  /** Removes the rows of a batch that these closings close. */
-  function close(batch: string, closings: readonly Closing[]): void {
+  /** Removes the rows of a batch with these ids. */
+  function close(batch: string, closed: readonly string[]): void {
     const found = batches.get(batch);
     if (found === undefined) return;
-    const closed = closingsOf(closings);
     keep(
       { batch, ...found.from },
-      found.kept.filter(({ row }) => closingFor(row, closed) === undefined),
+      found.kept.filter(({ row }) => !closed.includes(row.id)),
     );
   }
 
@@ -163,9 +162,9 @@ function createQueries(matching: Matching, summaries: Map<string, KeptSummary>) 
 
   function* search(filter: RowFilter, after: string | undefined): Generator<DeadLetterRow> {
     const words = searchText(filter.q ?? '');
-    const [last, place = ''] = after === undefined ? [] : splitId(after);
+    const [last] = after === undefined ? [] : splitId(after);
     for (const [name, { rows, select }] of matching(filter, last)) {
-      const from = name === last ? indexAfter(rows, place) : 0;
+      const from = after !== undefined && name === last ? indexAfter(rows, after) : 0;
       yield* inOrder(rows, select(filter, words), from);
     }
   }
@@ -227,11 +226,11 @@ function inOrder(
   return at.filter((position) => position >= from).flatMap((position) => rows[position] ?? []);
 }
 
-/** Where a page continues. A row that was closed meanwhile is found by its line. */
-function indexAfter(rows: readonly DeadLetterRow[], place: string): number {
-  const exact = rows.findIndex(({ id }) => splitId(id)[1] === place);
+/** Where a page continues, also if its last row was closed meanwhile. */
+function indexAfter(rows: readonly DeadLetterRow[], after: string): number {
+  const exact = rows.findIndex(({ id }) => id === after);
   if (exact >= 0) return exact + 1;
-  const line = Number(/^line (\d+)$/.exec(place)?.[1] ?? 0);
-  const next = rows.findIndex(({ location }) => location.line > line);
+  const [, ordinal] = splitId(after);
+  const next = rows.findIndex(({ id }) => splitId(id)[1] > ordinal);
   return next < 0 ? rows.length : next;
 }

@@ -2,7 +2,6 @@ import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
-import { idOf } from '../../order/letter-id.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
@@ -43,7 +42,6 @@ export function keptOf(
     .slice(0, 5)
     .map(({ field, value, message: words }) => `${field} ${value} ${words}`);
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
-  const id = idOf(from.batch, letter);
   const row = {
     purchaseOrderNumber,
     kind,
@@ -71,7 +69,7 @@ export function keptOf(
     ...(isRecognizable(former) && { content: former.content }),
   };
   const full = {
-    id,
+    id: letter.id,
     ...named,
     ...(already && { already }),
     batch: from.batch,

@@ -2,26 +2,33 @@ import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { findOrder } from '../../operate/orders/find-in-file.ts';
-import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import { idOf, numberIn } from '../../order/letter-id.ts';
-import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import {
+  countNeedingPerson,
+  needsPerson,
+  type OrderResult,
+  type Outcome,
+} from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
 
-/** A report to read; `closings`: what was closed since it was written. */
+/** A report to read; `closed`: the ids of what was closed since it was written. */
 export type ReportToRead = {
   folder: string;
   batch: string;
-  closings: readonly Closing[];
+  closed: readonly string[];
   /** Absent for a batch that Redis no longer knows: its report says it. */
   known?: { source: string; file: string };
 };
 
+/** An order of a batch; `letter`: the id of its dead letter, where it needed a person. */
+export type OrderInBatch = OrderResult & { letter?: string };
+
 /** Orders of a batch. `next`: where the next page begins. */
-export type OrderPage = { items: OrderResult[]; next: number | undefined };
+export type OrderPage = { items: OrderInBatch[]; next: number | undefined };
 
 /** A call of one of the functions below; answers arrive in any order. */
 export type ReadCall = { id: number; name: keyof Reads; given: unknown[] };
@@ -54,15 +61,15 @@ function createReads() {
   }
 
   async function loadOne(
-    { folder, batch, closings, known }: ReportToRead,
+    { folder, batch, closed, known }: ReportToRead,
     environment: string,
   ): Promise<void> {
     const from = known ?? (await forgottenBatch(folder, environment));
     if (from === undefined) return;
-    const closed = closingsOf(closings);
     const letters: DeadLetter[] = [];
     for await (const one of lettersIn(folder)) letters.push(one);
-    const open = letters.filter((one) => closingFor(one, closed) === undefined);
+    const ended = new Set(closed);
+    const open = letters.filter(({ id }) => !ended.has(id));
     table.put({ batch, ...from }, open);
     nameless.put(batch, letters);
   }
@@ -108,13 +115,9 @@ function createNameless() {
   };
 }
 
-/** The complete dead letter of a report, also by the id from before its place was known; undefined when it is not there. */
-async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
-  const number = numberIn(id);
-  for await (const one of lettersIn(folder)) {
-    if (number === undefined ? idOf(batch, one) === id : one.purchaseOrderNumber === number)
-      return one;
-  }
+/** The complete dead letter of a report; undefined when it is not there. */
+async function find(folder: string, id: string): Promise<DeadLetter | undefined> {
+  for await (const one of lettersIn(folder)) if (one.id === id) return one;
   return undefined;
 }
 
@@ -130,11 +133,24 @@ async function orders(
   const lines = readResultLines(join(folder, 'results.csv'), start, outcome ?? '');
   for await (const { result, end } of lines) {
     if (outcome !== undefined && result.outcome !== outcome) continue;
-    if (items.length === limit) return { items, next: last };
+    if (items.length === limit) return { items: await named(items, folder), next: last };
     items.push(result);
     last = end;
   }
-  return { items, next: undefined };
+  return { items: await named(items, folder), next: undefined };
+}
+
+/** The orders with the ids of their dead letters. */
+async function named(items: readonly OrderResult[], folder: string): Promise<OrderInBatch[]> {
+  const keyOf = (line: number, number: string) => JSON.stringify([line, number]);
+  const ids = new Map<string, string>();
+  if (items.some(({ outcome }) => needsPerson(outcome)))
+    for await (const { location, purchaseOrderNumber, id } of lettersIn(folder))
+      ids.set(keyOf(location.line, purchaseOrderNumber), id);
+  return items.map((one) => {
+    const letter = needsPerson(one.outcome) && ids.get(keyOf(one.line, one.purchaseOrderNumber));
+    return letter ? { ...one, letter } : one;
+  });
 }
 
 /** The source and file of a finished report of this environment that has dead letters. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readModelTrouble } from '../../log/events/daemon.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
+import type { DeadLetter } from '../../order/dead-letter.ts';
 import { noOutcomes, OUTCOMES } from '../../order/outcome.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
@@ -58,11 +58,11 @@ export function createSync(context: ModelContext, tables: Tables) {
     return found.isAll || catchUp();
   }
 
-  async function applyChange(batch: string, { closings, isWritten }: Changed): Promise<void> {
+  async function applyChange(batch: string, { closed, isWritten }: Changed): Promise<void> {
     const now = await refreshRow(batch);
     if (now === undefined || (now.state === 'done' && now.open === 0)) return letters.remove(batch);
     if (now.state === 'done' && isWritten) return loadReports([batch]);
-    if (closings.length > 0) await letters.close(batch, closings);
+    if (closed.length > 0) await letters.close(batch, closed);
   }
 
   async function refreshRow(batch: string): Promise<BatchRow | undefined> {
@@ -76,14 +76,14 @@ export function createSync(context: ModelContext, tables: Tables) {
 }
 
 /** What changed in a batch. `isWritten`: more than closings; it may be done now, or its report was written again. */
-type Changed = { closings: Closing[]; isWritten: boolean };
+type Changed = { closed: string[]; isWritten: boolean };
 
 function changedIn(changes: readonly Change[]): Map<string, Changed> {
   const found = new Map<string, Changed>();
-  for (const { batch, closing } of changes) {
-    const one = found.get(batch) ?? { closings: [], isWritten: false };
-    if (closing === undefined) one.isWritten = true;
-    else one.closings.push(closing);
+  for (const { batch, closed } of changes) {
+    const one = found.get(batch) ?? { closed: [], isWritten: false };
+    if (closed === undefined) one.isWritten = true;
+    else one.closed.push(closed);
     found.set(batch, one);
   }
   return found;
@@ -138,9 +138,10 @@ function createReading(
   async function reportOf(batch: string): Promise<ReportToRead> {
     const folder = join(config.reports.path, batch);
     const row = table.find(batch);
-    if (row === undefined) return { folder, batch, closings: [] };
+    if (row === undefined) return { folder, batch, closed: [] };
     const { source, file } = row;
-    return { folder, batch, closings: await batches.closings(batch), known: { source, file } };
+    const closed = [...(await batches.closings(batch)).keys()];
+    return { folder, batch, closed, known: { source, file } };
   }
 
   async function loadReports(names: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Closing } from '../../order/dead-letter.ts';
+import type { Closing, Closings } from '../../order/dead-letter.ts';
+import { idOf } from '../../order/letter-id.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { contentField, type Keys } from '../../redis/keys.ts';
@@ -24,9 +25,9 @@ export type SameContent = { batch: string; name: string; at: number };
 /** What follows a batch that is done: dead letters are closed, its file is checked, and it expires. */
 export function createAftermath(redis: Redis, keys: Keys) {
   /** How dead letters of a batch were closed. */
-  async function closings(batch: string): Promise<Closing[]> {
-    const texts = await redis.hvals(keys.closed(batch));
-    return texts.map((text) => JSON.parse(text) as Closing);
+  async function closings(batch: string): Promise<Closings> {
+    const closed = Object.entries(await redis.hgetall(keys.closed(batch)));
+    return new Map(closed.map(([at, text]) => [idOf(batch, at), JSON.parse(text) as Closing]));
   }
 
   /** A later file could be read, so that an unreadable one needs nobody any more. */

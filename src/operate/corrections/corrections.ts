@@ -8,6 +8,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { DeadLetter, LetterRow } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
+import { splitId } from '../../order/letter-id.ts';
 import { type FileShape, problemText } from '../../order/record.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { closingText } from '../../wording/closing.ts';
@@ -88,13 +89,13 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     corrected: readonly SentRow[],
   ) {
     refuseOtherRows(rows.length, corrected);
-    const ordinal = Number(/\d+$/.exec(kept.id ?? '')?.[0]);
+    const [, ordinal] = splitId(kept.id);
     const lines = linesOf(kept, corrected);
     const text = patchText({
       batch: letter.batch,
       rows: corrected.map(({ row, act, cells }, i) => ({
         line: lines[i] ?? 0,
-        id: { ordinal, ...(row !== undefined && { row }), revision: kept.revision ?? 1 },
+        id: { ordinal, ...(row !== undefined && { row }), revision: kept.revision },
         act,
         cells,
       })),
@@ -154,13 +155,12 @@ export function createCorrections(context: CorrectionContext, take: Take) {
 
 /** The dead letter with its rows, as its report has it. */
 async function keptLetter(
-  { batch, location, kind, purchaseOrderNumber: number }: FoundDeadLetter,
+  { batch, id }: FoundDeadLetter,
   config: CorrectionContext['config'],
 ): Promise<DeadLetter> {
   for await (const letter of lettersIn(batch, config)) {
-    const isSame = letter.kind === kind && letter.purchaseOrderNumber === number;
-    if (!isSame || placeText(letter.location) !== placeText(location)) continue;
-    if (letter.id === undefined || !letter.rows?.length) break;
+    if (letter.id !== id) continue;
+    if (!letter.rows?.length) break;
     const cells = letter.rows.reduce((sum, row) => sum + Object.keys(row.cells).length, 0);
     if (letter.rows.length > MOST_ROWS || cells > MOST_CELLS) throw tooManyRows();
     return letter;

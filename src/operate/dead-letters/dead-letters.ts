@@ -3,8 +3,7 @@ import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
-import { type Closings, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import { idsOf } from '../../order/letter-id.ts';
+import type { Closings, DeadLetter } from '../../order/dead-letter.ts';
 import type { KeyOf } from '../../order/number-key.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
@@ -95,7 +94,7 @@ async function* matching(
     const isKnown = batch && !(await forgottenEnd(batch, config));
     const open = isKnown ? batch.open : countNeedingPerson(report.counts);
     if (open === 0 && !filter.all) continue;
-    const closings = closingsOf(await batches.closings(name));
+    const closings = await batches.closings(name);
     // Time and signature are those of the last answer, which the ledger may know better.
     const { since: _, signature: __, ...rest } = filter;
     const isInReport = matcherOf(rest, context.store.keys.keyOf);
@@ -305,5 +304,5 @@ function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
-  return ids === undefined || idsOf(deadLetter).some((one) => ids.has(one));
+  return ids === undefined || ids.has(deadLetter.id);
 }

@@ -4,13 +4,7 @@ import { codeOf } from '../../core/errors.ts';
 import { newerIn, type SentAs } from '../../ledger/dead-letters.ts';
 import { madeOthers, type ToBecome } from '../../ledger/number-claims.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import {
-  type Closings,
-  closedBy,
-  closingFor,
-  closingsOf,
-  type DeadLetter,
-} from '../../order/dead-letter.ts';
+import { type Closings, closedBy, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
@@ -179,7 +173,7 @@ async function deadLettersOf(
   { batch }: Report,
   { batches }: OperatorContext,
 ): Promise<DeadLetter[]> {
-  const closings = closingsOf(await batches.closings(batch));
+  const closings = await batches.closings(batch);
   const deadLetters: DeadLetter[] = [];
   for await (const deadLetter of readDeadLetters(folder)) {
     if (deadLetter.purchaseOrderNumber === number)
@@ -190,7 +184,7 @@ async function deadLettersOf(
 
 /** Adds what closed a dead letter after its report was written. */
 export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
-  const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
+  const closing = deadLetter.closed ? undefined : closings.get(deadLetter.id);
   return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
 }
 
@@ -206,7 +200,7 @@ export async function withLedgerState(
   ]);
   return page.map((reported, i) => {
     const one = known[i];
-    const deadLetter = withLastAnswer(reported, reported.batch, one);
+    const deadLetter = withLastAnswer(reported, one);
     if (deadLetter.closed) return deadLetter;
     // Whichever batch the ledger's entry belongs to: the fix file of each corrects the order.
     const { [i]: sentAs } = sent;

@@ -62,8 +62,8 @@ export function createDiscard(context: OperatorContext) {
 
   async function judge(deadLetter: FoundDeadLetter): Promise<Judged> {
     if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };
-    const known = await closing.find(deadLetter.batch, deadLetter);
-    if (known.fields.length === 0) return { verdict: 'settled' };
+    const known = await closing.find(deadLetter);
+    if (!known.isOpen) return { verdict: 'settled' };
     const verdict = judgeDiscard(deadLetter, known.owned);
     if (verdict !== 'discarded') return { verdict };
     const other = await findInProgress(deadLetter, { batches, ledger, store });
@@ -78,7 +78,7 @@ export function createDiscard(context: OperatorContext) {
       const { known } = judged;
       const decisions = [orderDecision('discard', deadLetter.batch, deadLetter)];
       const end = await decided(operator.who, decisions, context, () =>
-        closing.close(deadLetter.batch, deadLetter, known, operator.did('discarded')),
+        closing.close(deadLetter, known, operator.did('discarded')),
       );
       if (end !== 'late') return { verdict: 'discarded' };
     }

@@ -224,7 +224,7 @@ async function sentAgain(
   const texts = await redis.hmget(keys.waiting, ...numbers);
   const again = open.filter(({ entry: { batch, ordinal } }, i) => {
     const [letter, ...others] = readOpenDeadLetters(texts[i] ?? '');
-    return letter?.batch === batch && letter.field === String(ordinal) && others.length === 0;
+    return letter?.batch === batch && letter.ordinal === ordinal && others.length === 0;
   });
   return new Set(again.map(({ key }) => key));
 }

@@ -12,6 +12,8 @@ function deadLetter(
   more: Partial<FoundDeadLetter> = {},
 ): FoundDeadLetter {
   return {
+    id: `${BATCH}-0`,
+    revision: 1,
     purchaseOrderNumber: '4711',
     kind,
     stage: 'delivery',
