@@ -115,3 +115,25 @@ it('a file with an undeclared column is read again after a restart whose mapping
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-3']);
 });
+
+it('an export that waits, and its order that failed a rule, are judged anew after their mapping was changed', async () => {
+  const columns = (plant: string) => `columns: { ${COLUMNS}${plant} }`;
+  await using place = await openWorkplace({
+    source: '- { name: erp, type: export, path: erp.csv, stable: 20ms, poll: 50ms, mapping: erp }',
+    more: `mappings: { erp: { ${columns('')} } }`,
+  });
+  const rows = ['PO-1,A,1,N', 'PO-2,A,1,S'];
+  const file = `purchaseOrderNumber,articleCode,quantity,plant\n${rows.join('\n')}\n`;
+  await writeFile(path.join(place.folder, 'erp.csv'), file);
+  const runWith = async (from: string, to: string) => {
+    const config = await readFile(place.config, 'utf8');
+    await writeFile(place.config, config.replace(columns(from), columns(to)));
+    const { code } = await place.run(['start', '--once']);
+    const open = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
+    return { code, open: open.length, sent: [...place.stored().keys()] };
+  };
+  const [some, all] = [', plant: { send: [N] }', ', plant: { send: [N, S] }'];
+  expect(await runWith('', '')).toEqual({ code: 2, open: 0, sent: [] });
+  expect(await runWith('', some)).toEqual({ code: 2, open: 1, sent: ['PO-1'] });
+  expect(await runWith(some, all)).toEqual({ code: 0, open: 0, sent: ['PO-1', 'PO-2'] });
+});
