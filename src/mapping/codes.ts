@@ -51,7 +51,7 @@ export type ProblemFacts = {
   noOrderRecord: object;
   /** Rule 2: a damaged row is directly above or below the order, and may belong to it. */
   besideDamaged: { damaged: number };
-  /** Rule 2: a damaged row has the number of the order. */
+  /** Rule 2: a damaged row has the number of the order, or swallowed a row with it. */
   namedByDamaged: object;
   /** Rule 3: the value of a condition is none that is sent. */
   condition: { send: readonly string[] };

@@ -24,7 +24,7 @@ export type GroupOptions = {
   judge: (group: Group, circumstances: Circumstances) => Judgment;
   /** Keys that may occur again later in the file. */
   repeated: Pick<NumberFilter, 'has'>;
-  /** Keys of damaged rows whose number can be read. */
+  /** Keys of all that may be a number in damaged rows. */
   damagedKeys: ReadonlySet<string>;
   late: LateOrders;
   /** Objects that are orders stand for themselves: a damaged one says nothing about its neighbors. */

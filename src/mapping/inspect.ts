@@ -4,11 +4,11 @@ import { listed } from '../parse/unreadable.ts';
 import { unreadable } from './codes.ts';
 import { isSkipped } from './condition.ts';
 import { createInventory, type Layout, missingIn } from './layout.ts';
-import { type Line, notComparable, textAt } from './line.ts';
+import { type Line, notComparable, textAt, trimmed } from './line.ts';
 import { createNumberFilter, type NumberFilter } from './number-filter.ts';
 import { createObjectSorter, type ObjectWatch } from './objects.ts';
 import type { Plan } from './plan.ts';
-import { createRowSorter } from './rows.ts';
+import { createRowSorter, hasLineBreak } from './rows.ts';
 import type { Sink, Sorter } from './sort.ts';
 import { createTypedSorter } from './typed-rows.ts';
 
@@ -25,7 +25,7 @@ export type Survey = {
   skipped: number;
   damaged: number;
   damagedLines: number[];
-  /** Keys of damaged rows whose number can be read. */
+  /** Keys of all that may be a number in damaged rows. */
   damagedKeys: ReadonlySet<string>;
   /** Orders; where a number may come again after another one, at most. Such numbers are in `repeated`. */
   orders: number;
@@ -65,9 +65,9 @@ export function createSurvey(plan: Plan, layout: Layout, form: Form, options: Su
       last = record;
       runs.add(line, number, begins);
     },
-    damaged(_record, { line }, number) {
+    damaged(record, { line }, number) {
       counts.records += 1;
-      damage.add(line, number);
+      damage.add(line, [number, ...swallowedIn(record)]);
     },
     leftOut(_record, _number, isPart) {
       counts.skipped += 1;
@@ -125,18 +125,25 @@ function isSeen({ columns }: Plan, watch: ObjectWatch, index: number): boolean {
   return seen[index] !== undefined || (isOfItems ? items : rows) === 0;
 }
 
+/** What may be the numbers of rows that a stray quote made part of a damaged one: all values in cells with line breaks. */
+function swallowedIn(record: RawRecord): string[] {
+  const cells = record.kind === 'row' ? record.cells.filter(hasLineBreak) : [];
+  return cells.flatMap((cell) => cell.split(/[\r\n",;\t|]/).map(trimmed));
+}
+
 function createDamage(keyOf: SurveyOptions['keyOf']) {
   const damagedLines: number[] = [];
   const damagedKeys = new Set<string>();
   let damaged = 0;
   return {
-    add(line: number, number: string) {
+    add(line: number, numbers: readonly string[]) {
       damaged += 1;
       if (damagedLines.length < SHOWN) damagedLines.push(line);
-      if (number !== '' && damaged <= MOST_DAMAGED) damagedKeys.add(keyOf(number));
+      for (const number of numbers)
+        if (number !== '' && damagedKeys.size <= MOST_DAMAGED) damagedKeys.add(keyOf(number));
     },
     check() {
-      if (damaged <= MOST_DAMAGED) return;
+      if (Math.max(damaged, damagedKeys.size) <= MOST_DAMAGED) return;
       const line = damagedLines[0] ?? 0;
       throw unreadable({ code: 'unreadable-too-many-damaged', line, limit: MOST_DAMAGED });
     },

@@ -437,6 +437,7 @@ function mayDecide(value: string): boolean {
 function isCondition({ top, distinct, isMore }: Inventory): boolean {
   return (
     !isMore &&
+    top.length > 0 &&
     distinct < top.length + 1 &&
     top.every(
       ({ value }) =>

@@ -79,6 +79,8 @@ type Entry = {
   content: string;
   cut: boolean;
   bad?: boolean;
+  /** The values in its cells that have line breaks. */
+  inside?: string[];
 };
 
 const NONE: Cell = { text: '' };
@@ -98,6 +100,8 @@ const specOf = (spec: Spec | 'ignore' | undefined): Spec =>
   spec === 'ignore' || spec === undefined ? { ignore: true } : spec;
 const isUsed = (spec: Spec) => spec.ignore !== true;
 const broken = (cell: Cell) => /[\r\n]/.test(trim(cell.text));
+const insideOf = (row: readonly Cell[]) =>
+  row.filter(broken).flatMap(({ text }) => text.split(/[\r\n",;\t|]/).map(trim));
 
 /** Numbers are one without case, white space, and zeros that begin a group of digits. */
 function sameNumber(number: string): string {
@@ -346,7 +350,8 @@ function decideRows(file: FileOf & { kind: 'table' }, mapping: Written) {
     const isLast = file.open && line === file.rows.length && mapping.finalNewline !== 'optional';
     const cut =
       isLast && specs.some((spec) => isUsed(spec) && at.get(spec.name) === row.length - 1);
-    const entry = { line, value, content: JSON.stringify(content), cut, number: '' };
+    const inside = insideOf(row);
+    const entry = { line, value, content: JSON.stringify(content), cut, number: '', inside };
     if (skips) {
       entries.push({ ...entry, what: 'out' });
       continue;
@@ -433,7 +438,8 @@ function decideTypes(file: FileOf & { kind: 'table' }, mapping: Written) {
     while (content.at(-1) === '') content.pop();
     const isLast = file.open && line === file.rows.length && mapping.finalNewline !== 'optional';
     const cut = isLast && own.some((spec) => isUsed(spec) && at(spec.name) === row.length - 1);
-    const entry = { line, value, content: JSON.stringify(content), cut, number: '' };
+    const inside = insideOf(row);
+    const entry = { line, value, content: JSON.stringify(content), cut, number: '', inside };
     if (isHead) {
       const cell = value(numberSpec?.name ?? '') ?? NONE;
       const isBad = isOutside(cell, 'number', numberSpec?.like);
@@ -758,8 +764,8 @@ export function verdictOf(file: FileOf, mapping: Written, maxOrders: number): Ve
     const below = entries.slice(at).find(isGood);
     for (const one of isNeighbor ? [above, below] : []) if (one) held.add(groupOf(one));
     for (const [name, rows] of groups)
-      if (entry.number !== '' && sameNumber(rows[0]?.number ?? '') === sameNumber(entry.number))
-        held.add(name);
+      for (const one of [entry.number, ...(entry.inside ?? [])])
+        if (one !== '' && sameNumber(rows[0]?.number ?? '') === sameNumber(one)) held.add(name);
   }
   const twice = (number: string) =>
     hasHeads &&
