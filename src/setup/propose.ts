@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { plainName } from '../config/mapping-schema.ts';
 import { count, counted } from '../core/format.ts';
+import { compileDate } from '../mapping/date.ts';
 import { characterIn, quantityOf } from '../mapping/domain.ts';
 import { readQuantity } from '../order/quantity.ts';
 import { shorten } from '../order/text.ts';
@@ -410,12 +411,13 @@ function otherEntry(
   const forms = new Set(top.map(({ value }) => (value === '' ? '' : (dateForm(value) ?? '?'))));
   forms.delete('');
   const [form] = forms;
-  if (form !== undefined && form !== '?' && forms.size === 1)
-    return {
-      key,
-      value: 'ignore',
-      note: `dates such as ${top.find(({ value }) => value !== '')?.value}; to send them: { field: …, type: date, format: ${form} }`,
-    };
+  if (form !== undefined && form !== '?' && forms.size === 1) {
+    const read = compileDate(form);
+    const isWhole = top.every(({ value }) => value === '' || read(value) !== undefined);
+    const how = isWhole ? `; to send them: { field: …, type: date, format: ${form} }` : '';
+    const note = `dates such as ${top.find(({ value }) => value !== '')?.value}${how}`;
+    return { key, value: 'ignore', note };
+  }
   if (distinct === 0) return { key, value: 'ignore', note: 'empty in all rows' };
   const few =
     distinct <= ASKED && rows >= 2 * distinct && top.every(({ value }) => mayDecide(value));

@@ -95,9 +95,21 @@ const FITS: Readonly<Record<Role, Fit>> = {
       return 'value' in read ? read.value < 1e6 : read.fault === 'ambiguous-number';
     };
     const isPlain = (row: TableRow) => /^(?!0\d)\d{1,5}(?:[.,]0+)?$/.test(row.cells[at] ?? '');
-    return shareOf(rows, isRead) * (0.6 + 0.4 * shareOf(rows, isPlain));
+    const share = shareOf(rows, isRead) * (0.6 + 0.4 * shareOf(rows, isPlain));
+    return isCounted(rows, at) ? share / 2 : share;
   },
 };
+
+/** Whether a column counts the rows of each order: 1, 2, 3, 1, 2. */
+function isCounted(rows: readonly TableRow[], at: number): boolean {
+  const values = rows.map(({ cells }) => Number(cells[at]));
+  const [first = 0] = values;
+  const isNext = (value: number, nth: number) => value === (values[nth - 1] ?? 0) + first;
+  return (
+    values.some((value, nth) => nth > 0 && isNext(value, nth)) &&
+    values.every((value, nth) => value === first || isNext(value, nth))
+  );
+}
 
 function shareOf(rows: readonly TableRow[], is: (row: TableRow) => boolean): number {
   return rows.filter(is).length / Math.max(1, rows.length);

@@ -75,6 +75,23 @@ const CASES: readonly Case[] = [
     outcome: '2 sent',
   },
   {
+    of: 'objects whose items are counted beside their amount',
+    content: JSON.stringify([
+      {
+        no: 'EB-451',
+        lines: [
+          { pos: 1, sku: 'AX-1', ordered: 24 },
+          { pos: 2, sku: 'AX-2', ordered: 6 },
+        ],
+      },
+      { no: 'EB-452', lines: [{ pos: 1, sku: 'AX-1', ordered: 10 }] },
+    ]),
+    name: 'orders.json',
+    answers: { columns: { 'lines.pos': 'ignore' } },
+    asProposed: '2 sent',
+    outcome: '2 sent',
+  },
+  {
     of: 'French headers',
     content:
       'N° commande;Référence article;Désignation;Quantité\nC-101;R10;Tuyau;12\nC-102;R11;Écrou;3\n',
