@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
 import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { cookieOf, createGuard, type Guard } from './http/guard.ts';
+import { addressOf, cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
 import {
   type AdminRequest,
@@ -29,6 +29,8 @@ export type AdminOptions = {
   /** Instead of one that knows only the tokens. */
   guard?: Guard | undefined;
   checks: Checks;
+  /** Connections that may be open; when there are more, the oldest without a request in progress is closed. */
+  connections?: number;
   /** Routes besides health. */
   routes?: readonly Route[];
   /** Answers a person at an address without a page. */
@@ -54,7 +56,7 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
     requestTimeout: UPLOAD_TAKES,
     keepAliveTimeout: 5_000,
   });
-  keepRoom(server);
+  keepRoom(server, options.connections);
   const isAlone = oneRequestAtATime();
   server.on('request', (request, response) => {
     if (!isAlone(request, response)) return void request.socket.destroy();
@@ -86,17 +88,23 @@ function oneRequestAtATime(): (request: IncomingMessage, response: ServerRespons
   };
 }
 
-/** Open connections. When there are more, the oldest is closed. */
-const MOST_CONNECTIONS = 100;
+/** Open connections: an open page has one. */
+const MOST_CONNECTIONS = 600;
 
-/** A neighbor that holds slow connections must not keep a supervisor from asking for health. */
-function keepRoom(server: Server): void {
+/** A neighbor that holds connections must not keep a supervisor from asking for health, nor cut a request in progress. */
+function keepRoom(server: Server, most = MOST_CONNECTIONS): void {
   const open = new Set<Socket>();
+  const busy = new Set<Socket>();
+  server.on('request', ({ socket }, response) => {
+    busy.add(socket);
+    response.once('close', () => busy.delete(socket));
+  });
   server.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
+    if (open.size <= most) return;
     const [oldest] = open;
-    if (open.size > MOST_CONNECTIONS) oldest?.destroy();
+    (open.values().find((one) => !busy.has(one)) ?? oldest)?.destroy();
   });
 }
 
@@ -134,7 +142,8 @@ function answering(
       return refusedPage(principal, guard.hasTokens, refusal.status);
     if (refusal) return refusal;
     if (found === undefined && here.length > 0) return wrongMethod(here.map(({ route }) => route));
-    const asked = { url, principal, cookie: cookieOf(request.headers) };
+    const from = { address: addressOf(request), isPlain: guard.isPlain(request) };
+    const asked = { url, principal, cookie: cookieOf(request.headers), ...from };
     if (found === undefined && asksForPage(request, url) && missing)
       return missing({ ...asked, params: {}, body: '' });
     if (found === undefined) return notFound();

@@ -166,7 +166,7 @@ export type AdminTokens = ReadonlyMap<AdminRole, Secret>;
 
 /**
  * The admin port's tokens from `PO_SYNC_ADMIN_TOKEN`, `PO_SYNC_ADMIN_READ_TOKEN` and `PO_SYNC_METRICS_TOKEN`, each also
- * as `…_FILE`, with warnings about them.
+ * as `…_FILE`, with warnings about them. PoSyncError `admin-token-short`.
  */
 export async function loadAdminTokens(env: Variables, read: SecretReader = secretFilesFrom('.')) {
   const given = withoutEmpty(env);
@@ -175,10 +175,21 @@ export async function loadAdminTokens(env: Variables, read: SecretReader = secre
   for (const role of ['operate', 'read', 'metrics'] as const) {
     const found = await readSecret(ADMIN_TOKENS[role], given, read);
     if (found === undefined) continue;
+    if (found.value.length < TOKEN) throw shortToken(ADMIN_TOKENS[role]);
     tokens.set(role, new Secret(found.value));
     if (found.warning !== undefined) warnings.push(found.warning);
   }
   return { tokens, warnings };
+}
+
+/** Fewest characters of a token: a shorter one can be guessed. */
+const TOKEN = 20;
+
+function shortToken(name: string): PoSyncError {
+  return new PoSyncError('admin-token-short', `${name} has fewer than ${TOKEN} characters.`, {
+    remedy: 'Set a longer one, such as what openssl rand -hex 24 prints.',
+    facts: { variable: name },
+  });
 }
 
 /** Both credentials. When both fail, the error reports both, so that nobody corrects one mistake a run. */

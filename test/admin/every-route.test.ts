@@ -9,8 +9,8 @@ import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 // Every address of the admin port that changes something, found in the source, tried without the right to use it.
 
-const OPERATE = 'token-of-operators';
-const READ = 'token-of-readers';
+const OPERATE = 'token-of-all-operators';
+const READ = 'token-of-all-the-readers';
 
 type Found = { method: string; path: string };
 

@@ -328,17 +328,28 @@ describe('with a token', () => {
     expect(body).not.toMatch(/<script>|\u202e/);
   });
 
-  it('ten wrong tokens a minute are reported; then 429, and the right one still passes', async () => {
+  it('ten wrong tokens of an address are reported; then it gets 429 for a minute, also with the right one', async () => {
     await using admin = await start({ tokens: OPERATE });
     const wrong = () => admin.call('/api/v1/session', post(OWN, '{"token":"wrong"}'));
     for (let i = 0; i < 9; i += 1) expect((await wrong()).status).toBe(401);
-    expect(
-      (await admin.call('/api/v1/who', { headers: { authorization: 'Bearer wrong' } })).status,
-    ).toBe(401);
+    const bearer = (token: string) =>
+      admin.call('/api/v1/who', { headers: { authorization: `Bearer ${token}` } });
+    expect((await bearer('wrong')).status).toBe(401);
     const late = await wrong();
     expect([late.status, Number(late.headers['retry-after']) > 0]).toEqual([429, true]);
-    expect(admin.failures()).toBe(10);
-    expect(await signIn(admin, { token: 'right-token', name: 'ben' })).toContain('po_sync');
+    expect([(await bearer('right-token')).status, admin.failures()]).toEqual([429, 10]);
+  });
+
+  it.each([
+    [{ host: 'po.example' }, 403],
+    [{ host: 'po.example', 'x-forwarded-proto': 'https' }, 201],
+    [{ host: 'localhost' }, 201],
+  ])('a session is opened only where a browser keeps it: %j', async (headers, expected) => {
+    await using admin = await start({ tokens: OPERATE, host: '0.0.0.0' });
+    const signIn = post({ ...headers, 'sec-fetch-site': 'same-origin' }, '{"token":"right-token"}');
+    const { status, body } = await admin.call('/api/v1/session', signIn);
+    expect(status).toBe(expected);
+    if (expected === 403) expect(body).toContain('a browser does not keep the session');
   });
 });
 

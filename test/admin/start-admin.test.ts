@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Checks } from '../../src/admin/http/health.ts';
+import type { AdminRequest, UploadBody } from '../../src/admin/http/route.ts';
 import { type AdminOptions, startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { until } from '../support/until.ts';
@@ -93,6 +95,41 @@ it('answers while a neighbor holds hundreds of slow connections', async () => {
     expect(performance.now() - begin).toBeLessThan(60_000);
   } finally {
     for (const socket of slow) socket.destroy();
+  }
+});
+
+it('cuts no upload when more pages are open than there is room for', async () => {
+  const upload = async ({ body }: AdminRequest) => {
+    let bytes = 0;
+    for await (const piece of (body as UploadBody).content) bytes += piece.length;
+    return { status: 200, type: 'text/plain', body: String(bytes) };
+  };
+  await using admin = await start({
+    connections: 10,
+    routes: [{ method: 'PUT', path: '/file', needs: 'nobody', body: 'upload', handle: upload }],
+  });
+  const sending = request({
+    port: admin.port,
+    path: '/file',
+    method: 'PUT',
+    headers: {
+      host: 'localhost',
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/octet-stream',
+    },
+  });
+  sending.write('first');
+  await delay(0);
+  const pages = Array.from({ length: 30 }, () =>
+    createConnection(admin.port, '127.0.0.1').on('error', () => undefined),
+  );
+  try {
+    await until('the first pages are closed', () => pages.filter((one) => one.closed).length > 15);
+    sending.end(' and last');
+    const [answer] = await once(sending, 'response');
+    expect([answer.statusCode, String(await answer.toArray())]).toEqual([200, '14']);
+  } finally {
+    for (const page of pages) page.destroy();
   }
 });
 

@@ -229,10 +229,9 @@ it('that are short words are used, with a warning; an ID may be one', async () =
   expect([clientSecret.reveal(), warnings]).toEqual(['secret', [warningFor(SECRET)]]);
   for (const value of ['secret7', 'abc', 'unguessablewords'])
     expect((await loadSecrets(config, { [ID]: 'client', [SECRET]: value })).warnings).toEqual([]);
-  const env = { PO_SYNC_ADMIN_TOKEN: 'operate', PO_SYNC_METRICS_TOKEN_FILE: '/x' };
-  const read = async () => ({ text: 'from-file\n', mode: 0o644 });
+  const env = { PO_SYNC_METRICS_TOKEN_FILE: '/x' };
+  const read = async () => ({ text: `${LONG}\n`, mode: 0o644 });
   expect((await loadAdminTokens(env, read)).warnings).toEqual([
-    warningFor('PO_SYNC_ADMIN_TOKEN'),
     'PO_SYNC_METRICS_TOKEN_FILE: /x can be read by every user of this machine (chmod 600)',
   ]);
 });
@@ -274,22 +273,28 @@ it('leave out a file of another environment that cannot be read', async () => {
   ).resolves.toBeDefined();
 });
 
+/** A token of the fewest characters. */
+const LONG = 'x1y2z3'.repeat(4).slice(0, 20);
+
 it('contain the tokens of the admin port that are set, each from a variable or a file', async () => {
   const shown = async (env: Record<string, string>) =>
-    [
-      ...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 }))).tokens,
-    ].map(([role, token]) => [role, token.reveal()]);
+    [...(await loadAdminTokens(env, async () => ({ text: `${LONG}\n`, mode: 0o600 }))).tokens].map(
+      ([role, token]) => [role, token.reveal()],
+    );
   expect(await shown({})).toEqual([]);
   expect(await shown({ PO_SYNC_ADMIN_TOKEN: '', PO_SYNC_METRICS_TOKEN_FILE: '' })).toEqual([]);
   expect(
     await shown({
-      PO_SYNC_ADMIN_TOKEN: 'abc',
-      PO_SYNC_ADMIN_READ_TOKEN: 'def',
+      PO_SYNC_ADMIN_TOKEN: 'token-of-the-operators',
+      PO_SYNC_ADMIN_READ_TOKEN: 'token-of-all-the-readers',
       PO_SYNC_METRICS_TOKEN_FILE: '/x',
     }),
   ).toEqual([
-    ['operate', 'abc'],
-    ['read', 'def'],
-    ['metrics', 'from-file'],
+    ['operate', 'token-of-the-operators'],
+    ['read', 'token-of-all-the-readers'],
+    ['metrics', LONG],
   ]);
+  await expect(shown({ PO_SYNC_ADMIN_TOKEN: LONG.slice(0, 19) })).rejects.toMatchObject({
+    code: 'admin-token-short',
+  });
 });

@@ -149,7 +149,7 @@ test('the health check of the image passes for a daemon with tokens at another p
   await using place = await openWorkplace();
   const daemon = place.spawn(['start'], {
     PO_SYNC_ADMIN_TOKEN: 'a-token-of-the-operator',
-    PO_SYNC_METRICS_TOKEN: 'another-token',
+    PO_SYNC_METRICS_TOKEN: 'another-token-for-metrics',
   });
   const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
   const check = () => run(process.execPath, args, { env: { PO_SYNC_ADMIN_PORT: port } });

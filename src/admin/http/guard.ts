@@ -25,9 +25,10 @@ export type Guard = ReturnType<typeof createGuard>;
 /** What a role includes. */
 const RANK: Record<AdminRole | 'nobody', number> = { nobody: 0, metrics: 1, read: 2, operate: 3 };
 
-/** Wrong tokens in a minute, of all callers together; further ones are answered with 429. A right token always passes. */
+/** Wrong tokens of an address in a minute; then no token of it is looked at. Addresses that are remembered. */
 const FAILURES = 10;
 const MINUTE = 60_000;
+const ADDRESSES = 1_000;
 
 /**
  * Guards the admin port. A web page can make a browser call this port under another name (DNS rebinding), from another
@@ -38,31 +39,30 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
   const limit = createLimit();
 
   /** Who asks; undefined for somebody unknown; a reply for a wrong token. */
-  async function identify({ headers }: IncomingMessage): Promise<Principal | Reply | undefined> {
+  async function identify(request: IncomingMessage): Promise<Principal | Reply | undefined> {
+    const { headers } = request;
     const bearer = bearerOf(headers);
-    if (bearer !== undefined) return byToken(bearer, nameIn(headers)) ?? failed();
+    if (bearer !== undefined) return byToken(bearer, nameIn(headers), addressOf(request));
     const value = cookieOf(headers);
     const person = value === undefined ? undefined : await sessions?.verify(value);
     return person ?? (known.length === 0 ? { role: 'read', who: '' } : undefined);
   }
 
-  /** The owner of a token, who says how they are called. */
-  function byToken(token: string, name: string): Principal | undefined {
+  /** The owner of a token, who says how they are called; a reply for a wrong one. */
+  function byToken(token: string, name: string, address: string): Principal | Reply {
+    if (limit.wait(address) > 0) return tooMany(limit.wait(address));
     const given = digest(token);
     // Compares with each token, so that the time says nothing about which one it was.
     const roles = known.filter((one) => timingSafeEqual(one.digest, given)).map(({ role }) => role);
     const [role] = roles.sort((a, b) => RANK[b] - RANK[a]);
-    return role && { role, who: name === '' ? 'token' : `${name.slice(0, 48)} (token)` };
+    if (role === undefined) return failed(address);
+    return { role, who: name === '' ? 'token' : `${name.slice(0, 48)} (token)` };
   }
 
-  function failed(): Reply {
-    const wait = limit();
-    if (wait === 0) onFailure?.();
-    if (wait === 0) return unknown('The token is wrong.');
-    const error = new PoSyncError('too-many-failures', 'Too many wrong tokens.', {
-      remedy: 'Wait a minute, then log in with the right token.',
-    });
-    return problemReply(error, 429, { 'retry-after': String(Math.ceil(wait / 1_000)) });
+  function failed(address: string): Reply {
+    limit.count(address);
+    onFailure?.();
+    return unknown('The token is wrong.');
   }
 
   /** A refusal, or undefined when the person may use the route; `undefined` is a path that does not exist. */
@@ -84,12 +84,25 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
 
   return {
     refuseForeign: createOriginCheck(host, publicUrl),
+    isPlain: (request: IncomingMessage) => isPlain(request, publicUrl),
     identify,
     refuseRole,
     byToken,
     failed,
     hasTokens: known.length > 0,
   };
+}
+
+function tooMany(wait: number): Reply {
+  const error = new PoSyncError('too-many-failures', 'Too many wrong tokens.', {
+    remedy: 'Wait a minute, then log in with the right token.',
+  });
+  return problemReply(error, 429, { 'retry-after': String(Math.ceil(wait / 1_000)) });
+}
+
+/** Behind a proxy, all requests have its address. */
+export function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }
 
 /** Builds the check of where a request comes from; it returns undefined for one that may pass. */
@@ -181,14 +194,29 @@ export function cookieOf({ cookie = '' }: IncomingHttpHeaders): string | undefin
   return found?.slice(COOKIE.length + 1);
 }
 
-/** Counts failures; returns milliseconds to wait when there were too many in the last minute, else 0. */
-function createLimit(): () => number {
-  const failures: number[] = [];
-  return () => {
-    const now = performance.now();
-    while (failures[0] !== undefined && now - failures[0] > MINUTE) failures.shift();
-    if (failures.length >= FAILURES) return MINUTE - (now - (failures[0] ?? now));
-    failures.push(now);
-    return 0;
+/** Whether a browser would not keep the session: it reached another machine without https. */
+function isPlain({ headers }: IncomingMessage, publicUrl = ''): boolean {
+  const name = withoutPort(headers.host ?? '');
+  const isSecure = publicUrl.startsWith('https:') && name === new URL(publicUrl).hostname;
+  return !isLoopback(name) && !isSecure && headers['x-forwarded-proto'] !== 'https';
+}
+
+/** Counts failures by address. `wait`: milliseconds, where there were too many in the last minute, else 0. */
+function createLimit() {
+  const failures = new Map<string, number[]>();
+  const recent = (address: string) =>
+    (failures.get(address) ?? []).filter((at) => performance.now() - at <= MINUTE);
+  return {
+    count(address: string): void {
+      const all = recent(address);
+      failures.delete(address);
+      failures.set(address, [...all, performance.now()]);
+      const [oldest] = failures.keys();
+      if (failures.size > ADDRESSES && oldest !== undefined) failures.delete(oldest);
+    },
+    wait(address: string): number {
+      const [first = 0, ...others] = recent(address);
+      return others.length + 1 < FAILURES ? 0 : MINUTE - (performance.now() - first);
+    },
   };
 }

@@ -23,6 +23,9 @@ export type AdminRequest = {
   body: unknown;
   principal: Principal | undefined;
   cookie: string | undefined;
+  /** Where it comes from, and whether a browser would not keep a session that it opens. */
+  address: string;
+  isPlain: boolean;
 };
 
 /** One path of the admin port. Its requests have passed the guard. */
@@ -79,7 +82,7 @@ const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
   [/^(?:body|upload)-too-large$/, 413],
   [/^body-too-slow$/, 408],
   [/^body-type$/, 415],
-  [/^(?:foreign-origin|not-allowed|confirmation-missing)$/, 403],
+  [/^(?:foreign-origin|not-allowed|confirmation-missing|sign-in-plain)$/, 403],
   [/^(?:usage|body|parameter)-|-invalid$|-ambiguous$/, 400],
   [/^too-many-/, 429],
 ];

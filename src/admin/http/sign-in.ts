@@ -10,9 +10,9 @@ type SignInDeps = { guard: Guard; sessions: Sessions; environment: string };
 /** The login of the dashboard: by a token and a name, or by a one-time link of `po-sync dashboard`. */
 export function signInRoutes({ guard, sessions, environment }: SignInDeps): Route[] {
   /** A session for the owner of a token. Metrics alone need no page. */
-  function byToken(token: string, name: string): Principal | Reply {
-    const person = guard.byToken(token.trim(), onlyText(name));
-    return person === undefined || person.role === 'metrics' ? guard.failed() : person;
+  function byToken(token: string, name: string, address: string): Principal | Reply {
+    const person = guard.byToken(token.trim(), onlyText(name), address);
+    return 'role' in person && person.role === 'metrics' ? guard.failed(address) : person;
   }
 
   async function signIn(
@@ -39,10 +39,11 @@ export function signInRoutes({ guard, sessions, environment }: SignInDeps): Rout
       path: '/login',
       needs: 'nobody',
       body: 'form',
-      async handle({ url, body }) {
+      async handle({ url, body, address, isPlain }) {
         const { token = '', name = '' } = body as Record<string, string>;
         const to = safePath(url.searchParams.get('to') ?? '/');
-        const reply = await signIn(byToken(token, name), () => toPage(to));
+        if (isPlain) return loginPage({ guard, environment, to, failure: 403 });
+        const reply = await signIn(byToken(token, name, address), () => toPage(to));
         return reply.status === 303
           ? reply
           : loginPage({ guard, environment, to, failure: reply.status });
@@ -61,14 +62,15 @@ export function signInRoutes({ guard, sessions, environment }: SignInDeps): Rout
       path: '/api/v1/session',
       needs: 'nobody',
       body: 'json',
-      async handle({ body }) {
+      async handle({ body, address, isPlain }) {
+        if (isPlain) throw plain();
         const { code, token, name } = (body ?? {}) as Record<string, unknown>;
         const done = ({ role, who }: Principal) => jsonReply(201, { role, who });
         if (typeof code === 'string') {
           const who = await sessions.redeem(code);
           return signIn(who === undefined ? linkUsed() : { role: 'operate', who }, done);
         }
-        return signIn(byToken(textOf(token), textOf(name)), done);
+        return signIn(byToken(textOf(token), textOf(name), address), done);
       },
     },
     {
@@ -123,9 +125,8 @@ function toPage(location: string, cookie?: string): Reply {
 type Login = { guard: Guard; environment: string; to: string; failure?: number };
 
 function loginPage({ guard: { hasTokens }, environment, to, failure }: Login): Reply {
-  const words = failure === 429 ? 'Too many wrong tokens. Wait a minute.' : 'The token is wrong.';
-  const trouble =
-    failure === undefined ? undefined : html`<p class="bad" role="alert">${words}</p>`;
+  const words = failure && (FAILED[failure] ?? 'The token is wrong.');
+  const trouble = words && html`<p class="bad" role="alert">${words}</p>`;
   const form = html`<form method="post" action="/login?to=${encodeURIComponent(to)}" class="narrow">
 <label for="name">Your name <small>for the history of orders</small></label>
 <input id="name" name="name" autocomplete="username" maxlength="48" required>
@@ -137,6 +138,20 @@ function loginPage({ guard: { hasTokens }, environment, to, failure }: Login): R
   const ask = html`<p>Your operator gives you the token.</p>`;
   const body = html`<h1>Sign in to po-sync: ${environment}</h1>${trouble}${hasTokens ? html`${form}${ask}` : undefined}${link}`;
   return framePage({ title: 'Sign in', body }, failure ?? 200);
+}
+
+const PLAIN =
+  'Over plain http, a browser does not keep the session of another machine. Open the dashboard by https (docs/operations/dashboard.md), or on the machine of the daemon.';
+
+const FAILED: Readonly<Record<number, string>> = {
+  403: PLAIN,
+  429: 'Too many wrong tokens. Wait a minute.',
+};
+
+function plain(): PoSyncError {
+  return new PoSyncError('sign-in-plain', 'No session is opened over plain http.', {
+    remedy: PLAIN,
+  });
 }
 
 /** The code is after the #, so no server or proxy logs it. The script sends it and removes it from the address. */
