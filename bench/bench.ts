@@ -61,10 +61,7 @@ async function measureAll(): Promise<Result> {
       `load is ${ground.load.toFixed(1)}: throughput figures are not reliable\n`,
     );
   {
-    await using stage = await openStage({
-      quick: options.quick,
-      nodeRed: process.env['BENCH_NODE_RED'],
-    });
+    await using stage = await openStage({ quick: options.quick });
     for (const { name, title, measure } of ROWS.filter(
       (row) => options.only?.includes(row.name) ?? true,
     )) {

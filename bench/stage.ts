@@ -4,7 +4,6 @@ import path from 'node:path';
 import { type Api, startApi } from './api/start-api.ts';
 import type { Contender } from './contenders/contender.ts';
 import { forkContender } from './contenders/forked.ts';
-import { startNodeRed } from './contenders/node-red.ts';
 import { openRedis } from './contenders/open-redis.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
 import { type FileKind, type OrderFile, writeOrderFile } from './order-file.ts';
@@ -25,17 +24,11 @@ export type Stage = AsyncDisposable & {
   say(text: string): void;
 };
 
-export type RivalName = 'undici' | 'fetch' | 'bullmq' | 'node-red';
+export type RivalName = 'undici' | 'fetch' | 'bullmq';
 
 const RIVALS: readonly RivalName[] = ['undici', 'fetch', 'bullmq'];
 
-export async function openStage({
-  quick,
-  nodeRed,
-}: {
-  quick: boolean;
-  nodeRed: string | undefined;
-}): Promise<Stage> {
+export async function openStage({ quick }: { quick: boolean }): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'po-sync-bench-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
@@ -58,8 +51,6 @@ export async function openStage({
   }
 
   async function openRival(name: RivalName): Promise<Contender> {
-    if (name === 'node-red')
-      return kept.use(await startNodeRed(nodeRed ?? '', await makeFolder(), api));
     if (name !== 'bullmq') return kept.use(await forkContender(`${name}.program.ts`, api.origin));
     const { url, redis } = kept.use(await openRedis(await makeFolder()));
     return kept.use(await forkContender('bullmq.program.ts', api.origin, { url, redis }));
@@ -68,7 +59,7 @@ export async function openStage({
   const makeFolder = () => mkdtemp(path.join(root, 'part-'));
   return {
     quick,
-    rivals: nodeRed === undefined ? RIVALS : [...RIVALS, 'node-red'],
+    rivals: RIVALS,
     api,
     poSync,
     rival,

@@ -9,7 +9,6 @@ const SHOWN: Record<ContenderName, string> = {
   undici: 'bare undici',
   fetch: 'fetch script',
   bullmq: 'BullMQ + undici',
-  'node-red': 'Node-RED',
   bare: 'bare',
 };
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
-import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 /** One clear message on standard error, exit code 1, and never a stack trace. */
 async function refuses(
@@ -58,23 +58,6 @@ describe('start', () => {
     await using place = await openWorkplace();
     await rm(place.config);
     await refuses(place, ['start'], {}, 'po-sync.yaml');
-  });
-
-  it('reports missing and wrong credentials', async () => {
-    await using place = await openWorkplace();
-    const { PO_SYNC_STAGING_CLIENT_ID: id = '' } = credentials('STAGING');
-    await refuses(
-      place,
-      ['start'],
-      { PO_SYNC_STAGING_CLIENT_SECRET: '' },
-      'PO_SYNC_STAGING_CLIENT_SECRET',
-    );
-    await refuses(
-      place,
-      ['start'],
-      { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong', PO_SYNC_STAGING_CLIENT_ID: id },
-      'invalid_client',
-    );
   });
 
   it('reports a missing inbox', async () => {
@@ -160,21 +143,6 @@ describe('start', () => {
     await refuses(place, ['start'], {}, path.join(place.inbox, 'done'), 'is a link');
   });
 
-  it('refuses an inbox that another environment uses', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', csvOf(1));
-    await place.run(['start', '--once']);
-    const { baseUrl, authUrl } = place.api;
-    await writeFile(
-      place.config,
-      `environment: uat\ndata: data\nenvironments:\n  uat: { baseUrl: '${baseUrl}', authUrl: '${authUrl}' }\n` +
-        `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
-    );
-    place.events.length = 0;
-    await refuses(place, ['start', '--once'], credentials('UAT'), /staging/, /uat/);
-    expect(place.events).toEqual([]);
-  });
-
   it('refuses another address of the API until a person says that the API is the same, or begins a new ledger', async () => {
     await using place = await openWorkplace();
     const once = (...args: string[]) => place.run(['start', '--once', ...args]);
@@ -197,22 +165,6 @@ describe('start', () => {
       ['PO-1', 1],
       ['PO-2', 1],
     ]);
-  });
-
-  it('requires a confirmation for a protected environment', async () => {
-    await using place = await openWorkplace();
-    const { baseUrl, authUrl } = place.api;
-    await writeFile(
-      place.config,
-      `environment: production\ndata: data\nenvironments:\n  production: { protected: true, baseUrl: '${baseUrl}', authUrl: '${authUrl}' }\n` +
-        `sources:\n  - { name: inbox, type: inbox, path: inbox }\nreports: { path: reports }\n`,
-    );
-    await refuses(place, ['start', '--once'], credentials('PRODUCTION'), '--confirm production');
-    expect(
-      await place.run(['--confirm', 'production', 'start', '--once'], credentials('PRODUCTION')),
-    ).toMatchObject({
-      code: 0,
-    });
   });
 
   it('reports an unknown command and an unknown flag', async () => {

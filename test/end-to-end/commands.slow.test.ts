@@ -115,49 +115,6 @@ describe('on a terminal', () => {
     );
   });
 
-  it('batches list has the duplicates and the time also at 60 columns, and drops first how many are done where all are', async () => {
-    await place.drop('again.csv', csvOf(2));
-    await place.run(['start', '--once']);
-    const [head = ''] = await shown('batches list', 80, { NO_COLOR: '1' });
-    // What fits depends on how long ago the file was taken.
-    const columns = head.split(/ +/).filter((name) => name !== '' && name !== 'done');
-    expect(columns.slice(0, -1)).toEqual([
-      'batch',
-      'file',
-      'state',
-      'accepted',
-      'duplicate',
-      'open',
-    ]);
-    expect(columns.at(-1)).toMatch(/^(?:taken|age)$/);
-    const [narrow = ''] = await shown('batches list', 60, { NO_COLOR: '1' });
-    expect(narrow.trim().split(/ +/)).toEqual([
-      'batch',
-      'file',
-      'state',
-      'acc.',
-      'dup.',
-      'open',
-      'age',
-    ]);
-  });
-
-  it('dead-letters list and discard break their sentences between words, and no command or path', async () => {
-    const sentencesOf = async (args: string) =>
-      (await shown(args, 40, { NO_COLOR: '1' })).filter(
-        (line) => !/^ |\S {2}|\/reports\//.test(line),
-      );
-    const listed = await sentencesOf('dead-letters list');
-    expect(listed.join('\n')).toContain(
-      'Or select orders with --batch, --kind,\n--signature or --order:',
-    );
-    const lines = [...listed, ...(await sentencesOf('dead-letters discard --dry-run'))];
-    expect(lines.join('\n')).toContain(
-      '\nA file that brings a discarded order\nagain can send it:',
-    );
-    expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(40);
-  });
-
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
     '%s says the same without color as with it',
     async (args) => {

@@ -12,31 +12,6 @@ const MORE = `mappings:
   erp: { columns: { PO_NO: { is: purchaseOrderNumber }, MATNR: { is: articleCode }, MENGE: { is: quantity } } }
 `;
 
-it('names no inbox for the fix file where none is configured', async () => {
-  await using place = await openWorkplace({
-    source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
-  });
-  await writeFile(
-    path.join(place.folder, 'erp.csv'),
-    'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n',
-  );
-  await place.run(['start', '--once']);
-  const [report] = await place.reportsNow();
-  if (report === undefined) throw new Error('no report');
-  const texts = [
-    await place.read(report, 'report.html'),
-    (await place.run(['explain', 'PO-1'])).out,
-    (await place.run(['dead-letters', 'list'])).out,
-  ];
-  for (const text of texts)
-    expect(text.replace(/\s+/g, ' ')).toContain(
-      'none is configured. For your operator: add a source',
-    );
-  const { out } = await place.run(['dead-letters', 'retry', '--dry-run']);
-  expect(out).toContain('fix file');
-  expect(out).not.toContain('inbox');
-});
-
 describe('an export', () => {
   it('is only read; what is known costs no call, what is wrong is reported once, what is fixed is sent', async () => {
     await using place = await openWorkplace({
@@ -189,64 +164,6 @@ describe('an export', () => {
     ]);
   });
 
-  it('that is cut off ends with its next version, and no later version sends a discarded conflict: no text says otherwise', async () => {
-    await using place = await openWorkplace({
-      more: MORE,
-      source:
-        '- { name: erp, type: export, path: erp.json, mapping: erp, stable: 100ms, poll: 200ms }',
-    });
-    const file = path.join(place.folder, 'erp.json');
-    const order = (quantity: number) =>
-      JSON.stringify([{ PO_NO: '1001', MATNR: 'BOLT', MENGE: quantity }]);
-    await writeFile(file, order(5).slice(0, -2));
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-    const [cut] = await place.reportsNow();
-    if (cut === undefined) throw new Error('no report');
-    expect(cut.error?.remedy).toContain('po-sync reads its next complete version');
-    expect(await place.read(cut, 'report.html')).not.toMatch(/drop/i);
-    expect((await place.run(['status'])).out.replace(/\s+/g, ' ')).toContain(
-      'po-sync reads its next complete version',
-    );
-
-    await writeFile(file, order(5));
-    await place.run(['start', '--once']);
-    await writeFile(file, order(6));
-    await place.run(['start', '--once']);
-    const { out } = await place.run(['dead-letters', 'discard', '--order', '1001', '--dry-run']);
-    expect(out).toContain('A file that brings a discarded order again cannot send it');
-  });
-
-  it('of one name in several folders is several, each with a batch for each of its versions', async () => {
-    await using place = await openWorkplace({
-      more: MORE,
-      source:
-        "- { name: erp, type: export, path: 'plants/*/orders.csv', mapping: erp, stable: 100ms, poll: 200ms }",
-    });
-    for (const [plant, number] of Object.entries({ north: 1001, south: 2001 })) {
-      await mkdir(path.join(place.folder, 'plants', plant), { recursive: true });
-      await writeFile(
-        path.join(place.folder, 'plants', plant, 'orders.csv'),
-        `${HEAD}${number};BOLT;5\n`,
-      );
-    }
-    await place.run(['start', '--once']);
-    await place.run(['start', '--once']);
-    expect(Object.fromEntries(place.stored())).toEqual({ 1001: 1, 2001: 1 });
-    expect(await place.reportsNow()).toHaveLength(2);
-    await writeFile(
-      path.join(place.folder, 'plants', 'south', 'orders.csv'),
-      `${HEAD}2001;BOLT;5\n2002;BOLT;5\n`,
-    );
-    await place.run(['start', '--once']);
-    expect(
-      (await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate]),
-    ).toEqual([
-      [1, 0],
-      [1, 0],
-      [1, 1],
-    ]);
-  });
-
   it('has fix files that an inbox with other columns takes, also when they come back wrong and are corrected again', async () => {
     await using place = await openWorkplace({
       more: MORE,
@@ -275,38 +192,6 @@ describe('an export', () => {
       ['inbox', 'erp', 0],
       ['inbox', 'erp', 0],
       ['inbox', 'erp', 0],
-    ]);
-  });
-
-  it('is read by one of two daemons, each of its versions once', async () => {
-    await using place = await openWorkplace({
-      more: MORE,
-      source:
-        '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
-    });
-    const daemons = ['0', '1'].map((instance) =>
-      place.start(['start'], { PO_SYNC_INSTANCE: instance }),
-    );
-    let rows = HEAD;
-    for (let version = 1; version <= 4; version += 1) {
-      rows += `100${version};BOLT;5\n`;
-      await writeFile(path.join(place.folder, 'erp.csv'), rows);
-      await until('the order of this version', async () => place.stored().size === version);
-    }
-    await until(
-      'all reports',
-      async () =>
-        (await place.reportsNow()).filter(({ state }) => state === 'finished').length >= 4,
-    );
-    for (const { child } of daemons) child.kill('SIGTERM');
-    await Promise.all(daemons.map(({ ended }) => ended));
-    expect(
-      (await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate]),
-    ).toEqual([
-      [1, 0],
-      [1, 1],
-      [1, 2],
-      [1, 3],
     ]);
   });
 

@@ -480,27 +480,6 @@ it.concurrent('after a restore of the complete folder data, no order that was se
   expect(Object.fromEntries(place.stored())).toEqual({ BEFORE9: 1, LAST9: 1, NEXT9: 1 });
 });
 
-it.concurrent('between the private Redis and another one, in both directions, no order that was sent meanwhile is created again', async () => {
-  await using place = await openWorkplace({ redis: 'private' });
-  const once = async (...numbers: string[]) => {
-    const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
-    await place.drop(`${numbers.join('-')}.csv`, `${HEAD}\n${rows}`);
-    expect((await place.run(['start', '--once'])).code).toBe(0);
-  };
-  const own = await readFile(place.config, 'utf8');
-  await once('PRIVATE9');
-  const other = `${own}\nredis: { url: '${await openDatabase()}' }\n`;
-  await writeFile(place.config, other);
-  await once('PRIVATE9', 'OTHER9');
-  await writeFile(place.config, own);
-  await once('PRIVATE9', 'OTHER9', 'AGAIN9');
-  expect(Object.fromEntries(place.stored())).toEqual({ PRIVATE9: 1, OTHER9: 1, AGAIN9: 1 });
-  expect((await place.run(['explain', 'OTHER9'])).out).toContain('accepted');
-  await writeFile(place.config, other);
-  await once('AGAIN9', 'OTHER9');
-  expect([...place.stored().values()]).toEqual([1, 1, 1]);
-});
-
 it.concurrent('after another folder data was used in its place, as while a volume was not mounted, no order sent then is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');
@@ -540,84 +519,6 @@ it.concurrent('a command ends with 1 and says why when Redis is lost while it ru
     err: expect.stringContaining('Redis was lost while the command ran'),
   });
   await redis.restart();
-});
-
-it.concurrent('start --once ends when its maximum wait is over, also while Redis is lost', async () => {
-  await using redis = await startTestRedis();
-  await using place = await openWorkplace({
-    redis: redis.url,
-    faults: { faults: [{ kind: 'delay', by: '300ms' }] },
-  });
-  await place.drop(
-    'orders.csv',
-    `${HEAD}\n${Array.from({ length: 200 }, (_, i) => `PO-${i},NEW,A,1\n`).join('')}`,
-  );
-  const running = place.start(['start', '--once', '--max-wait', '5s']);
-  await until('an order', () => place.stored().size > 0);
-  await redis.kill();
-  expect(await running.ended).toMatchObject({ code: 2 });
-  await redis.restart();
-});
-
-it.concurrent('reconcile advises a repair only for differences that it settles, and the command of a person for the others', async () => {
-  const redis = await openDatabase();
-  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
-  const faults = [{ kind: 'drop', when: 'before', orders: ['DOUBT9'], attempts: '1' }];
-  await using place = await openWorkplace({
-    redis,
-    source,
-    faults: { faults },
-    delivery: ', onDoubt: hold',
-  });
-  const exported = (rows: string[]) =>
-    writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
-  await exported(['GOOD-1,NEW,A,1']);
-  expect((await place.run(['start', '--once'])).code).toBe(0);
-  await exported(['GOOD-1,NEW,A,2']);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  await client.flushdb();
-  expect((await place.run(['start', '--once'])).code).toBe(2);
-
-  const advice =
-    ' Run po-sync dead-letters discard --order GOOD-1 for the order in conflict, or give it';
-  const reconcile = async (...more: string[]) => {
-    const { code, out } = await place.run(['reconcile', ...more]);
-    expect(code).toBe(2);
-    return out;
-  };
-  expect(await reconcile()).toContain(
-    `1 order is different at the API, in content or state.${advice}`,
-  );
-  expect(await reconcile()).not.toContain('--repair');
-  // A repair has nothing to ask and nothing to do.
-  expect(await reconcile('--repair')).toBe(await reconcile());
-
-  await exported(['GOOD-1,NEW,A,2', 'DOUBT9,NEW,A,1']);
-  expect((await place.run(['start', '--once'])).code).toBe(2);
-  const token = await place.api.token();
-  for (const purchaseOrderNumber of ['DOUBT9', 'BY-HAND']) {
-    await place.api.create(
-      { purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'A', quantity: 3 }] },
-      token,
-    );
-  }
-  expect(await reconcile()).toContain(
-    '1 order is at the API but not in the ledger. A file that contains it sends it again. Add it first: po-sync reconcile --repair.\n',
-  );
-  const repaired = await reconcile('--repair', '--yes');
-  expect(repaired).toContain(`1 order added to the ledger. 2 differences need a person.${advice}`);
-  expect(repaired).toContain(
-    ' Check the order in doubt at the API, and run po-sync dead-letters resolve DOUBT9 --as accepted',
-  );
-  expect((await place.run(['dead-letters', 'discard', '--order', 'GOOD-1', '--yes'])).code).toBe(0);
-  expect(
-    (await place.run(['dead-letters', 'resolve', 'DOUBT9', '--as', 'accepted', '--yes'])).code,
-  ).toBe(0);
-  expect(await reconcile()).toContain(
-    'different at the API, in content or state. Ask the owner of the API.\n',
-  );
 });
 
 it.concurrent('a file that ended and that Redis has again as being read is shown as finished and counted again, never as one that cannot be read', async () => {

@@ -8,18 +8,6 @@ import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf } from '../support/workplace.ts';
 
-function jsonOf(count: number, first: number): string {
-  const orders = Array.from({ length: count }, (_, i) => ({
-    purchaseOrderNumber: `PO-${first + i}`,
-    orderState: 'NEW',
-    items: [
-      { articleCode: 'A', quantity: 1 },
-      { articleCode: 'B', quantity: (i % 5) + 1 },
-    ],
-  }));
-  return JSON.stringify(orders);
-}
-
 /** Makes all checks of settled files due. */
 async function makeChecksDue(url: string): Promise<void> {
   const redis = await connectRedis(url);
@@ -29,27 +17,6 @@ async function makeChecksDue(url: string): Promise<void> {
 }
 
 describe('start --once', () => {
-  it('brings 300 orders of a CSV and 300 of a JSON file to the API, each once, and ends with 0', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', csvOf(300));
-    await place.drop('orders.json', jsonOf(300, 100_001));
-    const { code, err } = await place.run(['start', '--once']);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    const stored = place.stored();
-    expect(stored.size).toBe(600);
-    expect(new Set(stored.values())).toEqual(new Set([1]));
-    const reports = await place.reportsNow();
-    expect(reports.map(({ state, counts }) => [state, counts.orders, counts.accepted])).toEqual([
-      ['finished', 300, 300],
-      ['finished', 300, 300],
-    ]);
-    // In two days when midnight passes.
-    const done = await readdir(path.join(place.inbox, 'done'), { recursive: true });
-    expect(done.map((name) => path.basename(name))).toEqual(
-      expect.arrayContaining(['orders.csv', 'orders.json']),
-    );
-  });
-
   it('without a file ends with 0, and says on standard error that nothing could be sent and why', async () => {
     await using place = await openWorkplace();
     const config = await readFile(place.config, 'utf8');
@@ -189,48 +156,6 @@ describe('start --once', () => {
       'PO-3,NEW,,5',
       'PO-5,NEW,X-9,1',
     ]);
-  });
-
-  it('closes the dead letters when the fixed file comes back', async () => {
-    await using place = await openWorkplace();
-    const head = 'purchaseOrderNumber,orderState,articleCode,quantity';
-    await place.drop('orders.csv', `${head}\nPO-1,NEW,A-1,1\nPO-2,NEW,A-1,none\n`);
-    await place.run(['start', '--once']);
-    const [before] = await place.reportsNow();
-    if (before === undefined) throw new Error('no report');
-    const fix = await place.read(before, 'fix.xlsx');
-    await place.drop('mended.csv', fix.replace('none', '7'));
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-    expect([...place.stored()]).toEqual([
-      ['PO-1', 1],
-      ['PO-2', 1],
-    ]);
-    const [closed, fixed] = await place.reportsNow();
-    expect(fixed).toMatchObject({ counts: { orders: 1, accepted: 1 } });
-    expect(closed).toMatchObject({ open: 0, counts: { invalid: 1 } });
-    const { out } = await place.run(['--json', 'dead-letters', 'list', '--all']);
-    expect(JSON.parse(out).deadLetters).toMatchObject([
-      { purchaseOrderNumber: 'PO-2', closed: { batch: fixed?.batch } },
-    ]);
-  });
-
-  it('puts a file that cannot be read aside and sends nothing of it', async () => {
-    await using place = await openWorkplace();
-    await place.drop(
-      'broken.csv',
-      'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,A,1\nPO-2,NEW,"A,1\n',
-    );
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-    expect(place.stored().size).toBe(0);
-    const [report] = await place.reportsNow();
-    expect(report).toMatchObject({
-      state: 'unreadable',
-      error: { line: 3 },
-      bytes: 79,
-      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-    const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
-    expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('broken.csv');
   });
 
   it('prints one JSON document and nothing else with --json', async () => {

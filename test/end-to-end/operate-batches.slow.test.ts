@@ -189,30 +189,6 @@ describe('batches of a running daemon', () => {
       );
   });
 
-  it('what operators did by commands is in the list of operator actions', async () => {
-    const { call, page } = await openOperator(place, daemon);
-    const { batch } = await batchOf('wrong.csv');
-    const { batch: held } = await batchOf('held.csv');
-    const items = (await call('GET', '/actions')).body['items'];
-    expect(items).toMatchObject([
-      { who: 'anna', what: 'resume', result: 'Delivery is running.' },
-      {
-        who: 'anna',
-        what: 'cancel',
-        on: batch,
-        result: expect.stringMatching(/^[\d,]+ orders of .* cancelled/),
-      },
-      { who: 'anna', what: 'pause', result: 'Delivery is paused by anna.' },
-      { who: 'anna', what: 'release', on: held, result: `Batch ${held} is released.` },
-    ]);
-    expect((await page('/environment')).text).toMatch(/What operators did[\s\S]*anna[\s\S]*cancel/);
-    await until('the page of the batch', async () =>
-      (await page(`/batches/${batch}`)).text.includes(
-        'not sent are cancelled, by anna at <time datetime="20',
-      ),
-    );
-  });
-
   it('cancel of a batch of which orders were sent ends with 2 and counts them, and all that is cancelled', async () => {
     await place.drop('late.csv', csvOf(3000, 20_001));
     const { batch } = await until('an accepted order', async () => {
@@ -325,34 +301,6 @@ it('a long file is examined while delivery is paused, and read on when it contin
     .split('\n')
     .filter((line) => line.includes('order needs a person') && line.includes(batch.batch));
   expect(logged).toHaveLength(10);
-});
-
-it('explain names release and cancel for an order that is not read because its batch is held', async () => {
-  await using place = await openWorkplace({
-    faults: { faults: [{ ...WRONG, calls: '1-500' }] },
-    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
-  });
-  const daemon = place.start(['start']);
-  await place.drop('held.csv', csvOf(500));
-  const held = await until('the hold', async () => {
-    const { batches }: { batches: ShownBatch[] } = JSON.parse(
-      (await place.run(['--json', 'batches', 'list'])).out,
-    );
-    return batches.find(({ state }) => state === 'waiting');
-  });
-  const err = await until('the reading waits', async () => {
-    const told = (await place.run(['explain', 'PO-500'])).err;
-    return told.includes('is in held.csv, line 501') && told;
-  });
-  expect(err).toContain(`is not read yet: its batch ${held.batch} is held`);
-  expect(err).toContain(
-    `po-sync batches release ${held.batch}, or po-sync batches cancel ${held.batch}`,
-  );
-  expect(err).not.toContain('No action needed');
-  const person = await openOperator(place, daemon);
-  expect((await person.page('/order?number=PO-500')).text).toContain(
-    `its batch ${held.batch} is held`,
-  );
 });
 
 it('of a held file that was cancelled, the corrected file settles the refused orders and sends the others', async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { openDatabase } from '../support/shared-redis.ts';
@@ -233,34 +232,4 @@ it('status and explain say that the list cannot be read, since when and why, and
   expect(daemon.out()).toMatch(/"level":"warn".*"event":"list-read".*list is broken/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
-});
-
-it('the commands suggested for an order number that begins with a hyphen do what they say', async () => {
-  const faults = [
-    { kind: 'drop', when: 'after', orders: ['-x1'], attempts: '1' },
-    // The first read is the one of the new ledger.
-    { kind: 'answer', on: 'list', status: 403, calls: '2-999' },
-  ];
-  await using place = await openWorkplace({ faults: { faults } });
-  await place.drop('orders.csv', csvOf(1).replace('PO-1', '-x1'));
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const { out } = await place.run(['explain', '--', '-x1']);
-  const suggested = (what: string) =>
-    new RegExp(`po-sync (.*${what}.*?)(?: {4,}|\\n)`).exec(out)?.[1] ?? '';
-  const words = (line: string) =>
-    execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' });
-  const run = (line: string) => place.run(words(line).trim().split('\n').toSpliced(2, 0, '--yes'));
-  expect((await run(suggested('retry'))).out).toContain(
-    "1 order looked up in the API's list again",
-  );
-  await place.run(['start', '--once']);
-  expect(await run(suggested('accepted'))).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('-x1 is settled as accepted'),
-  });
-  // The remedy of an error, too.
-  expect(await run(suggested('resend'))).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('po-sync explain -- -x1'),
-  });
 });

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
@@ -64,42 +64,6 @@ describe("the operator's commands", () => {
     if (only === undefined) throw new Error('no report');
     return only;
   }
-
-  it('status shows queue, sources, token and what needs a person, and never the token itself', async () => {
-    const { code, document } = await json('status');
-    expect(code).toBe(0);
-    expect(document).toMatchObject({
-      environment: 'staging',
-      daemons: [],
-      deadLetters: 6,
-      queue: { unsettledOrders: 0 },
-      sources: [{ name: 'inbox', state: 'ok', last: { file: 'orders.csv' } }],
-      token: { present: true, expiresInMs: expect.any(Number) },
-      pauses: [],
-      batches: [],
-    });
-    expect(document.token).not.toHaveProperty('value');
-    const { out } = await run('status');
-    expect(out).toMatch(/delivery +not paused/);
-    expect(out).toMatch(/daemons +none running; start one with po-sync start/);
-    expect(out).toMatch(/dead letters +6 need a person/);
-  });
-
-  it('dead-letters list shows each with its place and its reason, and groups them by kind of error', async () => {
-    const { code, out } = await run('dead-letters', 'list');
-    expect(code).toBe(0);
-    expect(out).toMatch(/PO-2 +invalid +\S+ +7 +\S+ \S+ +quantity is not a number/);
-    expect(out).toMatch(/\(none\) +invalid +\S+ +6/);
-    expect(out).toMatch(/PO-5 +refused +\S+ +8 .*articleCode X-9 is invalid/);
-    expect(out).toMatch(/6 dead letters, grouped by error/);
-    const groups = out.split('6 dead letters, grouped by error')[1];
-    // Groups of one error in two columns differ by the column.
-    expect(groups).toContain('quantity is not a number');
-    const { document } = await json('dead-letters', 'list');
-    expect(document.groups).toContainEqual(expect.objectContaining({ field: 'quantity' }));
-    expect(document.groups.some((group) => 'field' in group && group.field === '')).toBe(false);
-    expect(out).not.toContain('\u001b');
-  });
 
   it.each([
     [
@@ -276,38 +240,6 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('explain knows nothing of a number that never came', async () => {
-    const { code, err } = await run('explain', 'PO-99');
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringContaining('Order PO-99 not found in staging'),
-    });
-    expect(err).toContain('No daemon takes files now: run po-sync start.');
-    expect(err).not.toContain('in an inbox');
-    await writeFile(path.join(place.folder, 'inbox', 'unread.csv'), `${HEAD}\nPO-99,NEW,A,1`);
-    expect((await run('explain', 'PO-99')).err).toContain(
-      '1 file in an inbox was not read yet. No daemon takes',
-    );
-    await rm(path.join(place.folder, 'inbox', 'unread.csv'));
-  });
-
-  it('batches list and batches show report the outcome of the file', async () => {
-    const { batch } = await report();
-    const { out } = await run('batches', 'list');
-    expect(out).toMatch(new RegExp(`${batch} +orders\\.csv +finished +7/7 +1 +6 `));
-    const { document } = await json('batches', 'show', batch.slice(-8));
-    expect(document).toMatchObject({
-      batch,
-      state: 'finished',
-      open: 6,
-      counts: { accepted: 1, invalid: 4, refused: 2 },
-    });
-    expect(await run('batches', 'show', 'nix')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('batches list'),
-    });
-  });
-
   it('retry first shows what it would do, and does nothing without a yes', async () => {
     const { document: dry, code } = await json('dead-letters', 'retry', '--dry-run');
     expect({ dry, code }).toEqual({
@@ -362,23 +294,6 @@ describe("the operator's commands", () => {
       document: { changed: [{ order: 'PO-5', verdict: 'settled' }], done: { retried: 1 } },
     });
     await place.run(['start', '--once']);
-  });
-
-  it('a filter that selects nothing says why', async () => {
-    expect(await run('dead-letters', 'discard', '--order', 'PO-1', '--yes')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(
-        /^No orders match: PO-1 is accepted, with no open dead letter .*explain PO-1/,
-      ),
-    });
-    for (const command of [['discard', '--yes'], ['retry', '--yes'], ['list']]) {
-      expect(await run('dead-letters', ...command, '--signature', '400:zzz')).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(
-          /^No orders match: no open dead letter .* has the signature 400:zzz/,
-        ),
-      });
-    }
   });
 
   it('discard closes dead letters, also one without a number, and frees the number', async () => {
@@ -665,52 +580,6 @@ it('an order that needs a person is listed and retried once while its report is 
     (await place.run(['--json', 'dead-letters', 'retry', '--order', 'PO-1', '--yes'])).out,
   );
   expect(retried).toMatchObject({ done: { retried: 1 } });
-});
-
-it('while as many files are read as a daemon reads at a time, status and pages say why a further one stays in the inbox', async () => {
-  await using place = await openWorkplace();
-  const person = await openOperator(place, place.start(['start']));
-  await place.run(['pause', '--reason', 'stock-taking']);
-  const rows = (file: number) =>
-    Array.from({ length: 600 }, (_, i) => `PO-${file}-${i},NEW,A,1\n`).join('');
-  for (let i = 1; i <= 18; i += 1) {
-    await place.drop(`${i}.csv`, `purchaseOrderNumber,orderState,articleCode,quantity\n${rows(i)}`);
-  }
-  const shown = await until('files wait', async () => {
-    const { out } = await place.run(['status']);
-    return /16 files are being read/.test(out) && out.replace(/\s+/g, ' ');
-  });
-  const text =
-    '2 files in an inbox wait: 16 files are being read, and a daemon reads at most 16 at a time';
-  expect(shown).toContain(text);
-  const status = JSON.parse((await place.run(['status', '--json'])).out);
-  expect(status.sources).toMatchObject([{ name: 'inbox', waiting: 2 }]);
-  for (const path of ['/', '/batches']) {
-    await until(`${path} says it`, async () => (await person.page(path)).text.includes(text));
-  }
-});
-
-it('status and the page of sources name each file that waits in an inbox, with the reason', async () => {
-  await using place = await openWorkplace({
-    source: '- { name: inbox, type: inbox, path: inbox, stable: 1h, poll: 100ms }',
-  });
-  const person = await openOperator(place, place.start(['start']));
-  await place.drop('<b>\u001b[2J.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
-  const { out } = await place.run(['status']);
-  expect(out).toMatch(/^ {2}inbox: <b>\S*\[2J\.csv, .*changed .* ago: it is still changing$/m);
-  expect(out).not.toContain('\u001b[2J');
-  const { sources } = JSON.parse((await place.run(['status', '--json'])).out);
-  const file = {
-    name: '<b>\u001b[2J.csv',
-    unchangedMs: expect.any(Number),
-    reason: 'it is still changing',
-  };
-  expect(sources).toMatchObject([{ waiting: 1, waitingFiles: [file] }]);
-  const { text } = await until('the page shows it', async () => {
-    const page = await person.page('/sources');
-    return page.text.includes('it is still changing') && page;
-  });
-  expect(text).toMatch(/1 file not taken yet.*&lt;b&gt;/);
 });
 
 it('the history of an order has the answer to each attempt that a person started, also when it is accepted or discarded', async () => {

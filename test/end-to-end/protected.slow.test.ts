@@ -1,8 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { shownOnTerminal } from '../support/terminal.ts';
-import { until } from '../support/until.ts';
 import { credentials, csvOf, openWorkplace } from '../support/workplace.ts';
 
 it('on a protected environment, the commands that texts name can be run as they are shown', async () => {
@@ -71,42 +69,6 @@ it('on a protected environment, --dry-run needs no confirmation, and the same co
     '--json',
   ]);
   expect(out).not.toContain('confirmation-missing');
-});
-
-it('on a protected environment, the commands that the log names can be run as they are shown', async () => {
-  await using place = await openWorkplace({ environment: 'production' });
-  const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
-  await place.run(['pause']);
-  const daemon = place.start(['start', '--confirm', 'production']);
-  await place.drop('gone.csv', csvOf(3));
-  const batch = await until('its orders to wait', async () => {
-    const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
-    return one?.state === 'sending' && String(one.batch);
-  });
-  await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
-  await until('the line of the log', () => daemon.out().includes('gone.csv is missing from'));
-  expect(daemon.out()).toContain(
-    `(po-sync --confirm production batches cancel ${batch.slice(-8)})`,
-  );
-});
-
-it('on a protected environment, the commands that a notice names can be run as they are shown', async () => {
-  await using place = await openWorkplace({
-    environment: 'production',
-    more: "notify: [{ on: [paused], command: [sh, -c, 'cat >> told.json; echo >> told.json'] }]\n",
-  });
-  const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
-  await place.run(['pause']);
-  place.start(['start', '--confirm', 'production']);
-  const told = await until('the notice', async () => {
-    const text = await readFile(path.join(place.folder, 'told.json'), 'utf8').catch(() => '');
-    return text.includes('\n') && text;
-  });
-  const notice = JSON.parse(told.split('\n')[0] ?? '');
-  expect(notice.remedy).toContain('po-sync --confirm production resume');
-  expect(notice.text).toContain('po-sync --confirm production resume');
 });
 
 it('on a protected environment, a line of status is no wider than the terminal', async () => {

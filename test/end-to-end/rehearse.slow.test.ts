@@ -80,25 +80,6 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
   expect(out).toContain('line 4: no order number: ');
 });
 
-it('rehearse says for an export who corrects it', async () => {
-  await using place = await openWorkplace({
-    source:
-      '- { name: erp, type: export, path: erp.csv }\n  - { name: hand, type: inbox, path: inbox }',
-  });
-  await writeFile(
-    path.join(place.folder, 'try.csv'),
-    'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-4,A,none\n',
-  );
-  for (const [source, said] of [
-    ['erp', 'Correct it in the program that writes the export, or correct the mapping.'],
-    ['hand', 'before you drop it into an inbox.'],
-  ] as const) {
-    const { code, out } = await place.run(['rehearse', 'try.csv', '--source', source]);
-    await removeRehearsal(out);
-    expect({ code, out }).toEqual({ code: 2, out: expect.stringContaining(said) });
-  }
-});
-
 it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {
   await using place = await openWorkplace();
   await writeFile(
@@ -112,32 +93,4 @@ it('rehearse of an unreadable file ends with 2, and of a missing one with 1', as
     code: 1,
     err: expect.stringContaining('absent'),
   });
-});
-
-it('check, rehearse, the list and the report name the line of an error in JSON', async () => {
-  await using place = await openWorkplace();
-  const orders = [1, 'none', 'many'].map((quantity, i) => ({
-    purchaseOrderNumber: `PO-${i}`,
-    items: [{ articleCode: 'A', quantity }],
-  }));
-  const text = `${JSON.stringify(orders, null, 1)}\n`;
-  // Those on which the orders begin.
-  const lines = text.split('\n').flatMap((line, i) => (line === ' {' ? [i + 1] : []));
-  lines.shift();
-  await writeFile(path.join(place.folder, 'shop.json'), text);
-  const { out: checked } = await place.run(['check', 'shop.json']);
-  const { out: rehearsed } = await place.run(['rehearse', 'shop.json']);
-  await removeRehearsal(rehearsed);
-  await place.drop('shop.json', text);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const { out: list } = await place.run(['dead-letters', 'list']);
-  for (const [i, line] of lines.entries()) {
-    expect(checked).toMatch(new RegExp(`^shop\\.json:${line}: .*PO-${i + 1}`, 'm'));
-    expect(rehearsed).toMatch(new RegExp(`^ +line ${line}: PO-${i + 1}`, 'm'));
-    expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
-  }
-  const batch = (await place.reportsNow())[0]?.batch ?? '';
-  const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
-  const page = await read('report.html');
-  expect(lines.map((line) => page.includes(`>${line}<`))).toEqual([true, true]);
 });

@@ -169,18 +169,3 @@ describe('the format of the ledger', () => {
     expect(await client.hget(identity, 'format')).toBe('1');
   });
 });
-
-it('doctor says of an inbox that was added to the configuration that the daemon was started without it', async () => {
-  await using place = await openWorkplace();
-  const daemon = place.start(['start']);
-  await until('the daemon', () => daemon.out().includes('po-sync is ready'));
-  const added = path.join(place.folder, 'added');
-  await mkdir(added);
-  const config = await readFile(place.config, 'utf8');
-  const second = '  - { name: added, type: inbox, path: added, stable: 100ms, poll: 200ms }\n';
-  await writeFile(place.config, config.replace(/^(sources:\n.*\n)/m, `$1${second}`));
-  const { out } = await place.run(['doctor']);
-  expect(out).toContain(`${added} has no marker: the daemon was started without this inbox`);
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
-});

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
@@ -92,30 +91,6 @@ describe('an export that is sent as something else each time, such as a login pa
     await until('the order', () => place.stored().size === 1);
     await until('two reports', async () => (await place.reportsNow()).length === 2);
     expect(daemon.out()).toContain('"event":"source-back"');
-  });
-
-  it('on disk is one unreadable batch and one trouble until a file can be read', async () => {
-    await using place = await openWorkplace({
-      source: '- { name: erp, type: export, path: orders.csv, poll: 100ms, stable: 100ms }',
-    });
-    const file = path.join(place.folder, 'orders.csv');
-    await writeFile(file, page(1));
-    const daemon = place.start(['start']);
-    await until('the report', async () => (await place.reportsNow()).length === 1);
-    for (const nonce of [2, 3]) {
-      await writeFile(file, page(nonce));
-      await until('the trouble', async () => {
-        const { notTaken = [] } = JSON.parse((await place.run(['status', '--json'])).out);
-        return notTaken.some(({ reason }: { reason: string }) =>
-          reason.includes('still cannot be read'),
-        );
-      });
-    }
-    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable' }]);
-    expect(daemon.out().match(/"event":"file-trouble"/g)).toHaveLength(1);
-    await writeFile(file, ROWS);
-    await until('the order', () => place.stored().size === 1);
-    await until('two reports', async () => (await place.reportsNow()).length === 2);
   });
 });
 

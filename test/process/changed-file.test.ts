@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -51,50 +51,5 @@ describe('a file that is written to after it was taken', () => {
     expect(place.stored().size).toBe(1_001);
     const again = (await place.reportsNow()).find(({ file }) => file === 'again.csv');
     expect(again?.counts.accepted).toBeLessThan(1_000);
-  });
-
-  it('by a program that pauses at a line end is reported after it was settled; dropped again, the rest is sent', async () => {
-    const more = `notify: [{ on: [attention], command: [tee, -a, notices.txt] }]`;
-    await using place = await openWorkplace({ more });
-    const daemon = place.start(['start']);
-    const both = csvOf(2).trimEnd().split('\n');
-    const first = `${both.slice(0, -1).join('\n')}\n`;
-    await using writer = await open(path.join(place.inbox, 'pause.csv'), 'a');
-    await writer.writeFile(first);
-    await until('the first rows to be settled', async () =>
-      (await place.reportsNow()).some(({ file }) => file === 'pause.csv'),
-    );
-    await writer.writeFile(`${both.at(-1)}\n`);
-    const unreadable = async () =>
-      JSON.parse((await place.run(['status', '--json'])).out).unreadable as object[];
-    const found = await until('the change', async () => {
-      const files = await unreadable();
-      return files.length > 0 && files;
-    });
-    expect({ unreadable: found }).toMatchObject({
-      unreadable: [
-        {
-          file: 'pause.csv',
-          error: { code: 'unreadable-changed' },
-          counts: { orders: 1, accepted: 1 },
-        },
-      ],
-    });
-    expect((await place.run(['batches', 'list', '--open'])).out).toContain('pause.csv');
-    expect((await place.run(['batches', 'show', 'pause.csv'])).out).toContain(
-      'Drop the complete file again.',
-    );
-    const notices = await until('the notice', async () => {
-      const text = await readFile(path.join(place.folder, 'notices.txt'), 'utf8').catch(() => '');
-      return text !== '' && text;
-    });
-    expect(notices.match(/the file was changed after it was read/g)).toHaveLength(1);
-    await place.drop('pause.csv', csvOf(2));
-    await until('the rest', () => place.stored().size === 2);
-    await until('the end of the warning', async () => (await unreadable()).length === 0);
-    daemon.child.kill('SIGTERM');
-    const { out: log } = await daemon.ended;
-    expect(new Set(place.stored().values())).toEqual(new Set([1]));
-    expect(log.match(/"file-changed-after-read"/g)).toHaveLength(1);
   });
 });

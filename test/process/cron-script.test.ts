@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { writeExecutable } from '../support/executable.ts';
@@ -61,32 +61,4 @@ it('the script for cron mails what needs a person and why a run failed, and does
   expect(await mails()).toContain('-s po-sync: the run FAILED (exit code 1) orders@example.com\n');
   const log = await readFile(path.join(folder, 'log/runs.log'), 'utf8');
   expect(log.match(/^exit code/gm)).toHaveLength(2);
-});
-
-it('the script for cron mails that it could not begin: without its variables, its folder or its log', async () => {
-  await using place = await openWorkplace();
-  const { folder } = place;
-  const script = await writeScript(place);
-  const env = path.join(folder, 'etc/env');
-  const variables = await readFile(env, 'utf8');
-  const fails = async (reason: string) => {
-    expect(await run(folder, script)).toBe(1);
-    const mails = await readFile(path.join(folder, 'mails'), 'utf8');
-    expect(mails).toContain(`-s po-sync: the run FAILED orders@example.com\n${reason} at `);
-  };
-  await rm(env);
-  await fails(`cannot read ${env}`);
-  await writeFile(env, `${variables}if true\n`);
-  await fails(`cannot read ${env}`);
-  await writeFile(env, `${variables}false\n`);
-  await fails(`${env} failed`);
-  expect((await readFile(path.join(folder, 'log/runs.log'), 'utf8')).split('\n')).toHaveLength(4);
-  await writeFile(env, variables);
-  await rm(path.join(folder, 'log'), { recursive: true });
-  await fails(`cannot write to ${folder}/log`);
-  await writeFile(
-    script,
-    (await readFile(script, 'utf8')).replace(`cd ${ROOT}`, `cd ${folder}/none`),
-  );
-  await fails(`cannot change to ${ROOT}`);
 });

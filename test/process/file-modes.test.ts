@@ -158,47 +158,6 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
   });
 });
 
-describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
-  test('that cannot be moved out of a sticky inbox is named by the path that people know', async () => {
-    await using home = await openHome();
-    const inbox = path.join(home.folder, 'inbox');
-    await makeFolder(inbox, NEIGHBOR, 0o1777);
-    const file = path.join(inbox, 'orders.csv');
-    await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-    await chown(file, NEIGHBOR, NEIGHBOR);
-    const daemon = home.start();
-    const named = `No permission to move ${file} to ${path.join(inbox, 'processing')}/`;
-    await until('the start', () => daemon.out().includes('"event":"daemon-ready"'));
-    await until('the trouble', () => daemon.out().includes('"event":"file-trouble"'));
-    const status = (await home.run('status', '--json')).out;
-    expect(status).toContain(named);
-    expect(status).toContain(`${inbox} is sticky, so only the owner of a file may move it`);
-    expect(status).toContain(`chmod -t '${inbox}'`);
-    expect(status + daemon.out()).not.toContain('/proc/self');
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.ended).toMatchObject({ code: 0 });
-  });
-
-  test('is named with its owner, its mode and the user that runs po-sync', async () => {
-    await using home = await openHome();
-    await makeFolder(path.join(home.folder, 'inbox'), NEIGHBOR, 0o700);
-    const runner = new RegExp(
-      `owner .*\\b${NEIGHBOR}\\b.*, mode 0700; po-sync runs as .*\\b${OWNER}\\b`,
-    );
-    expect((await home.run('doctor')).out).toMatch(runner);
-    const config = path.join(home.folder, 'po-sync.yaml');
-    await chown(config, NEIGHBOR, NEIGHBOR);
-    await chmod(config, 0o600);
-    const { code, err } = await home.run('status');
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(
-        /Configuration file .* cannot be read \(EACCES; owner .*, mode 0600; po-sync runs as/,
-      ),
-    ]);
-  });
-});
-
 describe.runIf(canRunAsOwner)('a folder of reports without write permission', () => {
   test('is refused at the start, before an order is sent, and waited for when it loses the permission later', async () => {
     await using redis = await startTestRedis();
@@ -236,28 +195,6 @@ describe.runIf(canRunAsOwner)('a folder of reports without write permission', ()
 });
 
 describe.runIf(canRunAsOwner)('a dropped file of another user without read permission', () => {
-  test('is named by doctor, before folders, with what to do', async () => {
-    await using redis = await startTestRedis();
-    await using home = await openHome(redis.url);
-    for (let i = 0; i < 6; i += 1)
-      await makeFolder(path.join(home.folder, 'inbox', `folder-${i}`), NEIGHBOR, 0o755);
-    const file = path.join(home.folder, 'inbox', 'orders.csv');
-    await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-    await chown(file, NEIGHBOR, NEIGHBOR);
-    await chmod(file, 0o600);
-    const [source] = JSON.parse((await home.run('status', '--json')).out).sources;
-    expect(source.ignored.total).toBe(7);
-    expect(source.ignored.entries).toHaveLength(5);
-    expect(source.ignored.entries[0]).toEqual({ name: 'orders.csv', kind: 'no read permission' });
-    const [named, remedy] = [
-      'orders\\.csv \\(no read permission\\), .* and 2 more',
-      'Give the user that runs po-sync read permission',
-    ];
-    expect((await home.run('doctor')).out).toMatch(
-      new RegExp(`warn +inbox inbox +not read: ${named}.*${remedy}`),
-    );
-  });
-
   test('is an alarm of a running daemon until it is taken: exit code, notice and metric', async () => {
     await using redis = await startTestRedis();
     await using api = await openOddApi();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { onTerminal } from '../support/terminal.ts';
-import { LOGIN } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
@@ -23,9 +22,6 @@ function screenAfter(bytes: string): string[] {
 
 /** So slow that the progress is shown, however seldom the view is drawn. */
 const SLOW = { faults: [{ kind: 'delay', by: 500 }] };
-
-/** With `REDIS_ACL=1` the address of the test's Redis contains a password. */
-const isOfLogin = (line: string) => LOGIN !== '' && line.startsWith('warning: po-sync.yaml');
 
 describe('start on a terminal', () => {
   it('shows a batch in progress, then one line for it, with log lines above, until Ctrl-C', async () => {
@@ -66,23 +62,6 @@ describe('start on a terminal', () => {
     expect(await ended).toBe(0);
   });
 
-  it('works with --once, and removes the view at the end', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', csvOf(300));
-    const { ended, out } = onTerminal(place, 'start --once', { NO_COLOR: '1' });
-    expect(await ended).toBe(0);
-    const lines = screenAfter(out());
-    expect(lines.filter((line) => /^✓ orders\.csv {2}300 orders/.test(line))).toHaveLength(1);
-    expect(lines.filter((line) => /%/.test(line))).toEqual([]);
-    // Nothing but the result and the path of its report.
-    expect(lines.filter((line) => !/^(✓ | {2}\/|$)/.test(line) && !isOfLogin(line))).toEqual([]);
-    const again = onTerminal(place, 'start --once', { NO_COLOR: '1' });
-    expect(await again.ended).toBe(0);
-    expect(screenAfter(again.out()).filter((line) => line !== '' && !isOfLogin(line))).toEqual([
-      'No files to process.',
-    ]);
-  });
-
   it('is plain on a terminal that cannot move its cursor, and with --json', async () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', csvOf(300));
@@ -93,14 +72,5 @@ describe('start on a terminal', () => {
     const json = onTerminal(place, 'start --once --json 2>/dev/null');
     expect(await json.ended).toBe(0);
     expect(JSON.parse(json.out())).toMatchObject({ exitCode: 0 });
-  });
-
-  it('has no escape codes without a terminal', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', csvOf(3));
-    const { code, out } = await place.run(['start', '--once']);
-    expect(code).toBe(0);
-    expect(out).not.toContain(ESCAPE);
-    expect(out).not.toContain('✓');
   });
 });
