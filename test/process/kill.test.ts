@@ -37,31 +37,6 @@ async function whileStopped({ child }: Running, check: () => Promise<boolean>): 
 }
 
 describe('the daemon', () => {
-  it('killed with kill -9 while it reads and sends 800 orders, and started again, creates each once, in one report', async () => {
-    await using place = await openWorkplace({
-      delivery: ', concurrency: 16',
-      redis: 'private',
-      faults: { faults: [{ kind: 'delay', by: '30ms' }] },
-    });
-    await place.drop('orders.csv', csvOf(800));
-    for (const some of [20, 300]) {
-      const daemon = place.spawn(['start']);
-      await until('some orders', () => accepted(place) > some);
-      daemon.child.kill('SIGKILL');
-      await daemon.ended;
-      expect(accepted(place)).toBeLessThan(800);
-    }
-    const last = place.spawn(['start']);
-    await until('all orders', () => place.stored().size === 800);
-    await finished(place);
-    expectOnce(place, 800);
-    expect(await place.reportsNow()).toMatchObject([
-      { state: 'finished', open: 0, counts: { records: 800, orders: 800, accepted: 800 } },
-    ]);
-    last.child.kill('SIGTERM');
-    expect(await last.ended).toMatchObject({ code: 0 });
-  });
-
   it('killed at full load leaves at most concurrency and the intents ahead in doubt, and sends none of them again', async () => {
     const redis = await openDatabase();
     await using place = await openWorkplace({

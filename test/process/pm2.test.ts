@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { CLIENT_ID } from '../support/open-sandbox.ts';
 import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { settledBatches } from '../support/settled-batches.ts';
@@ -104,17 +104,4 @@ test('two environments run beside each other under one pm2, each with its config
   expect(saved).not.toContain('HTTPS_PROXY');
   await pm2.runIn(uat, 'delete', CONFIGURATION);
   expect(await pm2.list()).toMatchObject([{ name: 'po-sync', pid: staging?.pid }]);
-});
-
-test('after a wrong secret is corrected, delete and start run the daemon also while pm2 restarts it', async () => {
-  await using place = await openPm2Place({}, 'wrong');
-  const { pm2 } = place;
-  await pm2.run('start', CONFIGURATION).catch(() => undefined);
-  await until('pm2 restarts it', async () => (await pm2.show()).pm2_env.restart_time >= 2, 60_000);
-  await writeFile(place.at('secret'), CLIENT_SECRET);
-  await pm2.run('delete', CONFIGURATION);
-  await pm2.run('start', CONFIGURATION);
-  const [numbers, { report }] = await Promise.all([place.drop('orders.csv', 3), place.settled()]);
-  expect(report.counts.accepted).toBe(numbers.length);
-  expect(await pm2.list()).toMatchObject([{ pm2_env: { status: 'online', restart_time: 0 } }]);
 });

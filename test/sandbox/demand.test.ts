@@ -152,15 +152,3 @@ describe('a demanded idempotency key', () => {
     expect(second.stored).toEqual([]);
   });
 });
-
-test.each([
-  ['accept', 201],
-  ['refuse', 409],
-  [422, 422],
-] as const)('onDuplicate %s answers a repeated number with %d', async (onDuplicate, status) => {
-  const api = await open({}, { onDuplicate });
-  const token = await api.token();
-  await api.create(goodOrder('PO-1'), token);
-  expect((await api.create(goodOrder('PO-1', 2), token)).status).toBe(status);
-  expect(await api.orders(token)).toHaveLength(status === 201 ? 2 : 1);
-});

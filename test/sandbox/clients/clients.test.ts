@@ -153,21 +153,3 @@ test('simple-oauth2: token, create, list, an error', async () => {
   const wrong = oauthClient({}, { secret: 'wrong' }).getToken({});
   await expect(wrong).rejects.toMatchObject({ data: { payload: { error: 'invalid_client' } } });
 });
-
-test('simple-oauth2 sends a header by default, and passes a demanded form with authorizationMethod body', async () => {
-  await using strict = await openSandbox({ demand: { clientAuth: 'form' } });
-  const tokenHost = strict.authUrl;
-  const refused = await oauthClient({}, { tokenHost })
-    .getToken({})
-    .catch((error: unknown) => error);
-  expect(refused).toMatchObject({
-    data: {
-      payload: {
-        error: 'invalid_client',
-        error_description: 'Send client_id and client_secret in the form.',
-      },
-    },
-  });
-  const { token } = await oauthClient({ authorizationMethod: 'body' }, { tokenHost }).getToken({});
-  expect(await strict.orders(String(token.access_token))).toEqual([]);
-});

@@ -120,35 +120,6 @@ describe('part 5, token request', () => {
     expect(unknown.text).toBe(wrong.text);
   });
 
-  test('credentials in a Basic header are accepted too (RFC 6749 section 2.3.1), unless the form is demanded', async () => {
-    const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-    const body = formOf({ grant_type: 'client_credentials' });
-    const headers = { ...FORM_TYPE, authorization };
-    expect(
-      (await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, { headers, body })).status,
-    ).toBe(200);
-    await using strict = await conformingSandbox({ demand: { clientAuth: 'form' } });
-    const answer = await strict.call('POST', `${strict.authUrl}/oauth2/token`, {
-      headers: { ...FORM_TYPE, authorization },
-      body,
-    });
-    expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
-    expect(answer.headers['www-authenticate']).toBe('Basic realm="staging"');
-  });
-
-  test('a foreign Authorization header does not affect credentials in the form', async () => {
-    const form = {
-      grant_type: 'client_credentials',
-      client_id: CLIENT_ID,
-      client_secret: CLIENT_SECRET,
-    };
-    const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {
-      headers: { ...FORM_TYPE, authorization: 'Bearer of-a-gateway' },
-      body: formOf(form),
-    });
-    expect(answer.status).toBe(200);
-  });
-
   test('a repeated parameter is an invalid request', async () => {
     const body = `${formOf(FORM)}&client_id=${CLIENT_ID}`;
     const answer = await sandbox.call('POST', `${sandbox.authUrl}/oauth2/token`, {

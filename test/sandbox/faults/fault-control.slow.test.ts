@@ -231,25 +231,6 @@ describe('magic article codes', () => {
     expect(await api.orders(token)).toHaveLength(count);
   });
 
-  test.each([
-    [
-      'REHEARSE-503-ONE',
-      'An article begins with REHEARSE- and is not a magic code: the order was created.',
-    ],
-    [
-      'REHEARSE-SLOWLY',
-      'An article begins with REHEARSE- and is not a magic code: the order was created.',
-    ],
-    ['ART-7', ''],
-  ])('the line of a call with %s says "%s"', async (code, said) => {
-    const reasons: string[] = [];
-    await using api = await openSandbox({
-      onEvent: (event) => void (event.type === 'answered' && reasons.push(event.reason)),
-    });
-    await api.create(orderWith(code), await api.token());
-    expect(reasons.at(-1)).toBe(said);
-  });
-
   test('they apply before the faults of a file, and an article that only looks like one is ordinary', async () => {
     const { api, faults, token } = await open();
     await faults('PUT', 'faults: [{ kind: answer, status: 500 }]');
