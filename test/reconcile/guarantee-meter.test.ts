@@ -75,8 +75,8 @@ async function openMeter(lag = 0) {
 }
 
 describe('how long a created order takes to appear in the list', () => {
-  const LAGS = [500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 45_000, 60_000, 90_000];
-  const rows = LAGS.flatMap((lag) => [500, 7_000, 70_000].map((gap) => ({ lag, gap })));
+  const LAGS = [500, 5_000, 20_000, 90_000];
+  const rows = LAGS.flatMap((lag) => [1_000, 70_000].map((gap) => ({ lag, gap })));
   it.each(rows)(
     'is measured as $lag ms to 10 %, or to the $gap ms between two reads',
     async ({ lag, gap }) => {

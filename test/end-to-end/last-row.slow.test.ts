@@ -41,7 +41,7 @@ it('of an export that is cut off above its last row nothing is sent, and its com
 
 it('status names an export that is cut off above its last row, until the complete version is there', async () => {
   const source =
-    '- { name: erp, type: export, path: erp.csv, stable: 10s, poll: 10s, mapping: erp }';
+    '- { name: erp, type: export, path: erp.csv, stable: 1h, poll: 10s, mapping: erp }';
   await using place = await openWorkplace({ more: MORE, source });
   const file = path.join(place.folder, 'erp.csv');
   await writeFile(file, ROWS);
@@ -52,9 +52,9 @@ it('status names an export that is cut off above its last row, until the complet
     /^ {2}erp: erp\.csv, .*changed .* ago: it is still changing$/m,
   );
   const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace('stable: 10s', 'stable: 20ms'));
+  await writeFile(place.config, config.replace('stable: 1h', 'stable: 20ms'));
   await until('its patience is over', async () => (await waiting()) === undefined);
-  await writeFile(place.config, config.replace('stable: 10s', 'stable: 1h'));
+  await writeFile(place.config, config);
   expect(await waiting()).toHaveLength(1);
 });
 
