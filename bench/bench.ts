@@ -3,12 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
-import { dashboard } from './rows/dashboard.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
 import { intake } from './rows/intake.ts';
 import { memory } from './rows/memory.ts';
-import { pages } from './rows/pages.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
@@ -31,8 +29,6 @@ const ROWS: readonly Row[] = [
   idle,
   startUp,
   intake,
-  dashboard,
-  pages,
 ];
 
 /** A higher load before the run means that other programs disturb the measurement. */

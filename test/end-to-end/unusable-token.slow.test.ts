@@ -30,4 +30,3 @@ it('a stored token is not called valid while a new one is needed and none can be
   });
   expect((await place.run(['status'])).out).toContain('none can be requested; the one before, ');
 });
-

@@ -124,39 +124,3 @@ test('a file that finished since the last start is shown, and the progress of ot
     'wrong.csv: waits for a person: refused alike',
   ]);
 });
-
-test.each([undefined, 120])(
-  'a file without progress shows what its orders wait for, in lines that fit, and not its line again',
-  async (columns) => {
-    await using folder = await makeTempFolder();
-    await mkdir(path.join(folder.path, '20261122T100002Z-inbox-big-3f2a91c0'));
-    const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
-    const groups = [
-      { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
-      { for: 'person', text: 'a person', orders: 2 },
-      { for: 'unexamined', text: 'not examined one by one', orders: 1_383 },
-    ];
-    const list = {
-      for: 'list',
-      text: `the API's list: ${'every read of it failed '.repeat(9)}`,
-      orders: 1,
-    };
-    let asked = 0;
-    const status = async () => {
-      asked += 1;
-      const waits = asked < 4 ? groups : [list];
-      return { batches: [{ batch: 'a', file: 'big.csv', state: 'sending', counts }], waits };
-    };
-    const lines = await linesOf(folder.path, status, () => asked >= 6, { columns });
-    expect(lines).toEqual([
-      'big.csv: 4,990 of 5,000 orders done',
-      '  10 orders wait for an answer of the API: attempt 1 is in flight\n  1,383 more orders wait',
-      expect.stringMatching(/^ {2}1 order waits for the API's list: every .*\n {4}\S/),
-    ]);
-    const widths = lines
-      .flatMap((text) => `po-sync: ${text}`.split('\n'))
-      .map(({ length }) => length);
-    expect(Math.max(...widths)).toBeLessThan(columns ?? 80);
-    expect(Math.max(...widths)).toBeGreaterThan((columns ?? 80) - 25);
-  },
-);

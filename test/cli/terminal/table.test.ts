@@ -42,31 +42,6 @@ describe('a table', () => {
     expect(lines[1]).toMatch(/^…\S*3f2a91c0 +7 {2}articleCode .*…$/);
   });
 
-  it('shortens columns, the last one first, before it leaves one out', () => {
-    const columns: Column<Row>[] = [
-      { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9 },
-      {
-        title: 'quantity',
-        short: { title: 'qty' },
-        of: ({ count }) => count,
-        right: true,
-        leaves: 1,
-      },
-      {
-        title: 'why',
-        short: { title: 'w', of: ({ why }) => why.slice(0, 2) },
-        of: ({ why }) => why,
-      },
-    ];
-    const headAt = (places: number) =>
-      table(ROWS, columns, { paint: plain, columns: places }).split('\n')[0]?.trim();
-    expect(headAt(120)).toMatch(/^name +quantity +why$/);
-    expect(headAt(40)).toMatch(/^name +quantity +w$/);
-    expect(headAt(22)).toMatch(/^name +qty +w$/);
-    expect(headAt(17)).toMatch(/^name +w$/);
-    expect(table(ROWS, columns, { paint: plain, columns: 40 }).split('\n')[1]).toMatch(/ 7 {2}ar$/);
-  });
-
   it('leaves out dispensable columns so that the rest is readable', () => {
     const columns: Column<Row>[] = [
       { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9, leaves: 2 },
