@@ -160,21 +160,6 @@ mappings:
   ]);
 });
 
-it('names the unknown keys of a source also where its type is missing or wrong', () => {
-  const text = `environments: { staging: { baseUrl: 'https://a.example.com', authUrl: 'https://b.example.com' } }
-sources:
-  - { name: erp, typ: export, path: orders.csv }
-  - { name: web, type: exprt, path: orders.csv, zzz: 1 }
-environment: staging
-`;
-  expect(problemsIn(text)).toEqual([
-    'c:3:5 sources[0].type: is missing (one of inbox, export)',
-    'c:3:18 sources[0].typ: is not a known key (did you mean type?)',
-    'c:4:24 sources[1].type: expected one of inbox, export; found "exprt" (did you mean export?)',
-    expect.stringMatching(/^c:4:49 sources\[1\]\.zzz: is not a known key \(known here: name, /),
-  ]);
-});
-
 describe('a wrong value is reported with the expected one', () => {
   it.each([
     [
@@ -584,25 +569,6 @@ describe('variables', () => {
         expect(() => appsWith(variable, value)).toThrow(
           `${variable}: "${value}" is not a number of daemons. Set it to a whole number, or unset it.`,
         );
-  });
-
-  it('refuse an admin port that passes the last one with the number of the instance, and name what to change', () => {
-    const env = { PO_SYNC_ADMIN_PORT: '65535', PO_SYNC_INSTANCE: '0', PO_SYNC_FIRST_INSTANCE: '1' };
-    const sum =
-      'with PO_SYNC_INSTANCE and PO_SYNC_FIRST_INSTANCE added it is 65535 + 1 = 65536, but the highest port is 65535';
-    const set = (name: string) =>
-      `set ${name} lower, with a port above it for each further daemon, or to 0 for any free port`;
-    expect(problemsIn(LEAST, { env })).toEqual([
-      `PO_SYNC_ADMIN_PORT: ${sum} (${set('PO_SYNC_ADMIN_PORT')})`,
-    ]);
-    const inFile = problemsIn(withMore('admin: { port: 65535 }'), {
-      env: { PO_SYNC_INSTANCE: '1' },
-    });
-    expect(inFile).toEqual([expect.stringMatching(/^\S+:\d+:\d+ admin\.port: with /)]);
-    expect(inFile[0]).toContain(set('admin.port'));
-    expect(
-      configOf(LEAST, { env: { ...env, PO_SYNC_FIRST_INSTANCE: '0' } }).config.admin.port,
-    ).toBe(65_535);
   });
 
   it('that are empty count as not set', () => {

@@ -106,42 +106,6 @@ it('an answer to an unreadable file is one line', async () => {
   ]);
 });
 
-it('an answer to an unreadable file has the delimiter and the encoding of the mapping', async () => {
-  const mapping = `mappings: { erp: { delimiter: ";", encoding: utf-16le, columns: { ${COLUMNS} } } }`;
-  await using place = await openErp(MAPPED, mapping);
-  await place.drop(
-    'broken.csv',
-    Buffer.from('purchaseOrderNumber;articleCode;quantity\nPO-1;"A;1\n', 'utf16le'),
-  );
-  await place.run(['start', '--once']);
-  const [name = ''] = await readdir(place.answers);
-  expect((await readFile(path.join(place.answers, name), 'utf16le')).split('\r\n')).toEqual([
-    '_outcome;_at;_code;_message;_at_api',
-    expect.stringMatching(/^unreadable;.*;unreadable-incomplete;.*;$/),
-    '',
-  ]);
-});
-
-it('an export gets an answer to each version', async () => {
-  await using place = await openErp(
-    '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms, answers: answers }',
-  );
-  const file = path.join(place.folder, 'erp.csv');
-  await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-  await place.run(['start', '--once']);
-  await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,1\n');
-  await place.run(['start', '--once']);
-  const names = await readdir(place.answers);
-  // Batches of the same second have no order by their names.
-  const texts = await Promise.all(
-    names.map((name) => readFile(path.join(place.answers, name), 'utf8')),
-  );
-  texts.sort((a, b) => a.length - b.length);
-  expect(
-    texts.map((text) => [...text.matchAll(/PO-\d,A,1,(\w+)/g)].map(([, outcome]) => outcome)),
-  ).toEqual([['accepted'], ['duplicate', 'accepted']]);
-});
-
 it('an answer says whether the API has the number, also where an order of it was accepted before', async () => {
   const source =
     '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }';

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
@@ -174,43 +174,4 @@ it('a batch whose file is gone when its orders have their outcomes gets no repor
   expect(await place.read(report, 'fix.xlsx')).toContain('many');
   await until('the end', async () => (await shown(place))?.state === 'finished');
   expect((await shown(place))?.unsettled).toBeUndefined();
-});
-
-it('a batch whose file stays away ends when it is cancelled, and its report lists what the ledger knows of its orders', async () => {
-  await using place = await openWorkplace();
-  await place.run(['pause']);
-  const person = await openOperator(place, place.start(['start']));
-  await place.drop('gone.csv', csvOf(5));
-  await until('its orders', async () => (await json(place, 'status')).queue.unsettledOrders === 5);
-  const overview = (await person.page('/')).text;
-  expect(overview).toContain('>gone.csv</a>');
-  const { batch } = (await shown(place)) ?? { batch: '' };
-  await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
-  await place.run(['resume']);
-  // A file that is looked for before its orders are sent is missing, too: cancelling would cancel them.
-  await until(
-    'their outcomes',
-    async () => (await json(place, 'status')).queue.unsettledOrders === 0,
-  );
-  await said(place, 'gone.csv is missing');
-  await place.run(['batches', 'cancel', batch, '--yes']);
-  const report = await until('the report', async () =>
-    (await place.reportsNow()).find(({ state }) => state !== 'unreadable'),
-  );
-  expect(report).toMatchObject({
-    counts: { accepted: 5 },
-    warnings: [
-      expect.stringMatching(
-        /^gone\.csv was missing when this report was written\. Its orders are listed from/,
-      ),
-    ],
-  });
-  const rows = (await place.read(report, 'results.csv')).trim().split('\n').slice(1);
-  const stored = [...place.stored().keys()];
-  expect(rows.map((row) => row.split(',').slice(0, 4).join()).sort()).toEqual(
-    stored.map((number) => `0,${number},accepted,1`).sort(),
-  );
-  await until('the page', async () =>
-    (await person.page(`/batches/${batch}`)).text.includes(`>${stored[0]}</a>`),
-  );
 });

@@ -1,7 +1,6 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { Notice } from '../../src/notify/notice.ts';
@@ -78,43 +77,6 @@ it('a run reports what needs a person by webhook and program, tried again, witho
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });
 
-it('two daemons report once that a source is silent and active again, and that delivery pauses and resumes', async () => {
-  await using hook = await openHook();
-  const closed = { kind: 'answer', status: 503, message: 'closed for the night' };
-  await using place = await openWorkplace({
-    faults: { faults: [closed] },
-    sandbox: { record: true },
-    source:
-      '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',
-    more: `notify: [{ on: [paused, silent], webhook: '${hook.url}' }]\n`,
-  });
-  const daemons = [place.start(['start']), place.start(['start'])];
-  const told = (kind: string) => hook.taken.filter((notice) => notice.kind === kind);
-  await until('the silence is told', () => told('silent').length > 0);
-  const status = await place.run(['--json', 'status', '--exit-code']);
-  const silent = { since: told('silent')[0]?.since, expectEveryMs: 3_000 };
-  expect([status.code, JSON.parse(status.out).sources]).toMatchObject([
-    2,
-    [{ state: 'ok', silent }],
-  ]);
-  await place.drop('orders.csv', csvOf(3));
-  await until('the file is told', () => told('heard').length > 0);
-  await until('the pause is told', () => told('paused').length > 0);
-  await place.setFaults([]);
-  await until('its end is told', () => told('resumed').length > 0);
-  await until('all orders are sent', () => place.stored().size === 3);
-  for (const { child } of daemons) child.kill('SIGTERM');
-  expect(await Promise.all(daemons.map(async ({ ended }) => (await ended).code))).toEqual([0, 0]);
-  expect(told('heard')).toMatchObject([
-    { event: 'silent', source: 'inbox', since: told('silent')[0]?.since },
-  ]);
-  expect(told('paused')).toMatchObject([
-    { reason: expect.stringContaining('closed for the night') },
-  ]);
-  expect(told('resumed')).toMatchObject([{ event: 'paused', since: told('paused')[0]?.since }]);
-  expect(new Set(hook.taken.map((notice) => JSON.stringify(notice))).size).toBe(hook.taken.length);
-});
-
 it('status and doctor say that a webhook refuses notices; pause and resume produce test notices', async () => {
   await using hook = await openHook({ isBroken: true });
   await using place = await openWorkplace({
@@ -157,28 +119,6 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
   );
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
-});
-
-it('an export with countRewrites that is written again with the same content is not silent', async () => {
-  await using hook = await openHook();
-  await using place = await openWorkplace({
-    source:
-      '- { name: erp, type: export, path: erp.csv, stable: 50ms, poll: 50ms, expectEvery: 2s, countRewrites: true }',
-    more: `notify: [{ on: [silent], webhook: '${hook.url}' }]\n`,
-  });
-  const file = path.join(place.folder, 'erp.csv');
-  await writeFile(file, csvOf(1));
-  const daemon = place.start(['start']);
-  const told = (kind: string) => hook.taken.filter((notice) => notice.kind === kind);
-  await until('the silence is told', () => told('silent').length > 0);
-  await writeFile(file, csvOf(1));
-  await until('the file is told', () => told('heard').length > 0);
-  const { sources } = JSON.parse((await place.run(['status', '--json'])).out);
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
-  expect(Date.parse(sources[0].heardAt)).toBeGreaterThan(Date.parse(sources[0].last.at));
-  expect(place.stored().size).toBe(1);
-  expect(await place.reportsNow()).toHaveLength(1);
 });
 
 it('fix files, corrections in the dashboard and unreadable files do not count as files of a silent source', async () => {

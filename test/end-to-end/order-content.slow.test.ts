@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileSearch } from '../../src/operate/orders/file-search.ts';
-import { type FoundInFile, findInFile } from '../../src/operate/orders/find-in-file.ts';
+import type { FoundInFile } from '../../src/operate/orders/find-in-file.ts';
 import type { OrderContent } from '../../src/operate/orders/order-content.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { openOperator } from '../support/operator.ts';
@@ -247,67 +247,9 @@ describe('an order that po-sync did not send', () => {
     await rm(await settledFile(place, 'orders.csv'));
     expect(await contentOf(place, 'L-1')).toMatchObject({ status: 'unknown' });
   });
-
-  it('shows the items of its unchanged file when it was canceled', async () => {
-    await using place = await openWorkplace();
-    await place.run(['pause', '--reason', 'test']);
-    place.start(['start']);
-    await place.drop('orders.csv', `${HEAD}K-1,A,2\n`);
-    const items = [{ articleCode: 'A', quantity: 2 }];
-    const content = (status: string) =>
-      until(status, async () => {
-        const found = (await contentOf(place, 'K-1')) as OrderContent | undefined;
-        return found?.status === status ? found : undefined;
-      });
-    expect(await content('ledger')).toMatchObject({ items });
-    const { out } = await place.run(['batches', 'list', '--json']);
-    const [taken] = (JSON.parse(out) as { batches: { batch: string }[] }).batches;
-    await place.run(['batches', 'cancel', taken?.batch ?? '', '--yes']);
-    expect(await content('unproven')).toMatchObject({ items });
-    const file = await until('the settled file', () =>
-      settledFile(place, 'orders.csv').catch(() => undefined),
-    );
-    await until('its end', async () => (await contentOf(place, 'K-1')).path === file);
-    await writeFile(file, `${HEAD}K-1,A,9\n`);
-    expect(await contentOf(place, 'K-1')).toMatchObject({ status: 'differs' });
-  });
 });
 
 describe('the order page', () => {
-  it('shows the items of an accepted order of each format, and why there are none', async () => {
-    await using place = await openWorkplace();
-    const daemon = place.start(['start']);
-    const person = await openOperator(place, daemon);
-    const settled = (name: string) =>
-      until(`${name} is put away`, async () => {
-        const file = await settledFile(place, name).catch(() => '');
-        return (await readFile(file).catch(() => undefined)) && file;
-      });
-    const shown = (number: string, text: string) =>
-      until(text, async () => {
-        const page = (await person.page(`/order?number=${number}`)).text;
-        return page.includes(text) && page;
-      });
-    await place.drop('orders.csv', `${HEAD}P-1,ART-7,3\nP-1,ART-8,1\nP-2,ART-9,none\n`);
-    await place.drop('book.xlsx', await writeWorkbook(textRows(rowsOf('P-3', 'BOLT', '4'))));
-    const [file, book] = [await settled('orders.csv'), await settled('book.xlsx')];
-    expect(await shown('P-1', `As sent: lines 2, 3 of ${file}.`)).toMatch(
-      /ART-7.*3.*ART-8.*1.*orders\.csv<\/a>, lines 2, 3/s,
-    );
-    expect(await shown('P-3', `As sent: line 2 of ${book}.`)).toMatch(/BOLT.*4/s);
-    expect((await person.call('GET', '/explain?order=P-1')).body).toMatchObject({
-      content: { status: 'sent', items: [{ articleCode: 'ART-7' }, { articleCode: 'ART-8' }] },
-    });
-    const report = (await place.reportsNow()).find((one) => one.file === 'orders.csv');
-    if (report === undefined) throw new Error('no report');
-    await place.drop('back.csv', (await place.read(report, 'fix.xlsx')).replace('none', '7'));
-    expect(await shown('P-2', `As sent: line 2 of ${await settled('back.csv')}.`)).toMatch(
-      /ART-9.*7/s,
-    );
-    await rm(file);
-    expect(await shown('P-1', `The file is no longer at ${file}.`)).not.toContain('ART-7');
-  });
-
   it('says that it searches order numbers, not articles', async () => {
     await using place = await openWorkplace();
     const person = await openOperator(place, place.start(['start']));
@@ -335,36 +277,4 @@ describe('the search for an order in its file', () => {
     expect(await search(wanted)).toEqual({ found: 'busy' });
     expect(reads).toBe(1);
   });
-
-  it('stops reading when its signal aborts', async () => {
-    await using place = await openWorkplace();
-    const file = path.join(place.folder, 'large.csv');
-    // A hundred chunks and more.
-    await writeFile(file, `${HEAD}${'B1,B,1\n'.repeat(1_000_000)}A1,B,1\n`);
-    const config = {
-      environment: 'staging',
-      sources: [],
-      mappings: {},
-      reports: { path: place.reports },
-      environments: {},
-    };
-    const deps = { config: config as never, batches: { find: async () => undefined } };
-    const { signal, looks } = abortingAt(3);
-    expect(await findInFile({ ...wanted, path: file }, deps, signal)).toEqual({ found: 'late' });
-    expect(looks()).toBe(3);
-  });
 });
-
-/** A signal that aborts when it is looked at for this many times. */
-function abortingAt(most: number) {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const look = signal.throwIfAborted.bind(signal);
-  let looks = 0;
-  signal.throwIfAborted = () => {
-    looks += 1;
-    if (looks === most) stop.abort();
-    look();
-  };
-  return { signal, looks: () => looks };
-}

@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createRedaction, type Exchange as Recorded } from '../../src/sandbox/exchanges.ts';
 import { exchange } from '../support/exchange.ts';
@@ -9,9 +7,7 @@ import {
   goodOrder,
   type OpenSandbox,
   openSandbox,
-  rawCreate,
 } from '../support/open-sandbox.ts';
-import { until } from '../support/until.ts';
 
 async function recorded({ authUrl }: OpenSandbox): Promise<Recorded[]> {
   const { json } = await exchange('GET', `${authUrl}/rehearsal`);
@@ -96,55 +92,3 @@ test.each(['s3cr et&"+=!', 's3cr+et%26%22%2B%3D%21', 's3cr%20et%26%22%2B%3D!'])(
     expect(createRedaction('s3cr et&"+=!')(`x ${spelling} y`)).toBe('x [redacted] y');
   },
 );
-
-test('a character that arrives in two pieces stays one character', async () => {
-  await using sandbox = await openSandbox({ record: true });
-  const token = await sandbox.token();
-  const { hostname, port } = new URL(sandbox.baseUrl);
-  const bytes = Buffer.from(
-    rawCreate({ ...goodOrder('PO-1'), note: 'ä' }, token).replace(
-      /(content-length: )(\d+)/,
-      (_, name, length) => `${name}${Number(length) + 1}`,
-    ),
-  );
-  const socket = connect({ host: hostname, port: Number(port) });
-  const middle = bytes.indexOf('ä') + 1;
-  socket.write(bytes.subarray(0, middle));
-  await until('the head', () => socket.bytesWritten === middle);
-  // The server must read the first piece on its own.
-  await exchange('GET', `${sandbox.authUrl}/healthz`);
-  socket.end(bytes.subarray(middle));
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 /);
-  expect(JSON.stringify(await recorded(sandbox))).toContain('\\"note\\":\\"ä\\"');
-});
-
-test('long bodies are shortened, a dropped call has status 0, and the last 100 calls are kept', async () => {
-  await using sandbox = await openSandbox({ record: true });
-  const token = await sandbox.token();
-  const items = [{ articleCode: 'REHEARSE-LOST-ANSWER', quantity: 1 }];
-  await sandbox.create({ ...goodOrder('PO-lost'), items }, token).catch(() => undefined);
-  await sandbox.create({ ...goodOrder('PO-long'), note: 'x'.repeat(20_000) }, token);
-  const [long, lost] = await recorded(sandbox);
-  expect(lost?.response).toEqual({ status: 0, headers: {}, body: '' });
-  expect(long?.request.body).toMatch(/^.{8192}… \(2\d{4} characters\)$/);
-  for (let nth = 0; nth < 101; nth += 1) await exchange('GET', `${sandbox.authUrl}/nowhere`);
-  const kept = await recorded(sandbox);
-  expect([kept.length, kept[0]?.nr]).toEqual([100, 104]);
-});
-
-test('an order is found by its number, with everything that was created', async () => {
-  await using sandbox = await openSandbox({ record: true });
-  const token = await sandbox.token();
-  await sandbox.create(goodOrder('PO 1/ä', 3), token);
-  await sandbox.create(goodOrder('PO 1/ä', 4), token);
-  const url = `${sandbox.authUrl}/rehearsal/orders/`;
-  expect((await exchange('GET', `${url}${encodeURIComponent('PO 1/ä')}`)).json).toEqual({
-    purchaseOrderNumber: 'PO 1/ä',
-    created: [3, 4].map((quantity) => ({
-      at: expect.any(Number),
-      orderState: 'NEW',
-      items: [{ articleCode: 'A-1', quantity }],
-    })),
-  });
-  expect((await exchange('GET', `${url}PO-2`)).status).toBe(404);
-});

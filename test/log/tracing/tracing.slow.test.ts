@@ -139,26 +139,6 @@ describe('spans', () => {
     ).toEqual(['', '400']);
     expect(collector.requests.filter(({ body }) => body.includes('no such article'))).toEqual([]);
   });
-
-  it('are recorded for a share of the traces, the same share in every process', async () => {
-    await using collector = await openCollector();
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const sampler = {
-      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-      OTEL_TRACES_SAMPLER_ARG: '0.5',
-    };
-    await deliver(40, { ...env, ...sampler });
-    const orders = collector.spans().filter(({ name }) => name === 'order').length;
-    expect(orders).toBeGreaterThan(0);
-    expect(orders).toBeLessThan(40);
-    const traces = new Set(
-      collector
-        .spans()
-        .filter(({ name }) => name === 'attempt')
-        .map(({ traceId }) => traceId),
-    );
-    expect(traces.size).toBe(orders);
-  });
 });
 
 describe('the header traceparent', () => {
