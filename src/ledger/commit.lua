@@ -2,15 +2,28 @@
 -- comes too late leaves the others as they are. What they share is read once before them and written once after them.
 -- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, followers, breaker, list proof
 -- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them), why delivery waits
---      while one order must prove that the API's list is complete; then for each
---      change its key, its entry's text ('' deletes), and a text of fields, each ended by a line feed: number, bucket,
---      expected version, due ('' removes), doubt ('' removes, '=' leaves), compact ('' none), batch, ordinal, outcome
---      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
---      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
---      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
---      letters that the order takes ('' none; a list of batch, '' for orders that have another number now, field, expected
---      text, new text, '' to leave it), does a reader admit the order? ('1'), is the order certainly not at the API? ('1'),
---      the last order that was sent to show how far the list reaches, where this one is the next ('' it is not; '=' and its text), and its text
+--      while one order must prove that the API's list is complete; then for each change the text of the order's entry ('' deletes
+--      it) and a JSON object, whose texts are stored as they are. Where a name is absent:
+--   number, key     of the order; never absent
+--   bucket          of its compact entry; never absent
+--   expected        the version that was decided on, 0 for none; never absent
+--   batch, ordinal  the order of a file that the change belongs to; never absent
+--   due             when its next step is due; it is not
+--   doubt           when the API's list may be asked about it; as before
+--   noDoubt         it is not in doubt any more; as before
+--   compact         what stays of it; nothing
+--   outcome, at     what the batch counts, and when; nothing
+--   result          text of that outcome; none
+--   needsPerson     the outcome does; it does not
+--   closing         how the open dead letters of the number end; they stay
+--   intent          of an attempt that begins: when, and the epoch and sequence that the ledger must have reached; none begins
+--   operatorAction  joins the history of the order; none
+--   followers       the duplicates that wait, as they were read: the first takes the order's place; they settle with the order
+--   rows            of dead letters that the order takes, each [batch ('' for orders that have another number now), field,
+--                   expected text, new text ('' leaves it)]; none
+--   isAdmission     a reader admits the order; none does
+--   isAbsent        the API certainly does not have it; it may
+--   witness         it is sent again to show how far the list reaches: text of the last one that was, and its own; it is not
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
@@ -19,7 +32,6 @@
 -- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local FIELDS = '^' .. string.rep('([^\n]*)\n', 23) .. '$'
 local TURN = 'hold:list'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
@@ -53,7 +65,7 @@ local function takesTurn(number, intended)
   turn = number
   redis.call('HSET', listProof, 'turn', number, 'turnAt', intended)
   redis.call('HSET', breaker, TURN,
-    cjson.encode({ code = 'list-unproved', reason = unproved, since = tonumber(intended), turn = number }))
+    cjson.encode({ code = 'list-unproved', reason = unproved, since = intended, turn = number }))
   return true
 end
 
@@ -64,11 +76,11 @@ local function passTurnOn(number)
   redis.call('HDEL', breaker, TURN)
 end
 
-local function mayBegin(known, reached, intended)
-  if epoch ~= known or sequence < tonumber(reached) or isIncomplete or isBehind then return -1 end
+local function mayBegin(intent)
+  if epoch ~= intent.epoch or sequence < intent.sequence or isIncomplete or isBehind then return -1 end
   if isHeld() then return -2 end
   -- A clock that is behind would set a deadline that passes before the attempt ends.
-  if now > tonumber(intended) + travels then return -3 end
+  if now > intent.at + travels then return -3 end
   return 1
 end
 
@@ -79,7 +91,7 @@ local function closeBefore(number, closing, batch, ordinal)
   closeLettersOf(prefix, waiting, number, closing, function(of, at)
     local key = prefix .. ':b:' .. of
     local ofNo = tonumber(redis.call('HGET', key, 'no') or '0')
-    local isLater = ofNo > no or (ofNo == no and tonumber(at) > tonumber(ordinal))
+    local isLater = ofNo > no or (ofNo == no and tonumber(at) > ordinal)
     local text = redis.call('HGET', key .. ':results', at)
     -- An order that failed a check has no result.
     local result = text and cjson.decode(text) or { outcome = 'invalid' }
@@ -120,53 +132,50 @@ local function takeRows(rows)
   return true
 end
 
-local function score(set, key, at)
-  if at == '' then redis.call('ZREM', set, key) elseif at ~= '=' then redis.call('ZADD', set, at, key) end
-end
-
-local function commit(key, entry, number, bucket, expected, dueAt, doubtAt, compact, batch, ordinal, outcome, result,
-  needsPerson, at, closing, known, reached, intended, operatorAction, heirs, rows, isAdmission, isAbsent, witnessBefore, witness)
-  if known ~= '' then
-    local may = mayBegin(known, reached, intended)
+local function commit(entry, change)
+  local number, key, batch, ordinal, intent, witness = change.number, change.key, change.batch, change.ordinal, change.intent, change.witness
+  if intent then
+    local may = mayBegin(intent)
     if may ~= 1 then return may end
   end
-  local open, settled = prefix .. ':o:' .. key, prefix .. ':s:' .. bucket
-  local version = string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0'
-  if version ~= expected then return 0 end
-  if version == '0' and redis.call('HEXISTS', settled, key) == 1 then return 0 end
-  if isAdmission == '1' and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
+  local open, settled = prefix .. ':o:' .. key, prefix .. ':s:' .. change.bucket
+  local version = tonumber(string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0')
+  if version ~= change.expected then return 0 end
+  if version == 0 and redis.call('HEXISTS', settled, key) == 1 then return 0 end
+  if change.isAdmission and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   -- A person said meanwhile that the number is a separate order.
-  if isAdmission == '1' and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
-  local passesOn = heirs ~= ''
-  if passesOn and heirs ~= '=' .. (redis.call('HGET', followers, key) or '') then return 0 end
-  if known ~= '' and not takesTurn(number, intended) then return -2 end
-  if witnessBefore ~= '' and witnessBefore ~= '=' .. (redis.call('HGET', listProof, 'witness') or '') then return 0 end
-  if rows ~= '' and not takeRows(cjson.decode(rows)) then return 0 end
+  if change.isAdmission and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
+  if change.followers and change.followers ~= (redis.call('HGET', followers, key) or '') then return 0 end
+  if intent and not takesTurn(number, intent.at) then return -2 end
+  if witness and witness.before ~= (redis.call('HGET', listProof, 'witness') or '') then return 0 end
+  if change.rows and not takeRows(change.rows) then return 0 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
-  score(due, key, dueAt)
-  score(doubt, key, doubtAt)
-  if compact ~= '' then redis.call('HSET', settled, key, compact) end
-  if operatorAction ~= '' then
+  if change.due then redis.call('ZADD', due, change.due, key) else redis.call('ZREM', due, key) end
+  if change.doubt then redis.call('ZADD', doubt, change.doubt, key) end
+  if change.noDoubt then redis.call('ZREM', doubt, key) end
+  if change.compact then redis.call('HSET', settled, key, change.compact) end
+  if change.operatorAction then
     local actions = prefix .. ':d:' .. number
-    redis.call('RPUSH', actions, operatorAction)
+    redis.call('RPUSH', actions, change.operatorAction)
     redis.call('LTRIM', actions, -20, -1)
   end
-  if isAbsent == '1' then passTurnOn(number) end
-  if witness ~= '' then redis.call('HSET', listProof, 'witness', witness) end
+  if change.isAbsent then passTurnOn(number) end
+  if witness then redis.call('HSET', listProof, 'witness', witness.text) end
   sequence = sequence + 1
-  if outcome == '' then return sequence end
-  if closing ~= '' and hasLetters then closeBefore(number, closing, batch, ordinal) end
+  local outcome, at = change.outcome, change.at
+  if not outcome then return sequence end
+  if change.closing and hasLetters then closeBefore(number, change.closing, batch, ordinal) end
   -- The first outcome is the one that the batch reports, also when a person sends the order again before its report.
-  local isFirst = count(number, batch, ordinal, outcome, needsPerson == '1', at)
-  hasLetters = hasLetters or needsPerson == '1'
-  if isFirst and result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
-  settleFollowers(key, number, passesOn, at)
+  local isFirst = count(number, batch, ordinal, outcome, change.needsPerson, at)
+  hasLetters = hasLetters or change.needsPerson
+  if isFirst and change.result then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, change.result) end
+  settleFollowers(key, number, change.followers ~= nil, at)
   return sequence
 end
 
 local done = {}
-for i = 5, #ARGV, 3 do done[#done + 1] = commit(ARGV[i], ARGV[i + 1], string.match(ARGV[i + 2], FIELDS)) end
+for i = 5, #ARGV, 2 do done[#done + 1] = commit(ARGV[i], cjson.decode(ARGV[i + 1])) end
 
 if sequence > before then
   redis.call('HINCRBY', identity, 'sequence', sequence - before)

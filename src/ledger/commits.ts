@@ -82,7 +82,7 @@ export function createCommits({
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made, UNPROVED];
-    for (const { key, text, fields } of group) args.push(key, text, fields);
+    for (const { text, change } of group) args.push(text, change);
     const used = [...shared, keys.own(daemon), keys.followers, keys.breaker, keys.listProof];
     const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];
     identity.sawOwn?.(count);
@@ -100,53 +100,41 @@ export function createCommits({
   };
 }
 
-/** A change as the script reads it. Each field ends with a line feed, which none of them contains. */
-type Packed = { key: string; text: string; fields: string };
+/** A change as the script reads it, which names what it contains. */
+type Packed = { text: string; change: string };
 
 function pack(change: Change, reached: Checkpoint, key: string): Packed {
-  const {
+  const { number, expected, entry, due, doubt, compact, batch, ordinal, outcome, at } = change;
+  const { result, operatorAction, followers, rows = [], isAdmission, isAbsent, witness } = change;
+  const { epoch, sequence } = reached;
+  const named = {
     number,
+    key,
+    bucket: bucketOf(key),
     expected,
-    entry,
-    due = '',
-    compact,
     batch,
     ordinal,
-    outcome,
-    result,
-    followers,
-    rows = [],
-  } = change;
-  const begins = entry?.state === 'sending';
-  const fields = [
-    number,
-    bucketOf(key),
-    expected,
     due,
-    change.doubt ?? (change.wasInDoubt ? '' : '='),
-    compact ? encodeCompact(compact, key) : '',
-    batch,
-    ordinal,
-    outcome ?? '',
-    result ? JSON.stringify(result) : '',
-    outcome !== undefined && needsPerson(outcome) ? '1' : '0',
-    change.at ?? '',
-    change.closes ? JSON.stringify(closingOf(change)) : '',
-    begins ? reached.epoch : '',
-    begins ? reached.sequence : '',
-    entry?.lastAt ?? 0,
-    change.operatorAction ? JSON.stringify(change.operatorAction) : '',
-    followers === undefined ? '' : `=${followers}`,
-    rows.length === 0
-      ? ''
-      : JSON.stringify(rows.map((row) => [row.batch, row.field, row.before, row.after])),
-    change.isAdmission ? '1' : '',
-    change.isAbsent ? '1' : '',
-    change.witness ? `=${change.witness.before}` : '',
-    change.witness?.text ?? '',
-    '',
-  ];
-  return { key, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
+    doubt,
+    noDoubt: doubt === undefined && change.wasInDoubt ? true : undefined,
+    compact: compact && encodeCompact(compact, key),
+    outcome,
+    at,
+    result: result && JSON.stringify(result),
+    needsPerson: outcome !== undefined && needsPerson(outcome) ? true : undefined,
+    closing: change.closes ? JSON.stringify(closingOf(change)) : undefined,
+    intent: entry?.state === 'sending' ? { epoch, sequence, at: entry.lastAt ?? 0 } : undefined,
+    operatorAction: operatorAction && JSON.stringify(operatorAction),
+    followers,
+    rows:
+      rows.length === 0
+        ? undefined
+        : rows.map((row) => [row.batch, row.field, row.before, row.after]),
+    isAdmission,
+    isAbsent,
+    witness,
+  };
+  return { text: entry ? encodeEntry(entry) : '', change: JSON.stringify(named) };
 }
 
 function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): Closing {

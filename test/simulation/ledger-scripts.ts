@@ -11,17 +11,32 @@ type Ledger = {
   followers: string;
 };
 
+type Intent = { epoch: string; sequence: number; at: number };
+
+/** As named at the head of `commit.lua`. */
 type Change = {
-  key: string;
   number: string;
+  key: string;
+  bucket: string;
+  expected: number;
   batch: string;
-  ordinal: string;
-  outcome: string;
-  result: string;
-  needsPerson: string;
-  at: string;
-  closing: string;
-  heirs: string;
+  ordinal: number;
+  due?: number;
+  doubt?: number;
+  noDoubt?: true;
+  compact?: string;
+  outcome?: string;
+  at?: number;
+  result?: string;
+  needsPerson?: true;
+  closing?: string;
+  intent?: Intent;
+  operatorAction?: string;
+  followers?: string;
+  rows?: [string, string, string, string][];
+  isAdmission?: true;
+  isAbsent?: true;
+  witness?: { before: string; text: string };
 };
 
 /** Changes of one trip, each for itself. */
@@ -46,64 +61,44 @@ export const commit: Port = (store, keys, args) => {
   const tallies = openTallies(store, prefix, waiting, finished);
   const turn = openTurn(store, { listProof, breaker }, unproved);
   const done: number[] = [];
-  for (let i = 0; i < changes.length; i += 3) {
-    const [key = '', entry = '', text = ''] = changes.slice(i, i + 3);
-    const [number = '', ...fields] = text.split('\n');
-    const [
-      bucket = '',
-      expected = '',
-      dueAt = '',
-      doubtAt = '',
-      compact = '',
-      batch = '',
-      ordinal = '',
-    ] = fields;
-    const [outcome = '', result = '', needsPerson = '', at = '', closing = ''] = fields.slice(7);
-    const [epoch = '', reached = '', intended = '', operatorAction = '', heirs = '', rows = ''] =
-      fields.slice(12);
+  for (let i = 0; i < changes.length; i += 2) {
+    const [entry = '', text = ''] = changes.slice(i, i + 2);
+    const change = JSON.parse(text) as Change;
+    const { number, key, batch, ordinal, intent, witness } = change;
     const isApart = key !== `=${number}` && store.hget(`${prefix}:apart`, number) !== null;
     const isRefused =
-      fields[18] === '1' && (isApart || !mayBeAdmitted(store, prefix, batch, ordinal));
+      change.isAdmission && (isApart || !mayBeAdmitted(store, prefix, batch, `${ordinal}`));
     const may =
-      epoch === ''
+      intent === undefined
         ? 1
         : isBehind
           ? -1
-          : mayBegin(
-              store,
-              [identity, rebuild, breaker],
-              epoch,
-              Number(reached),
-              intended,
-              travels,
-            );
-    const isLate = !isCurrent(ledger, key, bucket, expected) || !areFollowers(ledger, key, heirs);
-    if (may !== 1 || isLate || isRefused) {
+          : mayBegin(store, [identity, rebuild, breaker], intent, Number(travels));
+    if (may !== 1 || !isCurrent(ledger, change) || isRefused) {
       done.push(may === 1 ? 0 : may);
       continue;
     }
-    if (epoch !== '' && !turn.takenBy(number, Number(intended))) {
+    if (intent && !turn.takenBy(number, intent.at)) {
       done.push(-2);
       continue;
     }
-    const [witnessBefore = '', witness = ''] = fields.slice(20);
-    const isNext = witnessBefore === `=${store.hget(listProof, 'witness') ?? ''}`;
-    if ((witnessBefore !== '' && !isNext) || !takeRows(ledger, rows)) {
+    const isNext = witness?.before === (store.hget(listProof, 'witness') ?? '');
+    if ((witness && !isNext) || !takeRows(ledger, change.rows)) {
       done.push(0);
       continue;
     }
-    if (fields[19] === '1') turn.passOn(number);
-    if (witness !== '') store.hset(listProof, 'witness', witness);
+    if (change.isAbsent) turn.passOn(number);
+    if (witness) store.hset(listProof, 'witness', witness.text);
     if (entry === '') store.del(`${prefix}:o:${key}`);
     else store.set(`${prefix}:o:${key}`, entry);
-    score(store, due, dueAt, key);
-    score(store, doubt, doubtAt, key);
-    if (compact !== '') store.hset(`${prefix}:s:${bucket}`, key, compact);
-    if (operatorAction !== '') store.list(`${prefix}:d:${number}`).push(operatorAction);
+    if (change.due === undefined) store.zrem(due, key);
+    else store.zadd(due, change.due, key);
+    if (change.doubt !== undefined) store.zadd(doubt, change.doubt, key);
+    if (change.noDoubt) store.zrem(doubt, key);
+    if (change.compact) store.hset(`${prefix}:s:${change.bucket}`, key, change.compact);
+    if (change.operatorAction) store.list(`${prefix}:d:${number}`).push(change.operatorAction);
     done.push(store.hincrby(identity, 'sequence', 1));
-    const which = { key, number, batch, ordinal };
-    const change = { ...which, outcome, result, needsPerson, at, closing, heirs };
-    if (outcome !== '') settle(ledger, tallies, change);
+    if (change.outcome) settle(ledger, tallies, { ...change, outcome: change.outcome });
   }
   tallies.write();
   const more = Number(store.hget(identity, 'sequence') ?? 0) - before;
@@ -143,20 +138,18 @@ function openTurn(store: Store, keys: { listProof: string; breaker: string }, re
 function mayBegin(
   store: Store,
   [identity = '', rebuild = '', breaker = '']: readonly string[],
-  epoch: string,
-  reached: number,
-  intended: string,
-  travels: string,
+  { epoch, sequence, at }: Intent,
+  travels: number,
 ): -3 | -2 | -1 | 1 {
   if (
     store.hget(identity, 'epoch') !== epoch ||
-    Number(store.hget(identity, 'sequence') ?? 0) < reached
+    Number(store.hget(identity, 'sequence') ?? 0) < sequence
   )
     return -1;
   if (store.fields(rebuild).size > 0) return -1;
   if ([...store.fields(breaker)].some(([field]) => field !== TURN && field.startsWith('hold:')))
     return -2;
-  return ledgerTime(store, identity) > Number(intended) + Number(travels) ? -3 : 1;
+  return ledgerTime(store, identity) > at + travels ? -3 : 1;
 }
 
 function mayBeAdmitted(store: Store, prefix: string, batch: string, ordinal: string): boolean {
@@ -166,28 +159,21 @@ function mayBeAdmitted(store: Store, prefix: string, batch: string, ordinal: str
 }
 
 function isCurrent(
-  { store, prefix }: Ledger,
-  key: string,
-  bucket: string,
-  expected: string,
+  { store, prefix, followers }: Ledger,
+  { key, bucket, expected, followers: seen }: Change,
 ): boolean {
   const current = store.get(`${prefix}:o:${key}`);
-  const version = current === null ? '0' : versionOf(current);
-  return (
-    version === expected && (version !== '0' || store.hget(`${prefix}:s:${bucket}`, key) === null)
-  );
+  const version = current === null ? 0 : Number(versionOf(current));
+  const isFree = version !== 0 || store.hget(`${prefix}:s:${bucket}`, key) === null;
+  const isSeen = seen === undefined || seen === (store.hget(followers, key) ?? '');
+  return version === expected && isFree && isSeen;
 }
 
 function versionOf(entry: string): string {
   return entry.slice(0, entry.indexOf(':'));
 }
 
-function areFollowers({ store, followers }: Ledger, key: string, heirs: string): boolean {
-  return heirs === '' || heirs === `=${store.hget(followers, key) ?? ''}`;
-}
-
-function takeRows({ store, prefix }: Ledger, text: string): boolean {
-  const rows = text === '' ? [] : (JSON.parse(text) as [string, string, string, string][]);
+function takeRows({ store, prefix }: Ledger, rows: Change['rows'] = []): boolean {
   const key = (batch: string) =>
     batch === '' ? `${prefix}:renumbered` : `${prefix}:b:${batch}:corrected`;
   if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before))
@@ -197,30 +183,31 @@ function takeRows({ store, prefix }: Ledger, text: string): boolean {
   return true;
 }
 
-function score(store: Store, set: string, at: string, key: string): void {
-  if (at === '') store.zrem(set, key);
-  else if (at !== '=') store.zadd(set, Number(at), key);
-}
-
-function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
+function settle(
+  ledger: Ledger,
+  tallies: Tallies,
+  change: Change & Required<Pick<Change, 'outcome'>>,
+): void {
   const { store, prefix } = ledger;
-  const { key, number, batch, ordinal, outcome, result, needsPerson, at, closing, heirs } = change;
-  if (closing !== '') closeBefore(ledger, change);
-  const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
-  if (isFirst && result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
-  settleFollowers(ledger, tallies, { key, number }, heirs !== '', at);
+  const { key, number, batch, outcome, result, needsPerson = false, closing, followers } = change;
+  const [ordinal, at] = [`${change.ordinal}`, `${change.at}`];
+  if (closing) closeBefore(ledger, change, closing);
+  const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson, at);
+  if (isFirst && result) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+  settleFollowers(ledger, tallies, { key, number }, followers !== undefined, at);
 }
 
 /** All but dead letters of other content that came after the order that was accepted, or was compared with it. */
 function closeBefore(
   { store, prefix, waiting }: Ledger,
-  { number, batch, ordinal, closing }: Change,
+  { number, batch, ordinal }: Change,
+  closing: string,
 ): void {
   const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
   closeLettersOf(store, prefix, waiting, number, closing, (of, at) => {
     const key = `${prefix}:b:${of}`;
     const ofNo = Number(store.hget(key, 'no') ?? 0);
-    const isLater = ofNo > no || (ofNo === no && Number(at) > Number(ordinal));
+    const isLater = ofNo > no || (ofNo === no && Number(at) > ordinal);
     const { outcome = 'invalid', against } = resultOf(store.hget(`${key}:results`, at));
     return !((outcome === 'conflict' || outcome === 'invalid') && (isLater || against === no));
   });

@@ -62,11 +62,10 @@ const outcome = fc.constantFrom(
   'duplicate',
 );
 const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''), some);
-const result = maybe(
-  fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
-    return JSON.stringify({ outcome: said, message: 'line\nfeed', against });
-  }),
-);
+const json = fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
+  return JSON.stringify({ outcome: said, message: 'line\nfeed', against });
+});
+const result = maybe(json);
 
 const mark1 = '2/0/{"line":2}';
 const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
@@ -79,34 +78,45 @@ const row = fc.tuple(
   fc.constantFrom('{"number":"Ä"}', '{"number":"B"}', ''),
 );
 
-const fields = fc.tuple(
-  fc.constantFrom('Ä', 'ä'),
-  fc.constantFrom('1f', '20'),
-  fc.constantFrom(0, 0, 5, 6),
-  maybe(time),
-  fc.oneof(fc.constantFrom('', '='), time),
-  maybe(fc.constant('compact')),
+const always = {
+  number: fc.constantFrom('Ä', 'ä'),
+  key: number,
+  bucket: fc.constantFrom('1f', '20'),
+  expected: fc.constantFrom(0, 0, 5, 6),
   batch,
   ordinal,
-  maybe(outcome),
-  result,
-  fc.constantFrom('0', '1'),
-  time,
-  maybe(fc.constant('{"closed":1}')),
-  fc.constantFrom('', '', 'L1', 'L2'),
-  fc.nat(4),
-  fc.constantFrom(0, FRESH, FRESH),
-  maybe(fc.constant('{"deed":1}')),
-  fc.constantFrom('', '', '', '=', `=${mark1}`),
-  maybe(fc.array(row, { minLength: 1, maxLength: 2 }).map((rows) => JSON.stringify(rows))),
-  fc.constantFrom('', '1'),
-  fc.constantFrom('', '', '1'),
-  fc.constantFrom('', '', '', '=', '=5 Ä'),
-  fc.constantFrom('', '5 Ä'),
-);
+  at: time,
+};
+
+const sometimes = {
+  due: time,
+  doubt: time,
+  noDoubt: fc.constant(true),
+  compact: fc.constant('compact'),
+  outcome,
+  result: json,
+  needsPerson: fc.constant(true),
+  closing: fc.constant('{"closed":1}'),
+  intent: fc.record({
+    epoch: fc.constantFrom('L1', 'L2'),
+    sequence: fc.nat(4),
+    at: fc.constantFrom(0, FRESH, FRESH),
+  }),
+  operatorAction: fc.constant('{"deed":1}'),
+  followers: fc.constantFrom('', mark1),
+  rows: fc.array(row, { minLength: 1, maxLength: 2 }),
+  isAdmission: fc.constant(true),
+  isAbsent: fc.constant(true),
+  witness: fc.record({ before: fc.constantFrom('', '5 Ä'), text: fc.constant('5 Ä') }),
+};
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
-const change = fc.record({ number, entry: fc.constantFrom('', '', '5:{}', '6:{}'), fields });
+const change = fc.record({
+  entry: fc.constantFrom('', '', '5:{}', '6:{}'),
+  named: fc
+    .tuple(fc.record(always), fc.record(sometimes, { requiredKeys: [] }))
+    .map(([some, more]) => JSON.stringify({ ...some, ...more })),
+});
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   {
@@ -132,7 +142,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           2000,
           mine,
           'first one order',
-          ...changes.flatMap((one) => [one.number, one.entry, `${one.fields.join('\n')}\n`]),
+          ...changes.flatMap((one) => [one.entry, one.named]),
         ],
       })),
   },
