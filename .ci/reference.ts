@@ -240,7 +240,8 @@ function codesPage(): string {
     'Codes',
     '`…` stands for a value. The texts can change, the codes do not.',
     '## Why an order is held',
-    table(['code', 'meaning'], read('wording/problem.ts').problems()),
+    'Where nothing else is said, correct the row, or discard the order.',
+    table(head, read('wording/problem.ts').problems()),
     '## Why a file is unreadable',
     table(head, sorted(unreadable.flatMap((name) => read(name).faults()))),
     '## Errors',
@@ -276,6 +277,7 @@ function parsed(source: string) {
   function textOf(node: unknown): string | undefined {
     if (!isSchema(node)) return undefined;
     if (typeof node['value'] === 'string') return node['value'];
+    if (node['type'] === 'ParenthesizedExpression') return textOf(node['expression']);
     if (node['type'] === 'ConditionalExpression') return textOf(node['consequent']);
     if (node['type'] === 'Identifier') return textOf(constants.get(node['name'] as string));
     if (node['type'] !== 'TemplateLiteral') return undefined;
@@ -316,14 +318,17 @@ function parsed(source: string) {
         const remedy = textOf(member(value, 'remedy')) ?? '';
         return message === undefined ? [] : [[code(full), message, remedy]];
       }),
-    problems: () =>
-      cases().flatMap(({ name, value }) => {
-        const isCall = value?.['type'] === 'CallExpression';
-        const [said, says] = isCall
-          ? schemas(value['arguments']).map(textOf)
-          : [name, textOf(value)];
-        return said === undefined || says === undefined ? [] : [[code(said), says]];
-      }),
+    problems: () => {
+      const rows = (table: string) => {
+        const object = constants.get(table);
+        return schemas(isSchema(object) && object['properties']).map(({ key, value }) => {
+          const name = isSchema(key) ? (key['name'] ?? key['value']) : '';
+          return [String(name), textOf(isSchema(value) && value['body']) ?? '…'] as const;
+        });
+      };
+      const remedies = new Map(rows('REMEDIES'));
+      return rows('SENTENCES').map(([name, text]) => [code(name), text, remedies.get(name) ?? '']);
+    },
   };
 }
 

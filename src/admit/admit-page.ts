@@ -1,4 +1,4 @@
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
@@ -15,7 +15,7 @@ import { entered } from '../ledger/state-machine/next.ts';
 import { SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
-import { batchTitle } from '../order/batch.ts';
+import { batchTitle } from '../order/named-batch.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
@@ -289,5 +289,5 @@ async function titleOf(
   batches: Pick<Batches, 'nameOf' | 'find'>,
 ): Promise<string | undefined> {
   const batch = await batches.nameOf(no);
-  return batch && batchTitle(batch, (await batches.find(batch))?.name);
+  return batch && batchTitle(await namedBatch(batch, batches));
 }

@@ -1,24 +1,18 @@
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { isSameContent } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createNumberClaims, createOldNumbers } from '../ledger/number-claims.ts';
 import type { RowOwner, TakenRow } from '../ledger/row-claims.ts';
-import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, CONFIRM } from '../order/fixing.ts';
 import { type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
+import type { Fault } from '../order/problem.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 
 /** `place`: that of the row that is meant. */
-export function heldBack(
-  valid: ValidOrder,
-  code: string,
-  message: string,
-  place = valid.place,
-): InvalidOrder {
+export function heldBack(valid: ValidOrder, fault: Fault, place = valid.place): InvalidOrder {
   const { ordinal, number, records, order } = valid;
-  const problem = { ...place, field: '', code, value: number, message };
+  const problem = { ...place, ...fault, field: '', value: number };
   const read = order.items.map(({ articleCode, quantity }) => ({
     articleCode,
     quantity: String(quantity),
@@ -42,19 +36,19 @@ export async function heldAsTaken(
   batches: Pick<Batches, 'find'>,
 ): Promise<InvalidOrder> {
   const { number, records } = order;
-  const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
+  const [of, from] = await Promise.all([
+    namedBatch(row.batch, batches),
+    namedBatch(by.batch, batches),
+  ]);
   const others = records.filter(({ fixTarget }) => fixTarget !== target);
   const isFree = async ({ fixTarget }: SourceRecord) =>
     fixTarget === undefined || !(await isTaken(fixTarget));
   const isWhole =
     (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
-  const wrong = isWhole
-    ? `if ${number} is the same order, discard it`
-    : 'leave this row out of this order';
-  const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
-  const message = `${sent}: ${wrong}. ${ON_PURPOSE}`;
+  const own = { place: row.place, from: of, isWhole };
+  const facts = { number, as: by.number, from, row: own };
   const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
-  return heldBack(order, ALREADY_CORRECTED, message, place);
+  return heldBack(order, { code: 'already-corrected', facts }, place);
 }
 
 export async function firstFound<T, Found>(
@@ -66,12 +60,6 @@ export async function firstFound<T, Found>(
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-const ON_PURPOSE = `If it is ordered twice on purpose, ${CONFIRM}, in each row of this order`;
-
-export function sentAlone({ number }: ValidOrder, other: string): string {
-  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}`;
 }
 
 /** The rows that each order takes, or the order as it is held, because another order has one of them. */
@@ -88,21 +76,17 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
   async function held(order: ValidOrder, by: RowOwner): Promise<InvalidOrder> {
     const [[known], from] = await Promise.all([
       deps.ledger.lookup([by.number]),
-      deps.batches.find(by.batch),
+      namedBatch(by.batch, deps.batches),
     ]);
     const digest =
       known?.kind === 'accepted'
         ? known.compact.digest
         : known?.kind === 'open' && known.entry.digest;
     const isSame = digest && isSameContent(digest, digestOf(order.order));
-    const sent = `${order.number} was already sent as ${by.number}, from ${batchTitle(by.batch, from?.name)}`;
-    const items = isSame || !digest ? '' : ', and this version of the export has other items';
-    const agree = isSame ? '' : `agree on ${digest ? 'the' : 'any'} change with the supplier and `;
-    const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, ${CONFIRM}, in each row of this order`;
-    // It may still be refused or cancelled, and nothing would be sent then.
-    const wait =
-      known?.kind === 'open' ? `. ${by.number} is not accepted yet: decide when it is` : '';
-    return heldBack(order, ALREADY_CORRECTED, `${message}${wait}`);
+    const items = isSame ? 'same' : digest ? 'other' : 'unknown';
+    const now = { items, isOpen: known?.kind === 'open' } as const;
+    const facts = { number: order.number, as: by.number, from, now };
+    return heldBack(order, { code: 'already-corrected', facts });
   }
 
   return {
@@ -148,13 +132,9 @@ export function createNumberGuard({ unchanged }: Claims, batches: Pick<Batches, 
       const by = found[i] ?? [];
       if ('valid' in held) return held;
       if (!('number' in by)) return [...held, ...by];
-      const from = batchTitle(by.batch, (await batches.find(by.batch))?.name);
-      const sent = `${order.number} with these items was already sent as ${by.number}, from ${from}`;
-      return heldBack(
-        order,
-        ALREADY_CORRECTED,
-        `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`,
-      );
+      const from = await namedBatch(by.batch, batches);
+      const facts = { number: order.number, as: by.number, from };
+      return heldBack(order, { code: 'already-corrected', facts });
     };
     return new Map(
       await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)),

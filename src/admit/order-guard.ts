@@ -1,12 +1,11 @@
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createNumberClaims, createRenumbering } from '../ledger/number-claims.ts';
 import { createRowClaims, type TakenRow } from '../ledger/row-claims.ts';
-import { batchTitle } from '../order/batch.ts';
-import { placeText, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import { placeText } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
@@ -18,7 +17,6 @@ import {
   type Guarded,
   heldAsTaken,
   heldBack,
-  sentAlone,
 } from './held-back.ts';
 import { type Corrects, type FileFacts, formerIn, mayBeRowOf } from './plan.ts';
 
@@ -75,7 +73,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     if (corrects === undefined || records.some((record) => mayBeRowOf(number, record, corrects)))
       return undefined;
     const [waits] = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
-    return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
+    return waits && (await namedBatch(waits.batch, batches));
   }
 
   return async (
@@ -101,8 +99,9 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
           'by' in (await claim(row)) || !!(await since(row));
         return await heldAsTaken(order, taken, isTaken, batches);
       }
-      const other = await replaced(order, corrects);
-      if (other !== undefined) return heldBack(order, ROWS_LEFT_OUT, sentAlone(order, other));
+      const from = await replaced(order, corrects);
+      const { number } = order;
+      if (from) return heldBack(order, { code: 'rows-left-out', facts: { number, from } });
       return (await old.ofFix(order, rows)) ?? ('by' in found ? [] : found);
     };
     return new Map(

@@ -3,16 +3,11 @@ import { cancelledResult, type Entry, type Known, type StoredResult } from '../l
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import {
-  type FixTarget,
-  type Problem,
-  problemText,
-  type SourceRecord,
-  targetKey,
-} from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
+import { type FixTarget, type SourceRecord, targetKey } from '../order/record.ts';
+import { problemText } from '../wording/problem.ts';
 import { type Admission, admit } from './admission.ts';
 
 /** The order of each row that a file corrects, by `targetKey`. */
@@ -99,7 +94,7 @@ export function resultOf(
       const { as, batchNo, known } = admission;
       const how = as === undefined ? 'with different items' : `as ${as}`;
       const message = `this number is already ${state} ${how}, ${origin(batchNo)}`;
-      const code = as === undefined ? 'other-content' : OTHER_SPELLING;
+      const code = as === undefined ? 'other-content' : 'other-spelling';
       const words = { code, message, ...(known?.items ? { known: { items: known.items } } : {}) };
       return { attempts: 0, at, outcome: 'conflict', ...words, against: batchNo };
     }
@@ -122,13 +117,13 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, ROWS_LEFT_OUT]);
+const HELD_HERE: ReadonlySet<string> = new Set(['already-corrected', 'rows-left-out']);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;
 /** Problems of an order that people see before the report. */
 const PROBLEMS_KEPT = 3;
-/** Characters of each of their texts. */
+/** Characters of each of their values. */
 const LONGEST = 300;
 /** Articles and items of an order that people see before the report: one more than a list shows, which says so. */
 const ITEMS_KEPT = 6;
@@ -136,20 +131,14 @@ const ITEMS_KEPT = 6;
 /** The result of an order that failed a check. `isKept`: people see why before the report, which reads the file again. */
 export function invalidResult(order: InvalidOrder, at: number, isKept: boolean): StoredResult {
   const { place, problems } = order;
-  const { code = 'invalid', message = '' } = problems[0] ?? {};
+  const { code = 'invalid' } = problems[0] ?? {};
   const failed = {
     place,
     problems: problems.slice(0, PROBLEMS_KEPT).map(shortened),
     ...firstRead(order),
   };
   const isHeld = HELD_HERE.has(code);
-  const result = {
-    outcome: 'invalid' as const,
-    attempts: 0,
-    at,
-    code,
-    message: isHeld ? message : '',
-  };
+  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: '' };
   return isKept || isHeld ? { ...result, failed } : result;
 }
 
@@ -158,7 +147,10 @@ export function endedInvalid(
   { ordinal, number, records, place, problems }: InvalidOrder,
   result: StoredResult,
 ): Ended {
-  const reason = problems.slice(0, 1).map(problemText).join('');
+  const reason = problems
+    .slice(0, 1)
+    .map((one) => problemText(one))
+    .join('');
   return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
 }
 
@@ -170,8 +162,7 @@ function firstRead({ articles, itemsRead }: InvalidOrder) {
 }
 
 function shortened(problem: Problem): Problem {
-  const short = (text: string) => text.slice(0, LONGEST).toWellFormed();
-  return { ...problem, value: short(problem.value), message: short(problem.message) };
+  return { ...problem, value: problem.value.slice(0, LONGEST).toWellFormed() };
 }
 
 /** The result of an order that repeats an earlier order of the same file. */
@@ -248,7 +239,7 @@ export function originOf(
 }
 
 /** The title of another file, which reads as if it were this one where its name is `own`. */
-export function otherTitle(title: string, own: string): string {
+function otherTitle(title: string, own: string): string {
   return title.startsWith(`"${own}" (batch `) ? `another file named ${title}` : title;
 }
 

@@ -4,9 +4,9 @@ import type { MappedOrder } from '../mapping/group.ts';
 import { trimmed } from '../mapping/line.ts';
 import type { Reading } from '../mapping/read-records.ts';
 import { type CheckedOrder, keptAsRead, type ReadItem } from '../order/order.ts';
-import type { Place, Problem, SourceRecord } from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
+import type { Place, SourceRecord } from '../order/record.ts';
 import type { RawRecord } from '../parse/record.ts';
-import { problemText } from '../wording/problem.ts';
 
 export type ItemsOf = (records: readonly SourceRecord[]) => ReadItem[];
 
@@ -21,12 +21,12 @@ export function createCheckedOrders(reading: Reading): (one: MappedOrder) => Che
     if ('order' in one) return { ...common, valid: true, order: one.order };
     // What is wrong with a value says more than what is wrong with the order.
     const sorted = one.problems.toSorted((a, b) => isOfOrder(a) - isOfOrder(b));
-    const problems = sorted.map((problem) => cellOf(problemOf(problem), records));
+    const problems = sorted.map((problem) => cellOf(withRows(problem), records));
     return { ...common, valid: false, problems, ...keptAsRead(itemsOf(records)) };
   };
 }
 
-const isOfOrder = ({ column }: MappedProblem): number => Number(column === undefined);
+const isOfOrder = ({ field }: Problem): number => Number(field === '');
 
 /** A problem of an object at the value that it names, also where the object lacks that. */
 function createCells({ columns, mapping }: Reading['plan']) {
@@ -64,20 +64,11 @@ function sourceRecord(record: RawRecord, { form, plan }: Reading): SourceRecord 
   return { kind: 'object', place, value };
 }
 
-function problemOf(problem: MappedProblem): Problem {
-  const { line, pointer, column = '', value = '' } = problem;
-  const beside = problem.code === 'besideDamaged' ? problem.facts.damaged : undefined;
-  return {
-    line,
-    ...(pointer !== undefined && { pointer }),
-    field: column,
-    ...problemText(problem),
-    value,
-    ...(beside !== undefined && { rows: [`line ${beside}`] }),
-  };
+function withRows(problem: Problem): Problem {
+  return problem.code === 'beside-damaged'
+    ? { ...problem, rows: [`line ${problem.facts.damaged}`] }
+    : problem;
 }
-
-type MappedProblem = Extract<MappedOrder, { problems: unknown }>['problems'][number];
 
 /** What an order has in the columns of articles and quantities, as people find it by. */
 export function createItemsAsRead({ plan, survey: { layout } }: Reading): ItemsOf {

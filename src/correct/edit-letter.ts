@@ -4,7 +4,8 @@ import { find, isObject, textOf } from '../mapping/find-key.ts';
 import { compile } from '../mapping/plan.ts';
 import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
-import type { FileShape, Place, Problem, SourceRecord } from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
+import type { FileShape, Place, SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
 import {
   columnNames,

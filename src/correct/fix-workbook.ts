@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type FileShape, problemText } from '../order/record.ts';
+import type { FileShape } from '../order/record.ts';
+import { problemText } from '../wording/problem.ts';
 import { columnNames, problemsOf, type RowProblems } from './letter-rows.ts';
 
 /** The workbook in the folder of a report with the rows of its open dead letters. */
@@ -109,7 +110,7 @@ function sentenceOf(
   { of, whole }: RowProblems,
   columns: readonly string[],
 ): string {
-  const own = [...new Set([...columns.flatMap(of), ...whole])].map(problemText);
+  const own = [...new Set([...columns.flatMap(of), ...whole])].map((one) => problemText(one));
   if (own.length > 0) return own.join(' | ').slice(0, LONGEST_CELL);
   if (row === 1 && (kind !== 'invalid' || problems.length === 0))
     return message.slice(0, LONGEST_CELL);

@@ -7,7 +7,8 @@ import {
   readRecords,
 } from '../mapping/read-records.ts';
 import { type CheckedOrder, keptAsRead } from '../order/order.ts';
-import type { FileShape, Problem, SourceRecord } from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
+import type { FileShape, SourceRecord } from '../order/record.ts';
 import type { RawRecord, Row, Value } from '../parse/record.ts';
 import { createCheckedOrders, createItemsAsRead } from './checked-order.ts';
 import type { Inspection } from './inspection.ts';

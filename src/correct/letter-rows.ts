@@ -1,8 +1,9 @@
 import { find, isObject, setAt, stepsOf, valueAt } from '../mapping/find-key.ts';
 import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
 import type { CheckedOrder } from '../order/order.ts';
+import type { Problem } from '../order/problem.ts';
 import { jsonNumber, parseExactly, sourceOfNumber } from '../order/quantity.ts';
-import type { FileShape, Place, Problem, SourceRecord } from '../order/record.ts';
+import type { FileShape, Place, SourceRecord } from '../order/record.ts';
 import { pointerStep } from '../order/text.ts';
 
 /** Levels of nesting that are shown; deeper values stay as they are. */

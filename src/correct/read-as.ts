@@ -13,7 +13,6 @@ import {
 import type { Batch } from '../ledger/batches/batches.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { apiMappings } from '../mapping/api-mappings.ts';
-import { batchTitle } from '../order/batch.ts';
 import {
   type Closings,
   type CorrectionCounts,
@@ -22,6 +21,7 @@ import {
   placesOf,
 } from '../order/dead-letter.ts';
 import { splitId } from '../order/letter-id.ts';
+import { batchTitle } from '../order/named-batch.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { FileShape } from '../order/record.ts';
 import { closingText } from '../wording/closing.ts';
@@ -184,7 +184,7 @@ async function partOf(
       const owner = await ownerOf?.({ batch: name, place });
       if (owner === undefined || owner.batch === own) continue;
       const file = (await batches.find(owner.batch))?.name;
-      return `it was corrected as ${owner.number}, from ${batchTitle(owner.batch, file)}`;
+      return `it was corrected as ${owner.number}, from ${batchTitle({ batch: owner.batch, file })}`;
     }
     return undefined;
   };

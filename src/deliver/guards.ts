@@ -5,6 +5,7 @@ import type { Hold } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
+import { alike } from '../order/text.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -200,15 +201,15 @@ function watchRefusals({ share, of }: RefusalRule): Refusals {
       answers.delete(batch);
       answers.set(batch, known);
       if (answers.size > MOST) answers.delete(answers.keys().next().value ?? '');
-      last.push(seen.kind === 'refused' ? wordingOf(seen.said) : '');
+      last.push(seen.kind === 'refused' ? `${seen.said.code} ${alike(seen.said.message)}` : '');
       if (last.length > of) last.shift();
       if (seen.kind === 'accepted' || last.length < of) return undefined;
-      const alike = last.at(-1) ?? '';
-      const number = last.filter((one) => one === alike).length;
-      if (number < share * of || allowed.has(alike)) return undefined;
+      const kind = last.at(-1) ?? '';
+      const number = last.filter((one) => one === kind).length;
+      if (number < share * of || allowed.has(kind)) return undefined;
       return {
         wait: { code: 'refusals', facts: { refused: number, of, says: seen.said.message } },
-        alike,
+        alike: kind,
       };
     },
     allow: (batch, { alike }) => void answers.get(batch)?.allowed.add(alike),
@@ -217,9 +218,4 @@ function watchRefusals({ share, of }: RefusalRule): Refusals {
       if (known) known.last = [];
     },
   };
-}
-
-/** The message that refusals of one kind share, without parts that identify an order. */
-function wordingOf({ code, message }: { code: string; message: string }): string {
-  return `${code} ${message.replace(/"[^"]*"|'[^']*'/g, '…').replace(/\S*\d\S*/g, '…')}`;
 }

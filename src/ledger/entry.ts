@@ -1,6 +1,7 @@
 import type { Item, Order } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
-import type { Place, Problem } from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
+import type { Place } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
 export type EntryState =

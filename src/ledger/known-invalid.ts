@@ -1,8 +1,8 @@
-import { batchTitle } from '../order/batch.ts';
+import { batchTitle } from '../order/named-batch.ts';
 import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Batches } from './batches/batches.ts';
+import { type Batches, namedBatch } from './batches/batches.ts';
 import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
 
@@ -159,9 +159,7 @@ export async function resultsShownBefore(
   const names = new Set(open.flatMap((one) => (one ? [one.batch] : [])));
   const titles = new Map(
     await Promise.all(
-      [...names].map(
-        async (name) => [name, batchTitle(name, (await batches.find(name))?.name)] as const,
-      ),
+      [...names].map(async (name) => [name, batchTitle(await namedBatch(name, batches))] as const),
     ),
   );
   return orders.map(({ number }, i) => ({

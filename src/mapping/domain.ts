@@ -1,5 +1,5 @@
+import type { CellFault, TextFault, ValueFault } from '../order/problem.ts';
 import { type Decimal, readJsonQuantity, readQuantity } from '../order/quantity.ts';
-import type { CellFault, TextFault, ValueFault } from './codes.ts';
 import { type Mark, notComparable } from './line.ts';
 import type { Field } from './plan.ts';
 
@@ -24,9 +24,9 @@ export function textFault(text: string, { like, needsDigit }: TextDomain): TextF
   if (like !== undefined) return like.test(text) ? undefined : 'unlike';
   if (text.startsWith('=')) return 'formula';
   if ((text.startsWith('#') && !DIGIT.test(text)) || text.endsWith('!') || text.endsWith('?'))
-    return 'sheetError';
+    return 'sheet-error';
   if (EXPONENT.test(text)) return 'exponent';
-  return needsDigit && !DIGIT.test(text) ? 'noDigit' : undefined;
+  return needsDigit && !DIGIT.test(text) ? 'no-digit' : undefined;
 }
 
 /** What no text may have, whatever is declared. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../order/limits.ts';
+import type { Problem } from '../order/problem.ts';
 import type { RawRecord } from '../parse/record.ts';
-import type { Problem } from './codes.ts';
 import type { Circumstances, Group, Judgment, SentOrder } from './judge.ts';
 import type { LateOrders } from './late-orders.ts';
 import { type Line, recordOf } from './line.ts';

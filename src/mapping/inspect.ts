@@ -1,7 +1,6 @@
 import type { ContentWait, Undeclared } from '../order/file-wait.ts';
 import type { RawRecord } from '../parse/record.ts';
 import { listed } from '../parse/unreadable.ts';
-import { unreadable } from './codes.ts';
 import { isSkipped } from './condition.ts';
 import { createInventory, type Layout, missingIn } from './layout.ts';
 import { type Line, notComparable, textAt, trimmed } from './line.ts';
@@ -11,6 +10,7 @@ import type { Plan } from './plan.ts';
 import { createRowSorter, hasLineBreak } from './rows.ts';
 import type { Sink, Sorter } from './sort.ts';
 import { createTypedSorter } from './typed-rows.ts';
+import { unreadable } from './unreadable.ts';
 
 /** What kind of records a file has; rows where `isObjects` is false. */
 export type Form = { isObjects: boolean; isXml: boolean };

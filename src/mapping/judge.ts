@@ -1,9 +1,9 @@
 import type { Item } from '../order/order.ts';
-import type { Problem, ProblemCode, ProblemFacts } from './codes.ts';
+import type { Problem, ProblemCode, ProblemFacts } from '../order/problem.ts';
+import { shorten } from '../order/text.ts';
 import { isSent, isSkipped } from './condition.ts';
 import {
   cellFault,
-  characterIn,
   type FieldValue,
   fieldOf,
   type NumberRules,
@@ -14,7 +14,7 @@ import { equalLines } from './equal-lines.ts';
 import type { Layout } from './layout.ts';
 import { type Line, notComparable, textAt } from './line.ts';
 import type { Column, Plan } from './plan.ts';
-import { problemAt } from './problem.ts';
+import { problemAt, valueFacts } from './problem.ts';
 
 /** Further fields, as they are sent beside those of the API. */
 export type Fields = { readonly [name: string]: FieldValue };
@@ -109,7 +109,10 @@ export function createJudge(plan: Plan, layout: Layout) {
     if (column === undefined || value === undefined) return undefined;
     const { line, other, text } = value;
     const name = { column: layout.names[index], value: text };
-    if (other !== undefined) return problemAt(line, 'twoValues', { values: [text, other] }, name);
+    if (other !== undefined) {
+      const values = [shorten(text), shorten(other)] as const;
+      return problemAt(line, 'two-values', { values }, name);
+    }
     if (column.field !== undefined) return readField(column, line, place(index), name);
     return isSent(column, line, place(index))
       ? undefined
@@ -130,7 +133,7 @@ export function createJudge(plan: Plan, layout: Layout) {
       problems.push(problemAt(head, 'items', { fault: 'none' }));
     const equal = mayRepeat ? undefined : equalLines(items, compared);
     if (equal !== undefined)
-      problems.push(problemAt(equal.line, 'equalRows', { first: equal.first.line }));
+      problems.push(problemAt(equal.line, 'equal-rows', { first: equal.first.line }));
     return problems;
   }
 }
@@ -144,11 +147,11 @@ function ofFile(
   if (first === undefined) return problems;
   const add = <Code extends ProblemCode>(code: Code, facts: ProblemFacts[Code]) =>
     problems.push(problemAt(first, code, facts));
-  if (beside > 0) add('besideDamaged', { damaged: beside });
-  if (isNamedByDamaged) add('namedByDamaged', {});
-  if (other !== undefined) add('spelling', { spellings: [number, other] });
-  if (elsewhere !== undefined) add('numberTwice', { first: elsewhere });
-  if (rows > lines.length) add('tooLarge', { rows });
+  if (beside > 0) add('beside-damaged', { damaged: beside });
+  if (isNamedByDamaged) add('named-by-damaged', {});
+  if (other !== undefined) add('spelling', { spellings: [shorten(number), shorten(other)] });
+  if (elsewhere !== undefined) add('number-twice', { first: elsewhere });
+  if (rows > lines.length) add('too-many-rows', { rows });
   return problems;
 }
 
@@ -222,8 +225,8 @@ function createItems(plan: Plan, { at, names }: Layout) {
     const fault =
       (line.odd && cellFault(line.odd[articleAt ?? -1], text)) ?? textFault(text, articleDomain);
     if (fault === undefined) return text;
-    const facts = { fault, ...characterOf(fault, text) };
-    problems.push(problemAt(line, 'article', facts, named(plan.article, text)));
+    const facts = valueFacts('article', fault, text);
+    problems.push(problemAt(line, fault, facts, named(plan.article, text)));
     return text;
   }
 
@@ -232,8 +235,9 @@ function createItems(plan: Plan, { at, names }: Layout) {
     const text = textAt(line, quantityAt ?? -1);
     const read = quantityOf(text, line.odd?.[quantityAt ?? -1], rules);
     if ('value' in read && read.value <= max) return read.value;
-    const facts = 'value' in read ? { fault: 'aboveMax' as const, max } : { fault: read.fault };
-    problems.push(problemAt(line, 'quantity', facts, named(plan.quantity, text)));
+    const fault = 'value' in read ? 'above-max' : read.fault;
+    const facts = { of: 'quantity' as const, ...(fault === 'above-max' && { max }) };
+    problems.push(problemAt(line, fault, facts, named(plan.quantity, text)));
     return 0;
   }
 
@@ -249,7 +253,7 @@ function createItems(plan: Plan, { at, names }: Layout) {
     const state = stateAt === undefined || stateAt < 0 ? mapping.orderState : textAt(line, stateAt);
     if (state !== mapping.orderState || notComparable(line.odd?.[stateAt ?? -1]) !== undefined)
       problems.push(
-        problemAt(line, 'orderState', { state: mapping.orderState }, named(plan.state, state)),
+        problemAt(line, 'order-state', { state: mapping.orderState }, named(plan.state, state)),
       );
     if (isCut(line)) problems.push(problemAt(line, 'cut', {}));
   }
@@ -288,18 +292,8 @@ function fieldAt(
   if (value === '' && notComparable(mark) === undefined && mark?.kind !== 'date') return undefined;
   const read = fieldOf(field, value, mark, plan.mapping.decimal ?? 'auto');
   if ('value' in read) return { name: field.name, value: read.value };
-  const facts = {
-    field: field.name,
-    type: field.type,
-    fault: read.fault,
-    ...characterOf(read.fault, value),
-  };
-  return problemAt(line, 'field', facts, { column, value });
-}
-
-function characterOf(fault: string, text: string): { character?: string } {
-  const character = fault === 'character' || fault === 'space' ? characterIn(text) : undefined;
-  return character === undefined ? {} : { character };
+  const facts = { ...valueFacts('field', read.fault, value), field: field.name, type: field.type };
+  return problemAt(line, read.fault, facts, { column, value });
 }
 
 function bounded(problems: Problem[]): Problem[] {

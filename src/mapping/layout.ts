@@ -1,8 +1,8 @@
 import type { Undeclared } from '../order/file-wait.ts';
 import { shorten } from '../order/text.ts';
-import { unreadable } from './codes.ts';
 import { trimmed } from './line.ts';
 import type { Plan } from './plan.ts';
+import { unreadable } from './unreadable.ts';
 import { plainKey } from './value.ts';
 
 // Rule 1: the columns of the file are the declared ones.

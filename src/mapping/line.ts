@@ -51,10 +51,10 @@ export function textAt(line: Line, at: number): string {
 /** What makes a cell no value that can be compared; undefined for all that can. */
 export function notComparable(
   mark: Mark | undefined,
-): 'struck' | 'error' | 'noValue' | 'structure' | undefined {
+): 'struck' | 'error' | 'no-value' | 'structure' | undefined {
   if (mark === undefined) return undefined;
   if ('isStruck' in mark && mark.isStruck) return 'struck';
-  return mark.kind === 'error' || mark.kind === 'noValue' || mark.kind === 'structure'
+  return mark.kind === 'error' || mark.kind === 'no-value' || mark.kind === 'structure'
     ? mark.kind
     : undefined;
 }

@@ -1,11 +1,11 @@
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { ObjectRecord, Value } from '../parse/record.ts';
-import { unreadable } from './codes.ts';
 import type { Layout } from './layout.ts';
 import type { Mark, Part } from './line.ts';
 import type { Column, Plan } from './plan.ts';
 import type { Watch } from './rows.ts';
 import { createNumbers, createPlacing, createSkips, type Sink, type Sorter } from './sort.ts';
+import { unreadable } from './unreadable.ts';
 import { isKeyed, isList, plainKey, textOfValue } from './value.ts';
 
 /** What the first pass learns about the keys of objects, beside the orders. */

@@ -4,7 +4,6 @@ import type { ContentWait } from '../order/file-wait.ts';
 import { keyingOf, type Numbers } from '../order/number-key.ts';
 import type { OpenFile } from '../parse/open.ts';
 import type { RawRecord, Row, Summary } from '../parse/record.ts';
-import { unreadable } from './codes.ts';
 import { createGrouping, type MappedOrder } from './group.ts';
 import {
   createSorter,
@@ -19,6 +18,7 @@ import { openLateOrders } from './late-orders.ts';
 import { findHeader, fixedLayout, HEADER_ROWS, type Layout } from './layout.ts';
 import { filterBitsFor } from './number-filter.ts';
 import type { Plan } from './plan.ts';
+import { unreadable } from './unreadable.ts';
 
 export type NamedMapping = { name: string; mapping: Mapping };
 

@@ -1,10 +1,11 @@
+import type { Problem } from '../order/problem.ts';
 import type { Row } from '../parse/record.ts';
-import { type Problem, unreadable } from './codes.ts';
 import type { Inventory, Layout } from './layout.ts';
 import { trimmed } from './line.ts';
 import type { Plan } from './plan.ts';
 import { problemAt } from './problem.ts';
 import { createPlacing, type Sink, type Sorter } from './sort.ts';
+import { unreadable } from './unreadable.ts';
 
 // Rule 2 for tables: every row has the header's width and no line break that its column does not allow.
 
@@ -103,10 +104,10 @@ function createShape({ columns, number, mapping }: Plan, { at, header, isWider }
     if (length < least || (length > most && hasValueFrom(cells, most)))
       return problemAt(row, 'width', { cells: length, columns: header?.length ?? least });
     if (widest !== undefined && length > widest && hasValueFrom(cells, widest))
-      return problemAt(row, 'lineLength', {});
+      return problemAt(row, 'line-length', {});
     for (let index = 0; index < length; index++)
       if (hasLineBreak(cells[index] ?? '') && !mayBreak.has(index))
-        return problemAt(row, 'lineBreak', {}, { column: header?.[index] ?? String(index + 1) });
+        return problemAt(row, 'line-break', {}, { column: header?.[index] ?? String(index + 1) });
     return undefined;
   }
 

@@ -1,11 +1,11 @@
+import type { Problem, TextFault } from '../order/problem.ts';
 import type { RawRecord } from '../parse/record.ts';
-import type { Problem, ProblemFacts, TextFault } from './codes.ts';
 import { isSkipped } from './condition.ts';
-import { cellFault, characterIn, textFault } from './domain.ts';
+import { cellFault, textFault } from './domain.ts';
 import type { Layout } from './layout.ts';
 import { type Line, recordOf, trimmed } from './line.ts';
 import type { Column, Plan } from './plan.ts';
-import { problemAt } from './problem.ts';
+import { problemAt, valueFacts } from './problem.ts';
 
 /** What the records of a file are, one after the other. */
 export type Sink = {
@@ -54,12 +54,8 @@ export function createNumbers({ columns, number: index }: Plan, { at, names }: L
     },
     /** The problem that makes its row a damaged one. */
     problem(line: Line, text: string, fault: TextFault): Problem {
-      const character = fault === 'character' || fault === 'space' ? characterIn(text) : undefined;
-      const facts: ProblemFacts['number'] = {
-        fault,
-        ...(character !== undefined && { character }),
-      };
-      return problemAt(line, 'number', facts, { column: names[index], value: text });
+      const facts = valueFacts('number', fault, text);
+      return problemAt(line, fault, facts, { column: names[index], value: text });
     },
   };
 }
@@ -82,7 +78,7 @@ export function createPlacing(plan: Plan, layout: Layout, sink: Sink) {
       }
 
       if (number === undefined)
-        return sink.damaged(recordOf(line), problemAt(line, 'nothingToFill', {}), '');
+        return sink.damaged(recordOf(line), problemAt(line, 'number-missing', {}), '');
       const fault = numbers.fault(line, number);
       above = fault === undefined ? number : undefined;
       if (fault === undefined) return sink.line(line, number, false);

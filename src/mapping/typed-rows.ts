@@ -51,7 +51,8 @@ export function createTypedSorter(plan: Plan, layout: Layout, sink: Sink, watch?
     const part = forms.item.partOf(row, head.state === 'good' ? head.part : undefined);
     const number = head.state === 'good' ? head.number : '';
     if (skips.item?.(part) === true) return sink.leftOut(row, number, head.state === 'good');
-    if (head.state === 'damaged') return sink.damaged(row, problemAt(row, 'noOrderRecord', {}), '');
+    if (head.state === 'damaged')
+      return sink.damaged(row, problemAt(row, 'no-order-record', {}), '');
     sink.line(part, number, false);
   }
 
@@ -91,10 +92,10 @@ function formOf(kind: Kind, { columns, mapping: { types, widths } }: Plan, watch
     if (cells.length < least)
       return problemAt(row, 'width', { cells: cells.length, columns: least });
     if (cells.slice(widest).some((cell) => trimmed(cell) !== ''))
-      return problemAt(row, 'lineLength', {});
+      return problemAt(row, 'line-length', {});
     const broken = cells.findIndex((cell, at) => hasLineBreak(cell) && !mayBreak.has(at));
     const column = `${type}.${broken + 1}`;
-    return broken < 0 ? undefined : problemAt(row, 'lineBreak', {}, { column });
+    return broken < 0 ? undefined : problemAt(row, 'line-break', {}, { column });
   }
 
   /** The part that a row is, with the values of its order. */

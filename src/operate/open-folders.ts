@@ -8,7 +8,6 @@ import { layoutKey, listOf, readLetters } from '../correct/read-as.ts';
 import { ignoredIn } from '../intake/folders.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
-import { problemText } from '../order/record.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { type OpenState, writeOpen } from '../report/open-folder.ts';
@@ -16,6 +15,7 @@ import type { LeftFile, OpenFile, OpenOrder } from '../report/page/open-page.ts'
 import { readReport } from '../report/report.ts';
 import { printUndeclared } from '../setup/print.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
+import { problemText } from '../wording/problem.ts';
 import { viewOf } from './batches/list-batches.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { filesNotTaken, livingDaemons } from './heartbeat.ts';

@@ -11,7 +11,7 @@ import { type ListCheck, listTroubleText } from '../operate/delivery/api-list.ts
 import type { OperationContext } from '../operate/operation-context.ts';
 import { createDiscard, orderInProgress } from '../operate/orders/discard-order.ts';
 import { findInProgress } from '../operate/orders/in-progress.ts';
-import { discardedAgain, NUMBER_KNOWN } from '../order/fixing.ts';
+import { discardedAgain } from '../order/fixing.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { pages } from '../report/lines.ts';
@@ -292,7 +292,7 @@ function createTally() {
       if (!isDoing(verdict)) return;
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       acted += 1;
-      const isKnown = problems.some(({ code }) => code === NUMBER_KNOWN);
+      const isKnown = problems.some(({ code }) => code === 'number-known');
       samples.set(`${kind} ${isKnown}`, { kind, problems });
     },
     left: () => Object.entries(counts()).filter(([one]) => !isDoing(one as Verdict)) as Left,

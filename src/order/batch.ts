@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { batchTitle } from './named-batch.ts';
 import type { FileFormat } from './record.ts';
-import { shorten } from './text.ts';
 
 /**
  * A file that was taken from a source, until its batch is finished. `path` is where its bytes are: in an inbox's
@@ -59,16 +59,6 @@ export function isNamedByForm(name: string): boolean {
   return /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
 }
 
-/** A batch for people, `"orders.csv" (batch …)`; the name of its file is forgotten with the batch. Quoted, so that signatures ignore it. */
-export function batchTitle(batch: string, file: string | undefined): string {
-  return file === undefined ? `batch ${batch}` : `"${file}" (batch ${batch})`;
-}
-
-/** The file of a batch where nobody needs the batch; as `batchTitle`. */
-export function fileTitle({ batch, file }: { batch: string; file?: string | undefined }): string {
-  return file === undefined ? `batch ${batch}` : JSON.stringify(shorten(file, 80));
-}
-
 /** What a person has to know of a file whose content an earlier batch had. */
 export function sameContentText({
   batch,
@@ -80,10 +70,9 @@ export function sameContentText({
   at: number;
 }): string {
   const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Orders that need a person may have been reported there, too. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
+  return `The same content was read before, as ${batchTitle({ batch, file: name })} on ${time} UTC. Orders that need a person may have been reported there, too. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
 }
 
-/** Orders that a warning names. */
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */
 export function claimTimeOf(batch: string): number | undefined {
   const [, year, month, day, hour, minute, second] =

@@ -1,7 +1,7 @@
 import { placeText } from './fixing.ts';
 import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
-import type { Problem } from './record.ts';
+import type { Problem } from './problem.ts';
 
 /**
  * A row of a dead letter as it was read, by the names of its columns. `row` counts from 1. `value`: the object that begins

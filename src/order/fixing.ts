@@ -3,9 +3,6 @@ import type { DeadLetterKind } from './outcome.ts';
 import type { Place } from './record.ts';
 import { shellWord } from './text.ts';
 
-/** What a person does to send the values of a row as they are. */
-export const CONFIRM = 'write send into _do of fix.xlsx';
-
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
   'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skip in the mapping. To send them at once, drop a file with them into an inbox, with the columns that the files of that inbox have.';
@@ -31,7 +28,7 @@ const SOME_TAKEN =
 type ToDiscard = {
   kind: DeadLetterKind;
   already?: string;
-  problems?: readonly { code: string; message?: string }[];
+  problems?: readonly { code: string }[];
 };
 
 /** What discarding these orders does not do. `nameless`: how many of them are rows without an order number. */
@@ -48,22 +45,7 @@ export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): str
 const isTaken = (letter: ToDiscard): boolean =>
   letter.kind === 'conflict' ||
   letter.already !== undefined ||
-  (letter.problems ?? []).some(({ code }) => code === NUMBER_KNOWN);
-
-/** Problem code of an order with errors whose number another file has, accepted or in progress. */
-export const NUMBER_KNOWN = 'number-known';
-
-/** Problem code of a row without a number that an order of another file, accepted or in progress, may have already. */
-export const ROW_KNOWN = 'row-known';
-
-/** Problem code of an order in a fix file whose row is already another order. */
-export const ALREADY_CORRECTED = 'already-corrected';
-
-/** Problem code of an order in a fix file with the number of one that needs a person, and none of its rows. */
-export const ROWS_LEFT_OUT = 'rows-left-out';
-
-/** Code of a conflict with an order whose number is spelled in another way. */
-export const OTHER_SPELLING = 'other-spelling';
+  (letter.problems ?? []).some(({ code }) => code === 'number-known');
 
 /** What the operator does about a dead letter that is to be corrected (`correct`) or discarded, as lines. `isSent`: its number is accepted. */
 export function openSteps(
@@ -87,7 +69,7 @@ export function openSteps(
       'Only if it really is another order, enter another number.',
       ...correct,
     ];
-  if (isSent || codes.has(NUMBER_KNOWN))
+  if (isSent || codes.has('number-known'))
     return [
       'Other content with this number waits. Do what its message says, then discard that content:',
       discard,

@@ -1,5 +1,6 @@
 import { LIMITS } from './limits.ts';
-import type { Place, Problem, SourceRecord } from './record.ts';
+import type { Problem } from './problem.ts';
+import type { Place, SourceRecord } from './record.ts';
 import { asShown, shorten } from './text.ts';
 
 /** Further fields that the API takes, by name. */

@@ -1,3 +1,5 @@
+import type { Problem } from './problem.ts';
+
 /**
  * A place in the file as it was dropped.
  * `line` is 1-based, a CSV header being line 1; `pointer` is a JSON pointer (RFC 6901) for JSON input.
@@ -40,29 +42,6 @@ export type FileFormat = {
   decimalSet?: true;
   gzip?: boolean;
 };
-
-/** One problem of one field. `code` is stable; `message` says what is valid. */
-export type Problem = {
-  line: number;
-  pointer?: string;
-  /** The column of the file or the JSON property, as the file names it; empty for the complete row. */
-  field: string;
-  code: string;
-  /** The text found, shortened to 200 characters. */
-  value: string;
-  message: string;
-  /** Of an order in doubt: the places of the rows that may belong to it. */
-  rows?: readonly string[];
-};
-
-/** A problem in one line: `quantity: "x" is not a number`, `quantity is empty`. */
-export function problemText({ field, message }: Pick<Problem, 'field' | 'message'>): string {
-  if (field === '') return message;
-  return NEEDS_SUBJECT.test(message) ? `${field} ${message}` : `${field}: ${message}`;
-}
-
-/** A message that begins with its verb: the field is its subject. */
-const NEEDS_SUBJECT = /^(?:is|has|contains|occurs|can) /;
 
 /** The form of the input. `header` is absent for objects; `items`: the names of their list of items. */
 export type FileShape = {

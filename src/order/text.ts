@@ -110,7 +110,13 @@ export function asShown(value: string): string {
   return value.replace(/^="(.*)"$/s, '$1');
 }
 
-/** What a message says of others like it, too: those name other lines. */
-export function messageOfAll(message: string): string {
-  return message.replace(/^line \d+/, 'this line').replace(/\bline \d+/g, 'another line');
+/** Words of the API without what identifies an order: what is in quotes, and each word with a digit. */
+export function alike(says: string): string {
+  return says
+    .slice(0, 2_000)
+    .replace(/"[^"\n]*"|“[^”\n]*”|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu, '…')
+    .replace(/\S+/gu, (word) => (/\p{N}/u.test(word) ? '…' : word))
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .toLowerCase();
 }

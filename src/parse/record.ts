@@ -3,10 +3,10 @@ import type { RawNumber } from '../order/quantity.ts';
 /**
  * A cell of a workbook that is more than its text. `number`: a stored number, whose text is its shortest decimal form,
  * with its number format. `date`: a number or text that the workbook shows as a date; its text is the date too.
- * `noValue`: a formula without a stored value. Absent for text cells, and for every cell of a format that only has text.
+ * `no-value`: a formula without a stored value. Absent for text cells, and for every cell of a format that only has text.
  */
 export type CellKind =
-  | { kind: 'text' | 'boolean' | 'error' | 'noValue' }
+  | { kind: 'text' | 'boolean' | 'error' | 'no-value' }
   | { kind: 'number'; format: string }
   | { kind: 'date'; date: string };
 

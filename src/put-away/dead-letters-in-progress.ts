@@ -7,8 +7,9 @@ import type { DeadLetter } from '../order/dead-letter.ts';
 import { idOf } from '../order/letter-id.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Store } from '../redis/store.ts';
-import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
+import { stageOf, UNEXPLAINED, withLastAnswer } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
+import { problemText } from '../wording/problem.ts';
 
 /** A dead letter with the batch that it belongs to. `newerIn`: the newest batch in which its order needs a person for the same kind of reason, if that is another one. `isForgotten`: only its fix file sends it again, because the ledger no longer has its content. */
 export type FoundDeadLetter = DeadLetter & {
@@ -113,7 +114,7 @@ async function deadLetterOf(
   const kind = result.outcome as DeadLetterKind;
   const { place = { line: 0 }, ...read }: Partial<NonNullable<typeof failed>> = failed ?? {};
   const first = read.problems?.[0];
-  const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
+  const message = first ? problemText(first) : result.message || problemText(UNEXPLAINED);
   const letter: FoundDeadLetter = {
     id: idOf(batch, ordinal),
     revision: 1,
@@ -125,12 +126,12 @@ async function deadLetterOf(
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     ...read,
-    signature: signatureOf({
-      ...first,
-      code,
-      message,
-      known: first ? [number, first.value] : [number],
-    }),
+    signature: signatureOf(
+      first ??
+        (kind === 'refused' || kind === 'failed' || kind === 'inDoubt'
+          ? { code, says: message }
+          : { code }),
+    ),
     attempts,
     firstAt: iso(firstAt),
     lastAt: iso(at),
@@ -148,5 +149,3 @@ async function deadLetterOf(
 function invalidIn({ startedAt }: Batch): StoredResult {
   return { outcome: 'invalid', attempts: 0, at: startedAt, code: 'invalid', message: '' };
 }
-
-const MESSAGE_NOT_KEPT = 'failed a check; the report shows which one when the batch is finished';

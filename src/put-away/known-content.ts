@@ -2,15 +2,15 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { inspectAs } from '../correct/read-as.ts';
 import { readOrders } from '../correct/read-orders.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
 import { isUnderWay, type Known } from '../ledger/entry.ts';
 import type { createRowClaims } from '../ledger/row-claims.ts';
-import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
-import { NUMBER_IN_PROGRESS, NUMBER_TAKEN } from '../order/number-texts.ts';
-import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
+import { placeText } from '../order/fixing.ts';
+import type { NamedBatch } from '../order/named-batch.ts';
+import type { CheckedOrder, InvalidOrder, Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
+import type { Fault } from '../order/problem.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { keptItemsOf, readKept } from '../report/results.ts';
 
@@ -96,8 +96,8 @@ export function createKnownContent(
 /** Builds what names the batch that the ledger has an order from; undefined where only the API has it. */
 export function createTitles(
   batches: Batches,
-): (known: Known | undefined) => Promise<string | undefined> {
-  const titles = new Map<number, string | undefined>();
+): (known: Known | undefined) => Promise<NamedBatch | undefined> {
+  const titles = new Map<number, NamedBatch | undefined>();
   return async (known) => {
     const no =
       known?.kind === 'accepted'
@@ -107,7 +107,7 @@ export function createTitles(
           : 0;
     if (!titles.has(no)) {
       const name = await batches.nameOf(no);
-      titles.set(no, name && batchTitle(name, (await batches.find(name))?.name));
+      titles.set(no, name === undefined ? undefined : await namedBatch(name, batches));
     }
     return titles.get(no);
   };
@@ -137,23 +137,23 @@ export function isElsewhere(known: Known | undefined, { batch, no }: Batch): kno
   return known.entry.batch !== batch && known.entry.state !== 'inDoubt';
 }
 
-function stateText({ kind }: Elsewhere): string {
-  return kind === 'accepted' ? 'accepted' : 'in progress';
-}
-
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(
   order: InvalidOrder,
   known: Elsewhere,
-  title?: string,
+  from?: NamedBatch,
   content?: Order,
 ): InvalidOrder {
-  const items = content ? `, as ${firstItems(content.items)}` : '';
-  const advice = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
-  const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
-  const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
-  const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
-  return { ...order, problems: [...order.problems, problem] };
+  const state = known.kind === 'accepted' ? 'accepted' : 'inProgress';
+  const items = content && { items: content.items };
+  return withFault(order, { code: 'number-known', facts: { state, from, ...items } });
+}
+
+function withFault(order: InvalidOrder, fault: Fault): InvalidOrder {
+  return {
+    ...order,
+    problems: [...order.problems, { ...order.place, ...fault, field: '', value: '' }],
+  };
 }
 
 /** `ownerOf`: the order that a row of a file with the same content became. */
@@ -168,10 +168,8 @@ export function createOwners(batch: Batch, { batches, ownerOf }: OwnerDeps) {
     if (order.valid || order.number !== '') return order;
     const owner = await ownerOf?.({ batch: batch.batch, place: placeText(order.place) });
     if (owner === undefined) return order;
-    const title = batchTitle(owner.batch, (await batches.find(owner.batch))?.name);
-    const message = `this row became ${owner.number}, which is already accepted or in progress from ${title}: the same file was read before. Discard this row here`;
-    const problem = { ...order.place, field: '', code: ROW_KNOWN, value: '', message };
-    return { ...order, problems: [...order.problems, problem] };
+    const facts = { number: owner.number, from: await namedBatch(owner.batch, batches) };
+    return withFault(order, { code: 'row-known', facts });
   }
 
   return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> =>

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { keptCorrection } from '../correct/read-as.ts';
-import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
+import { batchTitle } from '../order/named-batch.ts';
 import { itemsIn } from '../order/order.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { type Conflict, type ContentDeps, MOST_READS } from './known-content.ts';
@@ -62,7 +62,7 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
           const closed = letter.closed ?? closings.get(letter.id);
           const end = closed?.by === 'fixed' ? closed.end : closed;
           if (end?.by === 'accepted' && end.batch === corrected)
-            found.set(number, batchTitle(batch.batch, batch.name));
+            found.set(number, batchTitle({ batch: batch.batch, file: batch.name }));
         }
       }
     }

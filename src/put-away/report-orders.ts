@@ -1,4 +1,3 @@
-import { otherTitle } from '../admit/plan.ts';
 import { iso } from '../core/format.ts';
 import type { Inspection } from '../correct/inspection.ts';
 import { inspectAs } from '../correct/read-as.ts';
@@ -9,7 +8,7 @@ import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { digestOf } from '../order/digest.ts';
-import { NUMBER_KNOWN } from '../order/fixing.ts';
+import { batchTitle } from '../order/named-batch.ts';
 import {
   type CheckedOrder,
   createPager,
@@ -18,11 +17,12 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
-import { type Problem, problemText } from '../order/record.ts';
+import type { Problem } from '../order/problem.ts';
 import { atApiOf } from '../report/answer.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
+import { problemText } from '../wording/problem.ts';
 import {
   createKnownContent,
   createOwners,
@@ -167,9 +167,8 @@ function createJoin(batch: Batch, deps: Deps) {
       if (stored !== undefined && stored.outcome !== 'invalid')
         return withoutDeadLetter(order, stored);
       if (!isElsewhere(known, batch)) return invalid(batch, order, checkedAt);
-      const title = await titleOf(known);
-      const other = title && otherTitle(title, batch.name);
-      return invalid(batch, withKnownNumber(order, known, other, content), checkedAt);
+      const from = await titleOf(known);
+      return invalid(batch, withKnownNumber(order, known, from, content), checkedAt);
     }
     if (stored)
       return withStored(
@@ -191,8 +190,8 @@ function createJoin(batch: Batch, deps: Deps) {
         }),
       };
     }
-    const title = await titleOf(known);
-    const message = title === undefined ? FOUND_THERE : `the same order is in ${title}`;
+    const from = await titleOf(known);
+    const message = from === undefined ? FOUND_THERE : `the same order is in ${batchTitle(from)}`;
     const result = { outcome: DUPLICATE, attempts: 0, at: checkedAt, code: DUPLICATE, message };
     return {
       order,
@@ -225,8 +224,10 @@ const SHOWN_PROBLEMS = 3;
 
 function shownProblems(problems: readonly Problem[]): string {
   // Rows of one order often have the same one.
-  const each = Map.groupBy(problems, problemText).entries().toArray();
-  const first = each.filter(([, [one]], at) => at < SHOWN_PROBLEMS || one?.code === NUMBER_KNOWN);
+  const each = Map.groupBy(problems, (one) => problemText(one))
+    .entries()
+    .toArray();
+  const first = each.filter(([, [one]], at) => at < SHOWN_PROBLEMS || one?.code === 'number-known');
   const more = each.length - first.length;
   const shown = first.map(([text]) => text).join(' | ');
   return more > 0 ? `${shown} | and ${more} more` : shown;
@@ -247,7 +248,8 @@ function withStored(
   stored: StoredResult,
   content: Order | undefined,
 ): ReportedOrder {
-  const { outcome, attempts, at, code, message, failed } = stored;
+  const { outcome, attempts, at, code, failed } = stored;
+  const message = failed ? shownProblems(failed.problems) : stored.message;
   const order = failed ? { ...found, place: failed.place } : found;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };

@@ -3,7 +3,6 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import { type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
-import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { idOf } from '../order/letter-id.ts';
 import {
   firstItems,
@@ -14,28 +13,28 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import { type Problem, problemText } from '../order/record.ts';
-import { firstOf, shorten } from '../order/text.ts';
+import { type Fault, isKnownElsewhere, type Problem } from '../order/problem.ts';
+import { firstOf } from '../order/text.ts';
+import { faultText, problemText, shortText } from '../wording/problem.ts';
 import { readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
-const _PAGE = 500;
-
 /** The dead letter of an order of a batch that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
 export function deadLetterOf(batch: string, order: InvalidOrder, at: string): DeadLetter {
-  const first = order.problems[0] ?? unexplained(order);
+  const [first] = order.problems;
+  const fault = first ?? UNEXPLAINED;
   return {
     id: idOf(batch, order.ordinal),
     revision: 1,
     purchaseOrderNumber: order.number,
     kind: 'invalid',
     stage: 'validation',
-    code: first.code,
-    message: first.message,
+    code: fault.code,
+    message: problemText({ ...fault, field: '' }),
     problems: [...order.problems],
     ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
     ...(order.itemsRead && { itemsRead: [...order.itemsRead] }),
-    signature: signatureOf({ ...first, known: [order.number, first.value] }),
+    signature: signatureOf(fault),
     attempts: 0,
     firstAt: at,
     lastAt: at,
@@ -43,15 +42,8 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
   };
 }
 
-function unexplained(order: InvalidOrder): Problem {
-  return {
-    line: order.place.line,
-    field: '',
-    code: 'invalid',
-    value: '',
-    message: 'The order failed a check.',
-  };
-}
+/** Of an order that failed a check, where nothing says which one. */
+export const UNEXPLAINED: Fault & { field: string } = { code: 'invalid', facts: {}, field: '' };
 
 /** Why a valid order needs a person. Times are ISO 8601. */
 export type DeliveryFacts = {
@@ -65,7 +57,7 @@ export type DeliveryFacts = {
   response?: string;
   /** A conflict's other content. */
   known?: Order | undefined;
-  /** Of an order that admission held: its problem, whose text is cut. */
+  /** Of an order that admission held: its problem. */
   failed?: { problems: readonly Problem[] };
 };
 
@@ -75,8 +67,9 @@ export function deliveryDeadLetterOf(
   order: ValidOrder,
   facts: DeliveryFacts,
 ): DeadLetter {
-  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known, failed } =
-    facts;
+  const { kind, code, attempts, firstAt, lastAt, httpStatus, response, known, failed } = facts;
+  const [problem] = failed?.problems ?? [];
+  const message = problem ? problemText(problem) : facts.message;
   return {
     id: idOf(batch, order.ordinal),
     revision: 1,
@@ -85,12 +78,10 @@ export function deliveryDeadLetterOf(
     stage: stageOf(kind),
     code,
     message,
-    ...(failed && {
-      problems: failed.problems.slice(0, 1).map((problem) => ({ ...problem, message })),
-    }),
+    ...(problem && { problems: [problem] }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
-    signature: signatureOf({ code, message, known: [order.number] }),
+    signature: signatureOf(problem || kind === 'conflict' ? { code } : { code, says: message }),
     attempts,
     firstAt,
     lastAt,
@@ -114,7 +105,7 @@ export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, known?
   return {
     ...rest,
     ...answer,
-    signature: signatureOf({ ...answer, known: [letter.purchaseOrderNumber] }),
+    signature: signatureOf({ code: answer.code, says: answer.message }),
     attempts,
     lastAt,
   } as Letter;
@@ -173,22 +164,22 @@ export function refusedItems({ kind, payload }: Pick<DeadLetter, 'kind' | 'paylo
   return firstItems(kind === 'refused' ? itemsIn(payload) : []);
 }
 
-/** In full: they say what to do instead of a correction. */
-const IN_FULL = [NUMBER_KNOWN, ROW_KNOWN];
-
 /**
  * Of an order, all problems but the first: without their remedies, except that po-sync has the order already. What is wrong in
  * several rows is said once, with their lines.
  */
 function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
   const [first, ...all] = problems;
-  const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
-  const further = all.filter(({ code }) => !IN_FULL.includes(code));
-  const alike = [...Map.groupBy(further, inShort)];
-  const named = alike
+  const known = all.filter(isKnownElsewhere).map((one) => problemText(one));
+  const further = all.filter((one) => !isKnownElsewhere(one));
+  const alike = Map.groupBy(further, ({ code, field, facts }) =>
+    JSON.stringify([code, field, facts]),
+  );
+  const groups = [...alike.values()];
+  const named = groups
     .slice(0, PROBLEMS_SHOWN)
-    .map(([text, rows]) => `${text}${linesText(rows, first)}`);
-  const more = alike.slice(PROBLEMS_SHOWN).reduce((sum, [, rows]) => sum + rows.length, 0);
+    .map((rows) => `${rows.slice(0, 1).map(shortText)}${linesText(rows, first)}`);
+  const more = groups.slice(PROBLEMS_SHOWN).reduce((sum, rows) => sum + rows.length, 0);
   return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
@@ -203,11 +194,6 @@ function linesText(problems: readonly Problem[], first: Problem | undefined): st
 const PROBLEMS_SHOWN = 10;
 const LINES_SHOWN = 5;
 
-/** A remedy follows a semicolon, or begins with `If`. */
-function inShort(problem: Problem): string {
-  return shorten(problemText(problem).split(/;|\. (?=If )/)[0] ?? '', 100);
-}
-
 /** The dead letters of a report; none where it has no such file. */
 export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter> {
   try {
@@ -217,7 +203,7 @@ export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<Dead
   }
 }
 
-/** One order of a group. Texts are as they were found. */
+/** One order of a group. Values are as they were found. `message` is without what to do. */
 export type AffectedOrder = {
   line: number;
   pointer: string;
@@ -245,7 +231,7 @@ export function affected(deadLetter: DeadLetter): AffectedOrder {
     number: purchaseOrderNumber,
     field: problem?.field ?? '',
     value: problem?.value ?? '',
-    message: problem?.message ?? deadLetter.message,
+    message: problem ? faultText(problem) : deadLetter.message,
     also: furtherProblems(deadLetter),
     items: known === undefined ? [] : itemTexts(itemsIn(payload)),
     knownItems: known === undefined ? [] : itemTexts(known.items),

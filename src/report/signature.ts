@@ -1,63 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Problem } from '../order/record.ts';
-import { messageOfAll } from '../order/text.ts';
+import type { Problem } from '../order/problem.ts';
+import { alike } from '../order/text.ts';
 
-/** The error to sign. `known` are texts of this order that the message may repeat: its number, a value. */
-export type SignedError = {
-  code: string;
-  field?: string;
-  message: string;
-  known?: readonly string[];
-};
+/** What is signed: the code, the column, and what the API said. */
+type Signed = { code: string; field?: string; says?: string };
 
 /**
- * A short name for a kind of error, e.g. `quantity-not-whole:MENGE:5a0c11fe`: equal for the same code, field and
- * wording, independent of numbers, quoted texts and identifiers in the message. Safe in a shell and in a URL.
+ * A short name for a kind of error, e.g. `not-whole:MENGE` or `400:5a0c11fe`: equal for the same code and field, and for
+ * words of the API that differ only in what identifies an order. Safe in a shell and in a URL.
  */
-export function signatureOf(error: SignedError): string {
-  const wording = createHash('sha256').update(wordingOf(error)).digest('hex').slice(0, 8);
-  return [plain(error.code) || 'error', plain(error.field ?? ''), wording]
-    .filter((part) => part !== '')
-    .join(':');
-}
-
-/** The message without the parts that differ from order to order. */
-export function wordingOf(error: SignedError): string {
-  const known = [...(error.known ?? [])]
-    .filter((text) => text.trim() !== '')
-    .sort((a, b) => b.length - a.length);
-  return known
-    .reduce((message, text) => blank(message, text), error.message.slice(0, LONGEST))
-    .replace(QUOTED, '…')
-    .replace(/\S+/gu, (token) => (HAS_DIGIT.test(token) ? '…' : token))
-    .replace(/[\s…]*…[\s…]*/gu, ' … ')
-    .toLowerCase()
-    .replace(/\s+/gu, ' ')
-    .trim();
-}
-
-const LONGEST = 2000;
-const QUOTED =
-  /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu;
-
-/** Numbers, dates, order numbers, article codes, addresses. */
-const HAS_DIGIT = /\p{N}/u;
-
-const WORD_BEFORE = /[\p{L}\p{N}]$/u;
-const WORD_AFTER = /^[\p{L}\p{N}]/u;
-
-/** Replaces a text by an ellipsis, except inside a longer word. */
-function blank(message: string, text: string): string {
-  let blanked = '';
-  let from = 0;
-  for (let at = message.indexOf(text); at >= 0; at = message.indexOf(text, from)) {
-    const end = at + text.length;
-    const before = message.slice(Math.max(at - 2, from), at);
-    const isWithin = WORD_BEFORE.test(before) || WORD_AFTER.test(message.slice(end, end + 2));
-    blanked += message.slice(from, at) + (isWithin ? text : '…');
-    from = end;
-  }
-  return blanked + message.slice(from);
+export function signatureOf({ code, field = '', says }: Signed): string {
+  const words =
+    says === undefined ? '' : createHash('sha256').update(alike(says)).digest('hex').slice(0, 8);
+  return [plain(code) || 'error', plain(field), words].filter((part) => part !== '').join(':');
 }
 
 function plain(text: string): string {
@@ -73,7 +28,7 @@ const MOST_EQUAL = 10;
 const MOST_PLACES = 10;
 const MOST_KINDS = 1_000;
 
-/** Problems like `problem`, which says what is true for all; `places`: the first of them; `lines`: first and last line of all others. */
+/** Problems like `problem`; `places`: the first of them; `lines`: first and last line of all others. */
 type Repeat = {
   problem: Problem;
   times: number;
@@ -87,15 +42,9 @@ export function createRepeats() {
   return {
     /** Whether so many equal ones came before that this one is only counted. */
     holds(problem: Problem, order: string): boolean {
-      const { code, field, value, message, line, pointer = '' } = problem;
-      const text = messageOfAll(message);
-      const key = [code, field, value, text].join('\0');
-      const kind = kinds.get(key) ?? {
-        problem: { ...problem, message: text },
-        times: -MOST_EQUAL,
-        places: [],
-        lines: [],
-      };
+      const { code, field, value, line, pointer = '' } = problem;
+      const key = [code, field, value].join('\0');
+      const kind = kinds.get(key) ?? { problem, times: -MOST_EQUAL, places: [], lines: [] };
       kind.times += 1;
       if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
       if (kind.times <= 0) return false;

@@ -13,7 +13,7 @@ import type { ContentWait } from '../order/file-wait.ts';
 import { escapeHidden, escapeHiddenInJson, shorten } from '../order/text.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { layoutFault } from '../wording/layout-fault.ts';
-import { problemText } from '../wording/problem.ts';
+import { faultText } from '../wording/problem.ts';
 import { printUndeclared } from './print.ts';
 
 /** What would become of one file with a mapping. */
@@ -147,11 +147,10 @@ function createTally() {
       }
       const [problem] = one.problems;
       if (problem === undefined) return;
-      const { code, message } = problemText(problem);
-      const { column, line, value } = problem;
-      const shown =
-        value === undefined || value === '' ? '' : ` ${JSON.stringify(shorten(value, 40))}`;
-      const subject = column === undefined ? '' : `${shorten(column, 40)}${shown} `;
+      const { code, field, line, value } = problem;
+      const message = faultText(problem);
+      const shown = value === '' ? '' : ` ${JSON.stringify(shorten(value, 40))}`;
+      const subject = field === '' ? '' : `${shorten(field, 40)}${shown} `;
       const known = held.get(code);
       if (known !== undefined) known.orders += 1;
       else held.set(code, { code, orders: 1, example: `line ${line}: ${subject}${message}` });

@@ -1,149 +1,131 @@
 import { counted } from '../core/format.ts';
-import type { Problem } from '../mapping/codes.ts';
+import { batchTitle, fileTitle } from '../order/named-batch.ts';
+import { firstItems } from '../order/order.ts';
+import type { Fault, ProblemCode, ProblemFacts, ValueFacts } from '../order/problem.ts';
 
-/** What people read of a problem. `code`: of a value, what is wrong with it; else what is wrong with the row or the order. */
-export type ProblemText = { code: string; message: string };
+/** What a person does to send the values of a row as they are. */
+const CONFIRM = 'write send into _do of fix.xlsx, or check the box in the form';
 
-/** The sentence for a problem of a file; its subject is the column, or the order. */
-export function problemText(problem: Problem): ProblemText {
-  const said = (code: string, message: string): ProblemText => ({ code, message });
-  switch (problem.code) {
-    case 'width': {
-      const { cells, columns } = problem.facts;
-      return said('width', `the row has ${counted(cells, 'cell')}, and the header ${columns}`);
-    }
-    case 'lineBreak':
-      return said('line-break', 'contains a line break, which its column does not allow');
-    case 'lineLength':
-      return said('line-length', 'the line is longer than the declared widths together');
-    case 'nothingToFill':
-      return said('number-missing', 'is empty, and the row above has no number to repeat');
-    case 'noOrderRecord':
-      return said('no-order-record', 'no order record is above this item record');
-    case 'besideDamaged':
-      return said('beside-damaged', `the row on line ${problem.facts.damaged} may belong to it`);
-    case 'namedByDamaged':
-      return said('named-by-damaged', 'a damaged row of the file has its number');
-    case 'condition':
-      return said(
-        'condition',
-        `is not one of the values that are sent: ${list(problem.facts.send)}`,
-      );
-    case 'twoValues':
-      return said('two-values', `has two values in one order: ${list(problem.facts.values)}`);
-    case 'number':
-    case 'article':
-    case 'field':
-    case 'quantity':
-      return said(kebab(problem.facts.fault), faultText(problem.facts.fault, problem.facts));
-    case 'orderState':
-      return said('order-state', `must be ${problem.facts.state}`);
-    default:
-      return { code: kebab(problem.code), message: orderText(problem) };
-  }
+/** What to do with an order whose number was sent with other items. */
+export const NUMBER_TAKEN =
+  'If this is the same order, discard it. If your file is newer than what was sent, agree on the change with the supplier: the API cannot change an order. Enter another number only if it really is another order.';
+
+/** The same of a number whose order has no outcome yet. What was sent or is wrong is not decided before. */
+export const NUMBER_IN_PROGRESS =
+  'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
+
+type Table = { readonly [Code in ProblemCode]: (facts: ProblemFacts[Code]) => string };
+
+/** The sentence for each code. Of a value, its subject is the column. */
+const SENTENCES: Table = {
+  width: ({ cells, columns }) => `the row has ${counted(cells, 'cell')}, and the header ${columns}`,
+  'line-break': () => 'contains a line break, which its column does not allow',
+  'line-length': () => 'the line is longer than the declared widths together',
+  'number-missing': () => 'is empty, and the row above has no number to repeat',
+  'no-order-record': () => 'no order record is above this item record',
+  'beside-damaged': ({ damaged }) => `the row on line ${damaged} may belong to it`,
+  'named-by-damaged': () => 'a damaged row of the file has its number',
+  condition: ({ send }) => `is not one of the values that are sent: ${list(send)}`,
+  'two-values': ({ values }) => `has two values in one order: ${list(values)}`,
+  'order-state': ({ state }) => `must be ${state}`,
+  items: ({ fault }) =>
+    fault === 'none'
+      ? 'the order has no items'
+      : fault === 'notAList'
+        ? 'the items are not a list'
+        : 'an item is not an object',
+  'equal-rows': ({ first }) => `the row is equal to the one on line ${first}`,
+  spelling: ({ spellings }) => `its rows spell its number differently: ${list(spellings)}`,
+  'number-twice': ({ first }) => `its number is there again on line ${first}`,
+  cut: () => 'the last line of the file has no line end: its last value may be cut',
+  'too-many-rows': ({ rows }) => `the order has ${rows} rows, more than one order can have`,
+  more: ({ problems }) => `there are ${counted(problems, 'more problem')}`,
+  missing: () => 'is empty',
+  long: () => 'has more than 256 characters',
+  form: () => 'is not in the composed form of Unicode (NFC)',
+  character: (facts) => `contains a character that is not allowed${inBrackets(facts)}`,
+  space: (facts) => `contains white space that is not a single space${inBrackets(facts)}`,
+  formula: () => 'begins with =, as a formula does',
+  'sheet-error': () => 'is the error of a spreadsheet',
+  exponent: () => 'is a number with an exponent, as spreadsheets write it',
+  'no-digit': () => 'has no digit',
+  unlike: () => 'is not as the mapping says (like)',
+  struck: () => 'is struck through',
+  format: () => 'has a number format that can hide what is stored: format the cell as text',
+  date: ({ type }) => (type === 'date' ? 'is not a date' : 'is a date'),
+  boolean: () => 'is true or false',
+  error: () => 'is the error of a formula',
+  'no-value': () => 'is a formula without a stored value',
+  structure: () => 'is a list or an object, not a value',
+  'not-a-number': () => 'is not a number',
+  'ambiguous-number': () => 'can be read in two ways: declare decimal in the mapping',
+  'not-whole': () => 'is not a whole number',
+  'not-positive': () => 'is not above zero',
+  'too-large': () => 'is too large',
+  'too-precise': () => 'has more digits than can be sent exactly',
+  'above-max': ({ max }) => `is more than ${max}`,
+  'number-known': ({ state, from, items }) =>
+    `this number is already ${state === 'accepted' ? 'accepted' : 'in progress'}${from ? ` from ${fileTitle(from)}` : " (found in the API's list)"}${items ? `, as ${firstItems(items)}` : ''}`,
+  'row-known': ({ number, from }) =>
+    `this row became ${number}, which is already accepted or in progress from ${fileTitle(from)}: the same file was read before`,
+  'already-corrected': ({ number, as, from, row, now }) =>
+    `${row ? `${row.place} of ${row.from.file ?? `batch ${row.from.batch}`}` : number}${row || now ? '' : ' with these items'} was already sent as ${as}, from ${batchTitle(from)}${now?.items === 'other' ? ', and this version of the export has other items' : ''}`,
+  'rows-left-out': ({ number, from }) =>
+    `order ${number} waits for a person in ${batchTitle(from)}, and none of its rows is here: this order would replace it`,
+  invalid: () => 'failed a check; the report shows which one when the batch is finished',
+};
+
+/** What a person does about it, where that is not to correct the value. */
+const REMEDIES: Partial<Table> = {
+  'number-known': ({ state }) => (state === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS),
+  'row-known': () => 'Discard this row here.',
+  'already-corrected': (facts) => correctedRemedy(facts),
+  'rows-left-out': ({ number }) =>
+    `If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}.`,
+};
+
+function correctedRemedy({ number, as, row, now }: ProblemFacts['already-corrected']): string {
+  const twice = `If it is ordered twice on purpose, ${CONFIRM}, in each row of this order.`;
+  if (row?.isWhole === false) return `Leave this row out of this order. ${twice}`;
+  if (now === undefined) return `If ${number} is the same order, discard it. ${twice}`;
+  const agree = {
+    same: '',
+    other: 'agree on the change with the supplier and ',
+    unknown: 'agree on any change with the supplier and ',
+  }[now.items];
+  // It may still be refused or cancelled, and nothing would be sent then.
+  const wait = now.isOpen ? ` ${as} is not accepted yet: decide when it is.` : '';
+  return `If it is the same order, ${agree}discard it. If it is another order, ${CONFIRM}, in each row of this order.${wait}`;
 }
 
-type OfOrder = Extract<
-  Problem,
-  { code: 'items' | 'equalRows' | 'spelling' | 'numberTwice' | 'cut' | 'tooLarge' | 'more' }
->;
+type FaultOf<Code extends ProblemCode> = { code: Code; facts: ProblemFacts[Code] };
 
-/** What is wrong with the order, or with its place in the file. */
-function orderText(problem: OfOrder): string {
-  switch (problem.code) {
-    case 'items':
-      return ITEMS[problem.facts.fault];
-    case 'equalRows':
-      return `the row is equal to the one on line ${problem.facts.first}`;
-    case 'spelling':
-      return `its rows spell its number differently: ${list(problem.facts.spellings)}`;
-    case 'numberTwice':
-      return `its number is there again on line ${problem.facts.first}`;
-    case 'cut':
-      return 'the last line of the file has no line end: its last value may be cut';
-    case 'tooLarge':
-      return `the order has ${problem.facts.rows} rows, more than one order can have`;
-    case 'more':
-      return `there are ${counted(problem.facts.problems, 'more problem')}`;
-    default:
-      return problem satisfies never;
-  }
+/** What is wrong, without the name of the column and without what to do. */
+export function faultText<Code extends ProblemCode>({ code, facts }: FaultOf<Code>): string {
+  return SENTENCES[code](facts);
 }
 
-const ITEMS = {
-  none: 'the order has no items',
-  notAList: 'the items are not a list',
-  notAnObject: 'an item is not an object',
-} as const;
+/** What to do about it; "" for a value to correct. */
+function remedyText<Code extends ProblemCode>({ code, facts }: FaultOf<Code>): string {
+  return REMEDIES[code]?.(facts) ?? '';
+}
 
-type Fault = (Problem & { code: 'number' | 'article' | 'field' | 'quantity' })['facts']['fault'];
-type Facts = { character?: string; max?: number; type?: string };
+/** The same and what to do. */
+export function problemText(problem: Fault & { field?: string }): string {
+  const remedy = remedyText(problem);
+  return `${shortText(problem)}${remedy && `. ${remedy}`}`;
+}
 
-function faultText(fault: Fault, { character, max, type }: Facts): string {
-  switch (fault) {
-    case 'missing':
-      return 'is empty';
-    case 'long':
-      return 'has more than 256 characters';
-    case 'form':
-      return 'is not in the composed form of Unicode (NFC)';
-    case 'character':
-      return `contains a character that is not allowed${inBrackets(character)}`;
-    case 'space':
-      return `contains white space that is not a single space${inBrackets(character)}`;
-    case 'formula':
-      return 'begins with =, as a formula does';
-    case 'sheetError':
-      return 'is the error of a spreadsheet';
-    case 'exponent':
-      return 'is a number with an exponent, as spreadsheets write it';
-    case 'noDigit':
-      return 'has no digit';
-    case 'unlike':
-      return 'is not as the mapping says (like)';
-    case 'struck':
-      return 'is struck through';
-    case 'format':
-      return 'has a number format that can hide what is stored: format the cell as text';
-    case 'date':
-      return 'is a date';
-    case 'boolean':
-      return 'is true or false';
-    case 'error':
-      return 'is the error of a formula';
-    case 'noValue':
-      return 'is a formula without a stored value';
-    case 'structure':
-      return 'is a list or an object, not a value';
-    case 'not-a-number':
-      return `is not ${type === undefined || type === 'number' || type === 'integer' ? 'a number' : `a ${type}`}`;
-    case 'ambiguous-number':
-      return 'can be read in two ways: declare decimal in the mapping';
-    case 'not-whole':
-      return 'is not a whole number';
-    case 'not-positive':
-      return 'is not above zero';
-    case 'too-large':
-      return 'is too large';
-    case 'too-precise':
-      return 'has more digits than can be sent exactly';
-    case 'aboveMax':
-      return `is more than ${max}`;
-    default:
-      return fault satisfies never;
-  }
+/** What is wrong, without what to do. Only values have a column. */
+export function shortText({ field = '', ...fault }: Fault & { field?: string }): string {
+  return `${field}${field && ' '}${faultText(fault)}`;
 }
 
 /** `character`: as `U+202E`. */
-function inBrackets(character: string | undefined): string {
+function inBrackets({ character }: ValueFacts): string {
   return character === undefined ? '' : ` (${character})`;
 }
 
 function list(values: readonly string[]): string {
   return values.map((value) => (value === '' ? '(empty)' : JSON.stringify(value))).join(', ');
-}
-
-/** `notWhole` as `not-whole`. */
-function kebab(code: string): string {
-  return code.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

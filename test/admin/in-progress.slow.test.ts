@@ -123,7 +123,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   ] as const) {
     const { text } = await person.page(pathOf(one));
     expect(textOf(text)).toMatch(
-      /Fix file friday\.fix\.xlsx with this order waits to be sent\. Wait for its outcome\. To stop it, cancel that file on its page\./,
+      /Fix file "friday\.fix\.xlsx" with this order waits to be sent\. Wait for its outcome\. To stop it, cancel that file on its page\./,
     );
     expect(text).toMatch(/<a href="\/batches\/[^"]*-friday\.fix-[^"]*">friday\.fix\.xlsx<\/a>/);
     expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([
@@ -189,9 +189,9 @@ it('the number of an order that waits in another file keeps the form, without Di
   );
   const { id = '' } = (await drop('second.csv', sheet('PO-11,NEW,A,none'))).get('PO-11') ?? {};
   const { text } = await person.page(pathOf(id));
-  expect(textOf(text)).toContain('An order with this number waits to be sent, from first.csv.');
+  expect(textOf(text)).toContain('An order with this number waits to be sent, from "first.csv".');
   expect(textOf(text)).toMatch(
-    /this number is already in progress from "first\.csv" \(batch \S+\), as A × 1\. Wait for the outcome of that order: nothing is sent twice\. If it is accepted and is the same order, discard this one then\./,
+    /this number is already in progress from "first\.csv", as A × 1\. Wait for the outcome of that order: nothing is sent twice\. If it is accepted and is the same order, discard this one then\./,
   );
   expect(textOf(text)).not.toContain('If this is the same order, discard it');
   await until('the words of the report', async () => {
@@ -246,7 +246,7 @@ it('the pages of an order that a fix file of another file sent under another num
       const now = textOf((await person.page(`/dead-letters?q=PO-21${filter}`)).text);
       return now.includes('1 of them is in another file already') && now;
     });
-    expect(list).toContain('Already sent as PO-23, from "other-number.xlsx"');
+    expect(list).toContain('already sent as PO-23, from "other-number.xlsx"');
     const { items } = JSON.parse((await person.page(`/api/v1/dead-letters?q=PO-21${filter}`)).text);
     const marked = items.filter(({ already }: { already?: string }) => already);
     expect(marked).toMatchObject([
@@ -284,7 +284,7 @@ it('a row that a fix file in progress sent with another number is marked, and no
   const row = items.find((one: Item) => one.purchaseOrderNumber === '');
   const { text } = await person.page(pathOf(row?.id ?? ''));
   expect(textOf(text)).toContain(
-    'Already sent as PO-51, from fix file merged.fix.xlsx, which is not finished yet. Wait until that file is finished.',
+    'Already sent as PO-51, from fix file "merged.fix.xlsx", which is not finished yet. Wait until that file is finished.',
   );
   expect(text).not.toContain('>Discard</button>');
   await place.setFaults([]);

@@ -156,7 +156,7 @@ it('orders that another file has are marked, listed alone, and discarded togethe
     '1 of them is in another file already, accepted or in progress. <a href="/dead-letters?',
   );
   expect(text).toContain(
-    '<strong>This number is already accepted from &quot;monday.csv&quot;, as A × 1, B × 2</strong>',
+    '<strong>this number is already accepted from &quot;monday.csv&quot;, as A × 1, B × 2</strong>',
   );
   const { text: alone } = await person.page('/dead-letters?already=true');
   expect([alone.includes('PO-21'), alone.includes('name="already" value="true"')]).toEqual([
@@ -181,7 +181,7 @@ it('orders that another file has are marked, listed alone, and discarded togethe
   const to = planned.headers.get('location') ?? '';
   const page = await person.page(to);
   expect(page.text).toMatch(
-    /<h1>Discard 1 order<.*quantity\b.*<div class="quiet">A × none, B × 2<.*<strong>This number is already/s,
+    /<h1>Discard 1 order<.*quantity\b.*<div class="quiet">A × none, B × 2<.*<strong>this number is already/s,
   );
   await person.submit(`${to}/run`, { expect: '1' });
   await until('nothing is marked', async () => {

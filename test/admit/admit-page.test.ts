@@ -427,10 +427,10 @@ describe('admission of a page', () => {
     const problem = {
       line: 2,
       field: 'quantity',
-      code: 'wrong',
+      code: 'not-a-number',
+      facts: { of: 'quantity' },
       value: 'x'.repeat(5_000),
-      message: 'is not a number',
-    };
+    } as const;
     const orders = Array.from({ length: 1_002 }, (_, ordinal): CheckedOrder => {
       const place = { line: ordinal + 2 };
       const problems = [problem, problem, problem, problem];
@@ -453,7 +453,7 @@ describe('admission of a page', () => {
     const [first, last, over] = await batches.results('b1', [0, 999, 1_000]);
     expect(first).toMatchObject({
       outcome: 'invalid',
-      code: 'wrong',
+      code: 'not-a-number',
       failed: { place: { line: 2 } },
     });
     expect(first?.failed?.problems.map(({ value }) => value.length)).toEqual([300, 300, 300]);
@@ -466,11 +466,11 @@ describe('admission of a page', () => {
     await conflicting();
     const problem = {
       field: 'quantity',
-      code: 'quantity',
+      code: 'not-a-number',
+      facts: { of: 'quantity' },
       value: 'x',
-      message: '"x" is not a number',
       line: 4,
-    };
+    } as const;
     const invalid = {
       ordinal: 2,
       number: '4712',
@@ -497,7 +497,7 @@ describe('admission of a page', () => {
       ['order-not-admitted', '4712', 4, 'invalid', 'info'],
       ['order-not-admitted', '4711', 2, 'conflict', 'info'],
     ]);
-    expect(lines[0]).toMatchObject({ reason: 'quantity: "x" is not a number' });
+    expect(lines[0]).toMatchObject({ reason: 'quantity is not a number' });
   });
 
   it('ends a conflict by a fix file with the content that the API has', async () => {
@@ -616,11 +616,11 @@ describe('admission of a page', () => {
   it('an order that waits for a person is not replaced by a row of another one, or an added row, with its number', async () => {
     const problem = {
       field: 'quantity',
-      code: 'quantity',
+      code: 'not-a-number',
+      facts: { of: 'quantity' },
       value: 'x',
-      message: '"x" is not a number',
       line: 2,
-    };
+    } as const;
     const waiting = {
       ordinal: 0,
       number: 'PO-1',

@@ -5,7 +5,6 @@ import { parse } from 'yaml';
 import { type Mapping, mappingSchema } from '../../src/config/mapping-schema.ts';
 import type { MappedOrder } from '../../src/mapping/group.ts';
 import { inspectFile, readOrderPages } from '../../src/mapping/read-file.ts';
-import { problemText } from '../../src/wording/problem.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../config/examples');
@@ -89,7 +88,7 @@ async function readMapping(sample: string): Promise<{ name: string; mapping: Map
 function inShort(one: MappedOrder): unknown {
   if ('order' in one) return one.order;
   const problems = one.problems.map((problem) =>
-    [problem.line, problem.column, problemText(problem).code].join(' '),
+    [problem.line, problem.field, problem.code].join(' '),
   );
   return { [one.number]: problems };
 }

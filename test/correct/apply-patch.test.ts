@@ -4,7 +4,8 @@ import { type Applied, applyPatch, type Corrected } from '../../src/correct/appl
 import { letterRows } from '../../src/correct/letter-rows.ts';
 import type { PatchRow } from '../../src/correct/patch.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
-import type { Problem, SourceRecord } from '../../src/order/record.ts';
+import type { Problem } from '../../src/order/problem.ts';
+import type { SourceRecord } from '../../src/order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { mappingOf } from '../support/mapping-of.ts';
 import { AT, rows } from '../support/reported.ts';
@@ -28,7 +29,7 @@ function letter(
   const place = records[0]?.place ?? { line: 0 };
   const common = { ordinal, number, place, records };
   const problems = wrong?.map(
-    (one): Problem => ({ code: 'bad', value: '', message: 'No', ...one }),
+    (one) => ({ code: 'not-whole', facts: { of: 'quantity' }, value: '', ...one }) as Problem,
   );
   const facts = {
     kind: 'refused' as const,

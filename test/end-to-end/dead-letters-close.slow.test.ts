@@ -132,8 +132,8 @@ describe('a dead letter', () => {
     expect(again).toMatchObject({ counts: { duplicate: 1, invalid: 1, conflict: 1 }, open: 2 });
     const letters = JSON.parse(await place.read(again, 'dead-letters.json'));
     expect(letters[0]).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
-    expect(letters[0].problems[0].message).toMatch(
-      /^line 2 of orders\.csv was already sent as NEW-1, from "fix\.csv".*: if OLD-1 is the same order, discard it\. .*write send/,
+    expect(letters[0].message).toMatch(
+      /^line 2 of orders\.csv was already sent as NEW-1, from "fix\.csv".*\. If OLD-1 is the same order, discard it\. .*write send/,
     );
 
     // A person who means it can send it.
@@ -193,7 +193,7 @@ it('an unreadable file is closed by a later file of the same name that could be 
 });
 
 const CONFIRM =
-  'If it is another order, write send into _do of fix.xlsx, in each row of this order';
+  'If it is another order, write send into _do of fix.xlsx, or check the box in the form, in each row of this order.';
 
 it('of an export that was sent under another number is held where a later version has other items under the old one, until a person confirms it', async () => {
   const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
@@ -225,10 +225,10 @@ it('of an export that was sent under another number is held where a later versio
   const letters: DeadLetter[] = JSON.parse(await place.read(held, 'dead-letters.json'));
   const known = letters.map(({ message }) => message.replaceAll(/ \(batch [^)]*\)/g, ''));
   const other =
-    ', and this version of the export has other items: if it is the same order, agree on the';
+    ', and this version of the export has other items. If it is the same order, agree on the';
   expect(known).toEqual([
     `PO-1 was already sent as PO-9, from "fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
-    `PO-2 was already sent as PO-8, from "fix.csv": if it is the same order, discard it. ${CONFIRM}`,
+    `PO-2 was already sent as PO-8, from "fix.csv". If it is the same order, discard it. ${CONFIRM}`,
     `PO-4 was already sent as PO-7, from "other-fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
   ]);
   const fix = await place.read(held, 'fix.xlsx');

@@ -42,7 +42,7 @@ async function outcomeOf(content: string, keys: object | undefined): Promise<str
 function textOf(one: MappedOrder): string {
   if ('problems' in one)
     return one.problems
-      .map(({ code, facts }) => ('fault' in facts ? `${code} ${facts.fault}` : code))
+      .map(({ code, facts }) => ('of' in facts ? `${facts.of} ${code}` : code))
       .join(', ');
   return one.order.items.map((item) => `${item.articleCode} ${item.quantity}`).join(', ');
 }
@@ -121,11 +121,11 @@ const CASES: Case[] = [
     PLAIN,
     [
       ': width',
-      'PO-0: besideDamaged',
+      'PO-0: beside-damaged',
       ': width',
       ': width',
-      'PO-1: besideDamaged',
-      'PO-2: besideDamaged',
+      'PO-1: beside-damaged',
+      'PO-2: beside-damaged',
     ],
   ],
   [
@@ -144,7 +144,7 @@ const CASES: Case[] = [
     'a footer holds the order above',
     csv('PO-1,A,1', 'PO-2,B,1', '(2 rows affected)'),
     PLAIN,
-    ['PO-1: A 1', ': width', 'PO-2: besideDamaged'],
+    ['PO-1: A 1', ': width', 'PO-2: beside-damaged'],
   ],
   [
     'a footer that skipRows names is no row',

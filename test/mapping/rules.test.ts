@@ -95,25 +95,25 @@ describe('a held order says what is wrong with it, with facts and place', () => 
     [
       'two values for one order',
       ['PO-1;A;1;ST;', 'PO-1;B;1;KG;'],
-      [['twoValues', { values: ['ST', 'KG'] }]],
+      [['two-values', { values: ['ST', 'KG'] }]],
     ],
     [
       'a control character',
       ['PO-1;A\tB;1;ST;'],
-      [['article', { fault: 'character', character: 'U+0009' }]],
+      [['character', { of: 'article', character: 'U+0009' }]],
     ],
-    ['two spaces', ['PO-1;A  B;1;ST;'], [['article', { fault: 'space', character: 'U+0020' }]]],
+    ['two spaces', ['PO-1;A  B;1;ST;'], [['space', { of: 'article', character: 'U+0020' }]]],
     [
       'a quantity with two readings',
       ['PO-1;A;1,000;ST;'],
-      [['quantity', { fault: 'ambiguous-number' }]],
+      [['ambiguous-number', { of: 'quantity' }]],
     ],
     [
       'a date that is none',
       ['PO-1;A;1;ST;31.02.2026'],
-      [['field', { field: 'day', type: 'date', fault: 'date' }]],
+      [['date', { of: 'field', field: 'day', type: 'date' }]],
     ],
-    ['rows that are equal', ['PO-1;A;1;ST;', 'PO-1;A;1;ST;'], [['equalRows', { first: 2 }]]],
+    ['rows that are equal', ['PO-1;A;1;ST;', 'PO-1;A;1;ST;'], [['equal-rows', { first: 2 }]]],
     [
       'two spellings',
       ['PO-1;A;1;ST;', 'po-01;B;1;ST;'],
@@ -123,8 +123,8 @@ describe('a held order says what is wrong with it, with facts and place', () => 
       'a damaged row',
       [';A;1;ST;', 'PO-1;A;1;ST;'],
       [
-        ['number', { fault: 'missing' }],
-        ['besideDamaged', { damaged: 2 }],
+        ['missing', { of: 'number' }],
+        ['beside-damaged', { damaged: 2 }],
       ],
     ],
     [
@@ -132,8 +132,8 @@ describe('a held order says what is wrong with it, with facts and place', () => 
       ['PO-1;A;1;ST;', 'PO-2;A;1;ST;', 'PO-1;A'],
       [
         ['width', { cells: 2, columns: 5 }],
-        ['namedByDamaged', {}],
-        ['besideDamaged', { damaged: 4 }],
+        ['named-by-damaged', {}],
+        ['beside-damaged', { damaged: 4 }],
       ],
     ],
   ])('%s', async (_, rows, problems) => {
@@ -150,10 +150,10 @@ describe('a held order says what is wrong with it, with facts and place', () => 
     expect(orders[0]).toMatchObject({
       problems: [
         {
-          code: 'quantity',
-          facts: { fault: 'aboveMax', max: 5 },
+          code: 'above-max',
+          facts: { of: 'quantity', max: 5 },
           line: 2,
-          column: 'MENGE',
+          field: 'MENGE',
           value: '6',
         },
       ],
@@ -170,7 +170,7 @@ describe('a held order says what is wrong with it, with facts and place', () => 
     const file = objects({ NR: { text: 'PO-1' }, body: { lines: [line('1'), line('x')] } });
     const { orders } = await read(file, { columns, items: 'body.lines' });
     expect(orders[0]).toMatchObject({
-      problems: [{ code: 'quantity', pointer: '/0/body/lines/1' }],
+      problems: [{ facts: { of: 'quantity' }, pointer: '/0/body/lines/1' }],
     });
   });
 
@@ -273,7 +273,7 @@ describe('a file is unreadable', () => {
 test('an order of too many rows is held, and no more of them are kept', async () => {
   const rows = Array.from({ length: 10_001 }, (_, at) => `PO-1;A${at};1`);
   const { orders } = await read(table('NR;ART;QTY', ...rows), { columns: COLUMNS });
-  expect(problemsOf(orders)).toEqual([['tooLarge', { rows: 10_001 }]]);
+  expect(problemsOf(orders)).toEqual([['too-many-rows', { rows: 10_001 }]]);
   expect(orders[0]?.rows).toHaveLength(10_000);
 });
 

@@ -52,7 +52,7 @@ test('a cell is read as its text, and what it is besides', async () => {
     ['<c t="d"><v>2026-11-21T00:00:00Z</v></c>', '2026-11-21', date('2026-11-21')],
     ['<c t="b"><v>1</v></c>', 'TRUE', { kind: 'boolean' }],
     ['<c t="e"><v>#N/A</v></c>', '#N/A', { kind: 'error' }],
-    ['<c><f>A1</f></c>', '', { kind: 'noValue' }],
+    ['<c><f>A1</f></c>', '', { kind: 'no-value' }],
     ['<c><f>A1</f><v>7</v></c>', '7', number('General')],
     ['<c t="str"><f>A1</f><v>x</v></c>', 'x', undefined],
     [`<c ${STRUCK} t="inlineStr"><is><t>old</t></is></c>`, 'old', { kind: 'text', isStruck: true }],

@@ -23,7 +23,7 @@ it('a dead letter has the first problem, all problems, and every line of the ord
     purchaseOrderNumber: '7',
     kind: 'invalid',
     stage: 'validation',
-    code: 'quantity-not-whole',
+    code: 'not-whole',
     problems,
     articles: ['A', 'B'],
     attempts: 0,
@@ -47,21 +47,4 @@ it('the pointer of JSON input is kept', () => {
     articles: [],
   };
   expect(deadLetterOf('b', order, AT).location).toEqual(place);
-});
-
-it('orders that differ only in numbers and values share a signature', () => {
-  const one = {
-    ordinal: 0,
-    number: '7',
-    place: { line: 5 },
-    records,
-    valid: false as const,
-    articles: [],
-  };
-  const signature = (number: string, value: string) => {
-    const message = `${value} of order ${number} is not whole.`;
-    return deadLetterOf('b', { ...one, number, problems: [problem(5, { value, message })] }, AT)
-      .signature;
-  };
-  expect(signature('alpha', 'one')).toBe(signature('beta', 'two'));
 });

@@ -48,15 +48,7 @@ it('results.csv has a line for every order', async () => {
   expect(parse(await read('results.csv'))).toEqual([
     ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
     ['2', '1', 'accepted', '1', AT, '', ''],
-    [
-      '4',
-      '2',
-      'invalid',
-      '0',
-      AT,
-      'quantity-not-whole',
-      'The quantity must be a whole number above zero.',
-    ],
+    ['4', '2', 'invalid', '0', AT, 'not-whole', 'is not a whole number'],
     ['5', "'=3", 'refused', '1', AT, '400', 'Parameters are invalid'],
   ]);
 });

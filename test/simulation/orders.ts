@@ -37,9 +37,9 @@ function checked({ number, items, fixTarget }: Draft, ordinal: number): CheckedO
       line,
       field: 'quantity',
       code: 'not-a-number',
+      facts: { of: 'quantity' },
       value: 'abc',
-      message: '"abc" is not a number',
-    };
+    } as const;
     return { ...common, valid: false, problems: [problem], articles: [] };
   }
   return {

@@ -1,5 +1,6 @@
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
-import type { FileShape, Problem, SourceRecord } from '../../src/order/record.ts';
+import type { Problem } from '../../src/order/problem.ts';
+import type { FileShape, SourceRecord } from '../../src/order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
@@ -64,8 +65,8 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
 }
 
 export function problem(line: number, more: Partial<Problem> = {}): Problem {
-  const message = 'The quantity must be a whole number above zero.';
-  return { line, field: 'MENGE', code: 'quantity-not-whole', value: '1,5', message, ...more };
+  const facts = { of: 'quantity' };
+  return { line, field: 'MENGE', code: 'not-whole', facts, value: '1,5', ...more } as Problem;
 }
 
 /** A finished batch's report that counts these orders. */

@@ -4,7 +4,6 @@ import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
-import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
@@ -83,9 +82,9 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   );
   const since = new Map([...marked, ...here].map((row) => [row.id, row]));
   const already = wanted.already ? total : before + since.size;
-  const texts = [...known, ...since.values()].flatMap((row) => row.already ?? []);
+  const marks = [...known, ...since.values()].filter((row) => row.already !== undefined);
   const isLeast = !isAll && (wanted.already === true || already < total);
-  const onlyWaits = texts.length === already && texts.every(saysInProgress);
+  const onlyWaits = marks.length === already && marks.every(({ isOpen }) => isOpen);
   const rows = shown.map((row) => ({ ...row, content: undefined }));
   return { items: rows, next, total, kinds, groups, already, isLeast, onlyWaits };
 }

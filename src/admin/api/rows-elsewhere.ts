@@ -1,10 +1,5 @@
 import { sentAsOf } from '../../operate/orders/appearances.ts';
-import {
-  findInProgress,
-  inProgressText,
-  isElsewhere,
-  saysInProgress,
-} from '../../operate/orders/in-progress.ts';
+import { findInProgress, inProgressText, isElsewhere } from '../../operate/orders/in-progress.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { ApiContext } from './api-context.ts';
 
@@ -34,7 +29,8 @@ export async function withOrdersInProgress<Row extends DeadLetterRow>(
       if (other === undefined || !isElsewhere(row, other)) return row;
       return {
         ...row,
-        already: inProgressText(other, `"${other.file ?? other.batch}"`).replace(/\.$/, ''),
+        already: inProgressText(other),
+        isOpen: true as const,
       };
     }),
   );
@@ -71,6 +67,6 @@ export async function nextBelow(
   const { letters } = await api.tables();
   const below = (await letters.page({}, BELOW, id)).items;
   const rows = await withOrdersInProgress(api, below);
-  const next = rows.find(({ already = '' }) => !saysInProgress(already));
+  const next = rows.find(({ isOpen }) => !isOpen);
   return { ...(next && { next }), areBusy: next === undefined && below.length > 0 };
 }

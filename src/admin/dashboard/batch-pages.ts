@@ -31,7 +31,7 @@ import { orderedSince, sentPart } from './batch-parts.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { heldArticles, inForm } from './letter-message.ts';
+import { heldArticles } from './letter-message.ts';
 import {
   agoText,
   batchActs,
@@ -154,7 +154,7 @@ export async function batchPage({
     cell(order.line),
     rowLink(order),
     html`${outcomeWord(order.outcome)}${order.closed && html`<div>settled since: ${closedText(order.closed)}</div>`}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
-    html`${inForm(order.message)}`,
+    html`${order.message}`,
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });

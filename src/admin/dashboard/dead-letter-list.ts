@@ -3,12 +3,11 @@ import {
   lettersWithoutReport,
   withoutReportText,
 } from '../../operate/batches/open-dead-letters.ts';
-import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { KINDS, readLetterPage } from '../api/dead-letter-routes.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm, messageOf, unreadableNote, unsentNote } from './letter-message.ts';
+import { messageOf, unreadableNote, unsentNote } from './letter-message.ts';
 import {
   batchPath,
   cell,
@@ -60,7 +59,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
         openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.isExample ? 'for example: ' : ''}${inForm(problemText({ field: group.field ?? '', message: group.message }))}`,
+      html`${group.isExample ? 'for example: ' : ''}${`${group.field ?? ''} ${group.message}`.trim()}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);

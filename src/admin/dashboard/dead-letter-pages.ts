@@ -2,15 +2,15 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import { discardedAgain, hasInbox, placeText } from '../../order/fixing.ts';
-import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
+import { problemText } from '../../wording/problem.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
-import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
+import { inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
 import { actForm, batchPath, cell, closedText, facts, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -28,7 +28,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     cell(one.line),
     html`${one.field}`,
     one.value === '' ? html`` : html`<code>${asShown(one.value)}</code>`,
-    html`${inForm(problemText({ ...one, field: '' }))}`,
+    html`${problemText({ ...one, field: '' })}`,
   ]);
   const config = {
     hasInbox: hasInbox(api.base.config),
@@ -71,7 +71,7 @@ function factsOf({
   return facts([
     ['kind', outcomeWord(kind)],
     // The table of problems follows.
-    ['message', problems.length === 0 ? inForm(message) : undefined],
+    ['message', problems.length === 0 ? message : undefined],
     [
       'API',
       httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`,

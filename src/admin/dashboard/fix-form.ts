@@ -8,14 +8,15 @@ import {
   type FixRow,
   MOST_ADDED,
 } from '../../operate/corrections/corrections.ts';
-import { CONFIRM } from '../../order/fixing.ts';
-import { NUMBER_TAKEN } from '../../order/number-texts.ts';
+
+import { isConfirmable } from '../../order/problem.ts';
 import { escapeHidden } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText, visible } from '../../report/page/html.ts';
+import { NUMBER_TAKEN } from '../../wording/problem.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
-import { answersText, CORRECT_AS_IT_IS, inForm, LEAVE_OUT } from './letter-message.ts';
+import { CORRECT_AS_IT_IS, LEAVE_OUT } from './letter-message.ts';
 import { badge, batchPath, letterPath, link, sameContentNote, table } from './parts.ts';
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
@@ -102,7 +103,7 @@ function resultOf(
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(
     ({ id, purchaseOrderNumber: number, message }) =>
-      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${inForm(message)}</div>`,
+      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${message}</div>`,
   );
   if (rest.length > 0) return html`${rest}`;
   return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');
@@ -142,18 +143,13 @@ function form(
   const found =
     entered?.checked?.orders.flatMap(({ problems }) => problems) ??
     known.flatMap(({ problems }, row) => problems.map((one) => ({ row, ...one })));
-  const inWords = found.map((one) => ({
-    ...one,
-    message: inForm(one.message),
-  }));
-  const canConfirm =
-    letter.kind !== 'conflict' || found.some(({ message }) => message.includes(CONFIRM));
+  const canConfirm = letter.kind !== 'conflict' || found.some(({ code }) => isConfirmable(code));
   const parts = rows.map((row, i) =>
     rowPart(
       row,
       i,
       entered?.corrected[i],
-      inWords.filter((one) => one.row === i),
+      found.filter((one) => one.row === i),
       { canConfirm, kind: i >= known.length ? 'added' : rows.length > 1 ? 'several' : 'only' },
     ),
   );
@@ -201,7 +197,7 @@ function rowPart(
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
 ${leaving}
-${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1${answersText(found.map(({ message }) => message))}</label>` : undefined}
+${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
 </fieldset>`;
 }
 

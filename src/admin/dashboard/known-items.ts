@@ -1,11 +1,7 @@
-import {
-  NUMBER_FREE,
-  NUMBER_IN_PROGRESS,
-  NUMBER_TAKEN,
-  SEND_UNCHANGED,
-} from '../../order/number-texts.ts';
+import { NUMBER_FREE, SEND_UNCHANGED } from '../../order/number-texts.ts';
 import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { type Html, html } from '../../report/page/html.ts';
+import { NUMBER_IN_PROGRESS, NUMBER_TAKEN } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { table } from './parts.ts';

@@ -6,41 +6,16 @@ import {
   inProgressText,
   type OrderInProgress,
 } from '../../operate/orders/in-progress.ts';
-import { CONFIRM } from '../../order/fixing.ts';
-import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { nextBelow } from '../api/rows-elsewhere.ts';
-import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
 import { batchPath, letterPath, link, orderPath } from './parts.ts';
 
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
-
-/** A message for the form of an order, which has boxes instead of the column _do. */
-export function inForm(message: string): string {
-  return message
-    .replace(
-      'leave one of the rows out in the dashboard',
-      `check "${LEAVE_OUT}" in one of the rows`,
-    )
-    .replace('leave it out in the dashboard', `check "${LEAVE_OUT}" in it`)
-    .replace('discard it in the dashboard or ask', 'discard it or ask')
-    .replaceAll(CONFIRM, `check "${CORRECT_AS_IT_IS}"`);
-}
-
-/** Which messages of a row its box answers, where that are several: each of them, also for one that a person may have missed. */
-export function answersText(messages: readonly string[]): string {
-  const answered = messages.filter((message) => message.includes(`check "${CORRECT_AS_IT_IS}"`));
-  if (answered.length < 2) return '';
-  const shorts = answered.map(
-    (message) => /^.{0,160}?(?=; |\. |$)/s.exec(message)?.[0] ?? `${message.slice(0, 159)}…`,
-  );
-  return `. Here it answers ${count(answered.length)} messages: ${shorts.join('; ')}`;
-}
 
 type Shown = {
   field?: string;
@@ -52,13 +27,8 @@ type Shown = {
 /** What is wrong with one order of a list, its items, and that another file has it. */
 export function messageOf({ field = '', message, items, already }: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
-  const text = inForm(problemText({ field, message }));
-  if (already === undefined) return html`${text}${own}`;
-  const said = already.replace(/^[a-z]/, (first) => first.toUpperCase());
-  // Its message may be only that, and what to do.
-  if (withoutRemedy(message) === already)
-    return html`<strong>${said}.</strong> ${remedyIn(text)}${own}`;
-  return html`${text}${own}<div><strong>${said}</strong></div>`;
+  const text = `${field} ${message}`.trim();
+  return html`${text}${own}${already && html`<div><strong>${already}</strong></div>`}`;
 }
 
 /** Leads from an order that needs nobody any more to the one below it in the list that is not in progress, or to the list. */
@@ -77,17 +47,14 @@ export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
 
 /** Which file has the order in progress, and how to stop it. Discarding it here would not. */
 export function inProgressBox(other: OrderInProgress): Html {
-  const [before = '', after = ''] = inProgressText(other, PLACE).split(PLACE);
-  return html`<div class="box" role="status">${before}${link(batchPath(other.batch), other.file ?? other.batch)}${after} ${inProgressRemedy(other)}</div>`;
+  const from = link(batchPath(other.batch), other.file ?? other.batch);
+  return html`<div class="box" role="status">${inProgressText(other)}. ${inProgressRemedy(other)} ${from}</div>`;
 }
 
 /** That the order has another number now, and what to do with this dead letter. */
 export function sentAsBox(name: string, { number, batch, file }: SentAs): Html {
   return html`<div class="box" role="status">${name} was already sent as ${link(orderPath(number), number)}, from ${link(batchPath(batch), file ?? batch)}. If it is the same order, do not correct it: discard it.</div>`;
 }
-
-/** Stands for the file until it is a link. */
-const PLACE = '\n';
 
 /** Uploaded files whose preview nobody confirmed: their orders are in no list. */
 export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | undefined {

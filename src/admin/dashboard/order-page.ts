@@ -26,7 +26,6 @@ import { actionText } from '../../wording/closing.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { itemsOf } from '../api/plans.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm } from './letter-message.ts';
 import {
   badge,
   batchPath,
@@ -257,7 +256,7 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
   const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, history) : undefined;
-  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${inForm(result.message)}`}`;
+  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
   const advice = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';

@@ -4,20 +4,19 @@ import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { formatText } from '../../order/batch.ts';
-import { NUMBER_TAKEN } from '../../order/number-texts.ts';
-import { problemText } from '../../order/record.ts';
+
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
+import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { leadBack } from '../api/operation-routes.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
 import { sentPart } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm } from './letter-message.ts';
 import { actForm, badge, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
@@ -189,7 +188,7 @@ function detailsOf(preview: UploadPreview): Html {
     html`${one.purchaseOrderNumber}`,
     html`${one.field}`,
     html`<code>${asShown(one.value)}</code>`,
-    html`${inForm(problemText({ ...one, field: '' }))}`,
+    html`${problemText({ ...one, field: '' })}`,
   ]);
   const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [
     link(orderPath(number), number),

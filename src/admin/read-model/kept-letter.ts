@@ -1,96 +1,76 @@
 import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
-import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
-import { firstOf } from '../../order/text.ts';
+import { isKnownElsewhere, type Problem } from '../../order/problem.ts';
+import { firstOf, shorten } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
+import { faultText } from '../../wording/problem.ts';
 import { type Kept, searchText } from './letter-batch.ts';
 
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;
 
-/** Ends between words, and not within the words for a fix file, in place of which a form has others. */
-function cutMessage(message: string): string {
-  const text = message.toWellFormed();
-  if (text.length <= LONGEST) return text;
-  const part = text.slice(0, LONGEST - 1).toWellFormed();
-  const words = /^.*(?=\s)/s.exec(part)?.[0] ?? part;
-  return `${words.replace(/,?(?: or)? write(?: send(?: into[^;]*)?)?$/, '').replace(/[\s,]+$/, '')}…`;
-}
-
 /** An open dead letter as the list keeps it. */
 export function keptOf(
   letter: DeadLetter,
-  from: { batch: string; source: string; file: string },
+  { batch, source, file }: { batch: string; source: string; file: string },
 ): Kept {
-  const {
-    purchaseOrderNumber,
-    kind,
-    code,
-    signature,
-    attempts,
-    firstAt,
-    lastAt,
-    location,
-    problems,
-  } = letter;
-  const message = cutMessage(letter.message);
+  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location } =
+    letter;
+  const { problems = [] } = letter;
   const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
-  const values = (problems ?? [])
-    .slice(0, 5)
-    .map(({ field, value, message: words }) => `${field} ${value} ${words}`);
+  const values = problems.slice(0, 5).map((one) => `${one.field} ${one.value} ${faultText(one)}`);
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
   const row = {
+    id: letter.id,
     purchaseOrderNumber,
     kind,
     code,
-    message,
+    message: shorten(letter.message.toWellFormed(), LONGEST),
     signature,
     attempts,
     firstAt,
     lastAt,
     location,
+    batch,
+    source,
+    file,
   };
-  const { field = '', value = '' } = problems?.[0] ?? {};
-  const items = refusedItems(letter) || ownItems(letter) || firstOf(letter.itemsRead);
-  const read = firstOf(letter.articles);
-  const already = alreadyText(letter);
-  const line = errorLine(letter);
-  const former = formerOf(letter);
-  const named = {
-    ...row,
-    ...(line !== location.line && { line }),
-    ...(field && { field }),
-    ...(value && { value }),
-    ...(items && { items }),
-    ...(read && { articles: read }),
-    ...(isRecognizable(former) && { content: former.content }),
-  };
-  const full = {
-    id: letter.id,
-    ...named,
-    ...(already && { already }),
-    batch: from.batch,
-    source: from.source,
-    file: from.file,
-  };
-  return { row: full, own, isNameless: isNameless(letter) };
+  return { row: { ...row, ...namedIn(letter) }, own, isNameless: isNameless(letter) };
 }
 
-/** Problem codes that say that another file has the order, or the row. */
-const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN];
+/** What a row shows only where it is there. */
+function namedIn(letter: DeadLetter): Partial<Kept['row']> {
+  const { problems: [first] = [], location } = letter;
+  const known = letter.problems?.find(isKnownElsewhere);
+  const items = refusedItems(letter) || ownItems(letter) || firstOf(letter.itemsRead);
+  const articles = firstOf(letter.articles);
+  const already = alreadyText(letter, known);
+  const isOpen = known?.code === 'number-known' && known.facts.state === 'inProgress';
+  const line = errorLine(letter);
+  const former = formerOf(letter);
+  return {
+    ...(line !== location.line && { line }),
+    ...(first?.field && { field: first.field }),
+    ...(first?.value && { value: first.value }),
+    ...(items && { items }),
+    ...(articles && { articles }),
+    ...(isRecognizable(former) && { content: former.content }),
+    ...(already && { already }),
+    ...(isOpen && { isOpen }),
+  };
+}
 
-/**
- * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
- * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
- */
-function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
+/** That another file has the order of a number, or a row without one; of a conflict, what differs. */
+function alreadyText(
+  { kind, payload, known: other }: DeadLetter,
+  known: Problem | undefined,
+): string | undefined {
   if (kind === 'conflict')
-    return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
-  const found = problems.find(({ code }) => IN_ANOTHER.includes(code));
-  return found && withoutRemedy(found.message);
+    return other === undefined ? NOT_READ : differenceText(itemsIn(payload), other.items);
+  return known && faultText(known);
 }
 
 /** They are compared with those of the order that another file has. */
@@ -99,20 +79,6 @@ function ownItems({ kind, payload }: DeadLetter): string {
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';
-
-/** Begins what to do with an order that another file has. */
-const REMEDY = /\. (?=(?:If|Discard|Wait) )/;
-
-/** A message about such an order without the batch of the other file, and without what to do. */
-export function withoutRemedy(message: string): string {
-  const [text = ''] = message.replace(/ \(batch [\w.-]*\)/, '').split(REMEDY);
-  return cutMessage(text);
-}
-
-/** What such a message says to do. */
-export function remedyIn(message: string): string {
-  return message.split(REMEDY).slice(1).join('. ');
-}
 
 function differenceText(own: readonly Item[], known: readonly Item[]): string {
   const isIn = (items: readonly Item[], { articleCode, quantity }: Item) =>

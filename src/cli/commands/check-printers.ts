@@ -5,13 +5,15 @@ import type { ColumnUse } from '../../operate/orders/check-file.ts';
 import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
 import type { Order } from '../../order/order.ts';
-import type { FileFormat, Problem } from '../../order/record.ts';
+import type { Problem } from '../../order/problem.ts';
+import type { FileFormat } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
 import { printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
+import { problemText } from '../../wording/problem.ts';
 import type { Shell } from '../shell.ts';
 import { errorText, printable, printableJson } from '../terminal/print.ts';
 import { columnTexts } from './column-texts.ts';
@@ -75,7 +77,9 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         out(`${opening},${members({ format, records, columns, ...wait, warnings })},"problems":[`);
       },
       onProblem(problem, order) {
-        out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
+        out(
+          `${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem, message: problemText({ ...problem, field: '' }) })}`,
+        );
       },
       async onOrders(orders) {
         out('],"toSend":[');
@@ -116,7 +120,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
         onProblem(problem, order, isNameless) {
           if (!repeats.holds(problem, isNameless ? '' : order))
-            shell.out(problemText(file, problem, isNameless ? '' : order));
+            shell.out(lineText(file, problem, isNameless ? '' : order));
         },
         async onOrders(orders) {
           isListed = true;
@@ -172,14 +176,15 @@ function repeatTexts({ held }: ReturnType<typeof createRepeats>): string[] {
   });
 }
 
-/** `quantity: "1 dozen" is not a number; write digits only, such as 12`. */
-function saidText({ field, value, message }: Problem): string {
-  const isQuoted = value === '' || message.includes(JSON.stringify(value).slice(0, 20));
-  return `${field === '' ? '' : `${field}: `}${message}${isQuoted ? '' : `, found ${JSON.stringify(value)}`}`;
+/** `QTY: is not a number, found "1 dozen"`. */
+function saidText(problem: Problem): string {
+  const { field, value } = problem;
+  const found = field === '' || value === '' ? '' : `, found ${JSON.stringify(value)}`;
+  return `${field}${field && ': '}${problemText({ ...problem, field: '' })}${found}`;
 }
 
-/** `orders.csv:8: quantity: "1 dozen" is not a number; write digits only, such as 12 (order PO-1)`. */
-function problemText(file: string, problem: Problem, order: string): string {
+/** `orders.csv:8: QTY: is not a number, found "1 dozen" (order PO-1)`. */
+function lineText(file: string, problem: Problem, order: string): string {
   const place = problem.pointer ? ` ${problem.pointer}` : '';
   const whose = order === '' ? '' : ` (order ${shorten(order, 60)})`;
   return `${printable(`${file}:${problem.line}:${place} ${saidText(problem)}${whose}`)}\n`;

@@ -11,12 +11,13 @@ import { type FilterInput, readFilter } from '../../operations/dead-letter-filte
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
 import { canBeOfSource } from '../../order/batch.ts';
 import { errorLine, type LetterRow } from '../../order/dead-letter.ts';
-import { intoInbox, NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
+import { intoInbox } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { problemText } from '../../order/record.ts';
+import { isKnownElsewhere } from '../../order/problem.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
 import { closingText } from '../../wording/closing.ts';
+import { problemText } from '../../wording/problem.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import type { View } from './definitions/operation-command.ts';
@@ -221,9 +222,9 @@ function stateOf({ kind, closed, now, newerIn, sentAs }: FoundDeadLetter): strin
 
 /** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
 function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
-  const isKnown = ({ code }: { code: string }) =>
-    Number(code === NUMBER_KNOWN || code === ROW_KNOWN);
-  const [first, ...more] = problems.toSorted((a, b) => isKnown(b) - isKnown(a));
+  const [first, ...more] = problems.toSorted(
+    (a, b) => Number(isKnownElsewhere(b)) - Number(isKnownElsewhere(a)),
+  );
   if (first === undefined) return message;
   return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }
@@ -236,7 +237,7 @@ const GROUP_COLUMNS: Column<ErrorGroup>[] = [
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 2 },
   {
     title: 'for example',
-    of: (group) => problemText({ field: fieldOf(group), message: group.message }),
+    of: (group) => `${fieldOf(group)} ${group.message}`.trim(),
     cut: 'end',
     wish: 24,
     leaves: 3,

@@ -21,8 +21,8 @@ import {
 import type { AtApi } from '../../operations/run-environment.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
 import { byArticle, type Order } from '../../order/order.ts';
-import { problemText } from '../../order/record.ts';
 import { actionText, answerLines, closingText } from '../../wording/closing.ts';
+import { problemText } from '../../wording/problem.ts';
 import { type Format, hanging, printable, type Tone } from '../terminal/print.ts';
 import type { View } from './definitions/operation-command.ts';
 import { atApiLines, itemTexts } from './listed-items.ts';
@@ -172,10 +172,10 @@ function detailsOf(
   ofAttempt: number,
 ): string[] {
   const answer = letter.attempts === ofAttempt ? answerLines(letter) : [];
-  const wrong = problems.map(({ line, field, value, message }) => {
-    if (value === '')
-      return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
-    return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
+  const wrong = problems.map((one) => {
+    const { line, field, value } = one;
+    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText(one)}`;
+    return `line ${line}, ${field}${field && ' '}"${value}": ${problemText({ ...one, field: '' })}`;
   });
   const contents = known
     ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`]

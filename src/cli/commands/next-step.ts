@@ -9,8 +9,8 @@ import {
   type OrderHistory,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { batchTitle } from '../../order/batch.ts';
 import { intoInbox, openSteps, sendCancelled } from '../../order/fixing.ts';
+import { batchTitle } from '../../order/named-batch.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWord, shellWords } from '../../order/text.ts';
 
@@ -164,7 +164,7 @@ export function sentAsSteps(sent: readonly { order: string; sentAs: SentAs }[]):
   const each = new Map(sent.map((one) => [`${one.order}\n${one.sentAs.number}`, one]));
   const shown = [...each.values()].slice(0, SENT_SHOWN);
   const texts = shown.map(({ order, sentAs: { number, batch, file } }) => {
-    return `${order || 'A row without an order number'} was already sent as ${number}, from ${batchTitle(batch, file)}.`;
+    return `${order || 'A row without an order number'} was already sent as ${number}, from ${batchTitle({ batch, file })}.`;
   });
   const more = each.size > shown.length ? [`… and ${count(each.size - shown.length)} more.`] : [];
   const numbers = new Set(shown.flatMap(({ order }) => order || []));

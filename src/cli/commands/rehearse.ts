@@ -18,7 +18,6 @@ import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
-import { problemText } from '../../order/record.ts';
 import { readText, splitLines } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { isNameless, openText } from '../../report/story.ts';
@@ -26,6 +25,7 @@ import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
+import { problemText } from '../../wording/problem.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
@@ -269,12 +269,12 @@ async function problemLines(folder: string) {
   )) {
     if (!text.startsWith('{')) continue;
     const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    const { purchaseOrderNumber, message, problems } = letter;
+    const { purchaseOrderNumber, message, problems: [first] = [] } = letter;
     if (lines.length >= PROBLEMS) {
       more += 1;
       continue;
     }
-    const what = problemText({ field: problems?.[0]?.field ?? '', message });
+    const what = first ? problemText(first) : message;
     lines.push(
       `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
     );

@@ -2,6 +2,7 @@ import { codeOf } from '../../core/errors.ts';
 import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
 import type { CorrectionCounts } from '../../order/dead-letter.ts';
 import type { Waits } from '../../order/file-wait.ts';
+import type { NamedBatch } from '../../order/named-batch.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
@@ -85,6 +86,15 @@ export type Batch = {
   /** The batch of a later file of its name that could be read, where its own is unreadable. */
   replacedBy?: string;
 };
+
+/** A batch with the name of its file, as far as that is known. */
+export async function namedBatch(
+  batch: string,
+  { find }: Pick<Batches, 'find'>,
+): Promise<NamedBatch> {
+  const file = (await find(batch))?.name;
+  return { batch, ...(file !== undefined && { file }) };
+}
 
 export type Batches = ReturnType<typeof createBatches>;
 

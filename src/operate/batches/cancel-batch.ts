@@ -7,7 +7,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
-import { fileTitle } from '../../order/batch.ts';
+import { fileTitle } from '../../order/named-batch.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import { causeText } from '../delivery/pause-delivery.ts';

@@ -2,17 +2,19 @@ import { createOrderGuard } from '../../admit/order-guard.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { cellAt, columnNames } from '../../correct/letter-rows.ts';
 import type { Correction, FileOf } from '../../correct/read-as.ts';
-import { batchTitle } from '../../order/batch.ts';
+import { namedBatch } from '../../ledger/batches/batches.ts';
+import { batchTitle } from '../../order/named-batch.ts';
 import { type CheckedOrder, firstItems } from '../../order/order.ts';
-import type { Problem } from '../../order/record.ts';
+import type { Problem, ProblemCode } from '../../order/problem.ts';
 import { createKnownContent } from '../../put-away/known-content.ts';
+import { problemText } from '../../wording/problem.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile } from '../orders/check-file.ts';
 import { isInProgress } from '../orders/in-progress.ts';
 import { createComparison } from '../orders/preview-orders.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
-export type CellProblem = { row: number; field: string; message: string };
+export type CellProblem = { row: number; field: string; code: ProblemCode; message: string };
 
 /**
  * An order that corrected rows form. `verdict`: what would become of it; see docs/how-it-works.md, "What becomes of an order".
@@ -124,7 +126,7 @@ async function whoHas(
     return { known: `The API has this number already: ${items}.` };
   const no = known.kind === 'open' ? known.entry.batchNo : known.compact.batchNo;
   const batch = (await batches.nameOf(no)) ?? '';
-  const from = batchTitle(batch, (await batches.find(batch))?.name);
+  const from = batchTitle(await namedBatch(batch, batches));
   const more = isInProgress(known) ? { inProgress: true as const } : {};
   if (compact === undefined)
     return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
@@ -139,13 +141,15 @@ function inRows(
   lines: readonly number[],
   { shape: { header, items = [] }, records }: Correction,
 ): CellProblem[] {
-  return problems.map(({ line, pointer, field, message }) => {
+  return problems.map((problem) => {
+    const { line, pointer, field, code } = problem;
     const row = Math.max(0, lines.indexOf(line));
+    const message = problemText({ ...problem, field: '' });
     if (header !== undefined)
-      return { row, field: columnNames(header)[header.indexOf(field)] ?? field, message };
+      return { row, field: columnNames(header)[header.indexOf(field)] ?? field, code, message };
     const record = records.find(({ place }) => place.line === line);
     const value = record?.kind === 'object' ? record.value : undefined;
     const { index, name } = cellAt(value, items, pointer ?? '');
-    return { row: row + index, field: name, message };
+    return { row: row + index, field: name, code, message };
   });
 }

@@ -9,9 +9,11 @@ import type { ClaimedFile } from '../../order/batch.ts';
 import type { DeadLetter, LetterRow } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
 import { splitId } from '../../order/letter-id.ts';
-import { type FileShape, problemText } from '../../order/record.ts';
+import type { Problem, ProblemCode } from '../../order/problem.ts';
+import type { FileShape } from '../../order/record.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { closingText } from '../../wording/closing.ts';
+import { problemText } from '../../wording/problem.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
@@ -26,7 +28,7 @@ export type FixCell = { name: string; value: string };
 export type FixRow = {
   place: string;
   cells: FixCell[];
-  problems: { field: string; message: string }[];
+  problems: { field: string; code: ProblemCode; message: string }[];
 };
 
 /** A dead letter for correcting: its rows, an empty one to add, and earlier corrections, each of which has a revision. */
@@ -193,13 +195,13 @@ function fixRows(letter: DeadLetter, shape: FileShape): FixRow[] {
     const { of, whole } = found(row);
     const names = Object.keys(row.cells);
     const own = names.flatMap((field) =>
-      of(field).map((one) => ({ field, message: problemText({ ...one, field: '' }) })),
+      of(field).map((one) => said({ ...one, field: '' }, field)),
     );
     const isFirst = row.row === 1 && problems.length > 0;
     const lost = isFirst
       ? problems.filter((one) => !rows.some((all) => isIn(one, found(all), all)))
       : [];
-    const others = [...whole, ...lost].map((one) => ({ field: '', message: problemText(one) }));
+    const others = [...whole, ...lost].map((one) => said(one, ''));
     return {
       place: placeText({ line: row.line, ...(row.pointer && { pointer: row.pointer }) }),
       cells: names.map((name) => ({ name, value: row.cells[name] ?? '' })),
@@ -208,8 +210,12 @@ function fixRows(letter: DeadLetter, shape: FileShape): FixRow[] {
   });
 }
 
+function said(problem: Problem, field: string): FixRow['problems'][number] {
+  return { field, code: problem.code, message: problemText(problem) };
+}
+
 function isIn(
-  problem: NonNullable<DeadLetter['problems']>[number],
+  problem: Problem,
   { of, whole }: ReturnType<ReturnType<typeof problemsOf>>,
   { cells }: LetterRow,
 ): boolean {

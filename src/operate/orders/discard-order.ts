@@ -20,7 +20,7 @@ import {
 export function orderInProgress(name: string, found: OrderInProgress): PoSyncError {
   return new PoSyncError(
     'order-in-progress',
-    `${name} is not discarded. ${inProgressText(found)}`,
+    `${name} is not discarded. ${inProgressText(found)}.`,
     {
       remedy: inProgressRemedy(found),
       facts: { order: found.number, batch: found.batch },

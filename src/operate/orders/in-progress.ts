@@ -1,8 +1,8 @@
 import type { PoSyncError } from '../../core/errors.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { createRowClaims } from '../../ledger/row-claims.ts';
-import { batchTitle } from '../../order/batch.ts';
 import { placesOf } from '../../order/dead-letter.ts';
+import { fileTitle } from '../../order/named-batch.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { SearchFile } from './file-search.ts';
@@ -64,24 +64,15 @@ export function isElsewhere({ batch }: Pick<Letter, 'batch'>, found: OrderInProg
   return found.batch !== batch;
 }
 
-/** `Fix file "a.fix.csv" (batch …) with this order waits to be sent.` */
-export function inProgressText(
-  { number, batch, file, isFix, waits, isSent }: OrderInProgress,
-  title = batchTitle(batch, file),
-): string {
+/** `Fix file "a.fix.csv" with this order waits to be sent` */
+export function inProgressText({ isFix, waits, isSent, ...other }: OrderInProgress): string {
+  const title = fileTitle(other);
   if (isSent)
-    return `Already sent as ${number}, from fix file ${title}, which is not finished yet.`;
+    return `Already sent as ${other.number}, from fix file ${title}, which is not finished yet`;
   const is = waits ? 'waits to be sent' : 'is being sent';
   return isFix
-    ? `Fix file ${title} with this order ${is}.`
-    : `An order with this number ${is}, from ${title}.`;
-}
-
-/** Whether the words about another file say that it has the order in progress, and not that it was accepted. */
-export function saysInProgress(already: string): boolean {
-  return /\b(?:waits to be sent|is being sent|is already in progress|is not finished yet)\b/.test(
-    already,
-  );
+    ? `Fix file ${title} with this order ${is}`
+    : `An order with this number ${is}, from ${title}`;
 }
 
 /** What a person does who does not want the order, or the row of one that was sent. */

@@ -16,7 +16,7 @@ import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type KeyOf, keyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { KNOWN_SETTLED } from '../../order/outcome.ts';
-import type { Problem } from '../../order/record.ts';
+import type { Problem } from '../../order/problem.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { isNameless } from '../../report/story.ts';

@@ -197,7 +197,7 @@ function putCell(row: SheetRow, cell: Cell, workbook: Workbook): void {
   const isUnknown = isFormula && value === '' && type !== 'str';
   if (value === '' && !isUnknown) return;
   const { text, kind }: { text: string; kind: CellKind } = isUnknown
-    ? { text: '', kind: { kind: 'noValue' } }
+    ? { text: '', kind: { kind: 'no-value' } }
     : contentOf(cell, workbook);
 
   while (row.cells.length < column) row.cells.push('');

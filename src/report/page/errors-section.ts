@@ -1,5 +1,4 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
-import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
@@ -37,10 +36,7 @@ function groupCard(group: ErrorGroup, most: number): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
-  const columns = columnsOf(
-    rows,
-    commonEnd([group.message, ...rows.map(({ message }) => message)]),
-  );
+  const columns = columnsOf(rows);
   return html`<article class="group">
 <header><h3>${sampleOf(group)}</h3>
 <p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span></p>
@@ -97,7 +93,8 @@ function sampleOf(group: ErrorGroup): string {
   const sample = visible(group.message, LONGEST_MESSAGE);
   const isOne = others.every((order) => order.message === first?.message);
   const message = isOne ? sample : `${sample} (and similar)`;
-  return problemText({ field: visible(fieldOf(group), MOST_NAME), message });
+  const field = visible(fieldOf(group), MOST_NAME);
+  return `${field}${field && ' '}${message}`;
 }
 
 /** A code of po-sync, or the status of the API's answer. */
@@ -120,7 +117,7 @@ type Column = {
 type TextOf = (order: AffectedOrder) => string;
 
 /** Line and order always; other columns only if they add information. */
-function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
+function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const differs = (pick: TextOf) => new Set(rows.map(pick)).size > 1;
   const occurs = (pick: TextOf) => rows.some((order) => pick(order) !== '');
   const short = (name: string, pick: TextOf): Column => {
@@ -147,7 +144,7 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
     [
       {
         name: 'Message',
-        show: ({ message }) => prose(withoutEnd(message, end), LONGEST_MESSAGE),
+        show: ({ message }) => prose(message, LONGEST_MESSAGE),
         kind: 'prose',
       },
       differs((order) => order.message),
@@ -174,17 +171,6 @@ function bothItems(): Column[] {
       kind: 'data items',
     },
   ];
-}
-
-/** What all messages of a group end with, such as what to do: its title says it once. Begins after a sentence, or a semicolon. */
-function commonEnd([sample = '', ...others]: readonly string[]): string {
-  const starts = [...sample.matchAll(/(?<=[.;]) /g)].map(({ index }) => index);
-  const at = starts.find((one) => others.every((message) => message.endsWith(sample.slice(one))));
-  return at === undefined || sample.length > LONGEST_MESSAGE ? '' : sample.slice(at);
-}
-
-function withoutEnd(message: string, end: string): string {
-  return end === '' ? message : message.slice(0, -end.length).replace(/;$/, '');
 }
 
 /** One item a line; what the other order does not have is bold. */

@@ -1,0 +1,141 @@
+import type { NamedBatch } from './named-batch.ts';
+import type { QuantityFault } from './quantity.ts';
+
+/** Why a value is outside the domain of texts. */
+export type TextFault =
+  | 'missing'
+  /** More than 256 characters. */
+  | 'long'
+  /** Not in the composed form of Unicode (NFC). */
+  | 'form'
+  /** A control, format, private, unassigned or replacement character, or half of one. */
+  | 'character'
+  /** White space other than single ordinary spaces inside. */
+  | 'space'
+  /** Begins with `=`. */
+  | 'formula'
+  /** A spreadsheet error, in whatever language. */
+  | 'sheet-error'
+  /** A number with an exponent, as spreadsheets write it. */
+  | 'exponent'
+  | 'no-digit'
+  /** Not as the mapping's `like` says. */
+  | 'unlike'
+  | CellFault;
+
+/** What a cell of a workbook, or a JSON value, is in place of a value that can be sent. */
+export type CellFault =
+  | 'struck'
+  | 'format'
+  | 'date'
+  | 'boolean'
+  | 'error'
+  | 'no-value'
+  | 'structure';
+
+export type ValueFault = TextFault | QuantityFault | 'above-max';
+
+/** Which value is wrong. `character`: the first one that is not allowed. `field`, `type`: of a further field. */
+export type ValueFacts = {
+  of: 'number' | 'article' | 'quantity' | 'field';
+  character?: string;
+  max?: number;
+  field?: string;
+  type?: string;
+};
+
+/** What can be wrong with an order, each code with its facts. Lines are those of the file. */
+export type ProblemFacts = { [Fault in ValueFault]: ValueFacts } & FileFacts & LedgerFacts;
+
+type FileFacts = {
+  /** Rule 2: the row has other columns than the header. */
+  width: { cells: number; columns: number };
+  /** Rule 2: a cell has a line break that its column does not allow. */
+  'line-break': object;
+  /** Rule 2: the line is longer than the widths together. */
+  'line-length': object;
+  /** Rule 2: under `fillDown`, the number is blank, and the row above is damaged or there is none. */
+  'number-missing': object;
+  /** Rule 2: an item record without an order record above it. */
+  'no-order-record': object;
+  /** Rule 2: a damaged row is directly above or below the order, and may belong to it. */
+  'beside-damaged': { damaged: number };
+  /** Rule 2: a damaged row has the number of the order, or swallowed a row with it. */
+  'named-by-damaged': object;
+  /** Rule 3: the value of a condition is none that is sent. */
+  condition: { send: readonly string[] };
+  /** Rules 3 and 4: two rows of the order have different values where the order has one. */
+  'two-values': { values: readonly [string, string] };
+  /** Rule 4. */
+  'order-state': { state: string };
+  /** Rule 4: objects that are orders have their items in a list of objects. */
+  items: { fault: 'none' | 'notAList' | 'notAnObject' };
+  /** Rule 5: two rows of the order are equal in every cell. */
+  'equal-rows': { first: number };
+  /** Rule 5: the rows of the order spell its number differently. */
+  spelling: { spellings: readonly [string, string] };
+  /** Rule 5: the number occurs in several orders of the file. `first`: where it is first, or next. */
+  'number-twice': { first: number };
+  /** The last line of the file has no end, and its last value may be cut. */
+  cut: object;
+  /** The order has more rows than can be one order. */
+  'too-many-rows': { rows: number };
+  /** There are more problems than are kept. */
+  more: { problems: number };
+};
+
+/** Orders that the ledger has elsewhere. `from`: the batch that brought them; absent where only the API's list has them. */
+type LedgerFacts = {
+  /** The number of a faulty order is accepted or in progress, with these items. */
+  'number-known': {
+    state: 'accepted' | 'inProgress';
+    from?: NamedBatch | undefined;
+    items?: readonly { articleCode: string; quantity: number }[];
+  };
+  /** A row without a number became an order when the same file was read before. */
+  'row-known': { number: string; from: NamedBatch };
+  /**
+   * The order, or a row of it, is already the order `as`. `row`: the one that is meant; `isWhole`: no other row is free.
+   * `now`: of an export, how its items are there now; `isOpen`: that order has no outcome yet.
+   */
+  'already-corrected': {
+    number: string;
+    as: string;
+    from: NamedBatch;
+    row?: { place: string; from: NamedBatch; isWhole: boolean };
+    now?: { items: 'same' | 'other' | 'unknown'; isOpen: boolean };
+  };
+  /** The order would replace another one with its number, of which it has no row. */
+  'rows-left-out': { number: string; from: NamedBatch };
+  /** It failed a check, and which one is not kept until its report is written. */
+  invalid: object;
+};
+
+export type ProblemCode = keyof ProblemFacts;
+
+/** What is wrong, without its place. */
+export type Fault = {
+  [Code in ProblemCode]: { code: Code; facts: ProblemFacts[Code] };
+}[ProblemCode];
+
+/**
+ * One problem of one value, row or order. `field`: the column of the file or the JSON property, as the file names it; "" for
+ * the complete row. `value`: as read, shortened. `rows`: of an order in doubt, the places of the rows that may belong to it.
+ */
+export type Problem = Fault & {
+  line: number;
+  pointer?: string;
+  field: string;
+  value: string;
+  rows?: readonly string[];
+};
+
+/** Whether a person may answer that the row is right as it is. */
+export function isConfirmable(code: ProblemCode): boolean {
+  return code === 'already-corrected' || code === 'rows-left-out';
+}
+
+/** Codes that say that the ledger has the number, or the row, from another file. */
+export function isKnownElsewhere({ code }: { code: string }): boolean {
+  return code === 'number-known' || code === 'row-known';
+}
