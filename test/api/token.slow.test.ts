@@ -418,6 +418,19 @@ describe('token', () => {
       await (await daemon(api)).first();
     });
 
+    it('is requested by no daemon before the endpoint asked for, also not by one that starts', async () => {
+      const api = await oddly(({ nth }) =>
+        nth <= 2 ? { status: 503, headers: { 'retry-after': '30' } } : undefined,
+      );
+      const asked = { code: 'token-unavailable', facts: { retryAfterMs: expect.any(Number) } };
+      await expect((await daemon(api)).get()).rejects.toMatchObject(asked);
+      const other = await daemon(api);
+      expect(await other.first()).toBe(false);
+      expect(api.calls).toHaveLength(2);
+      ahead = 30_000;
+      expect(await other.first()).toBe(true);
+    });
+
     it('is not awaited at the start while the endpoint is down', async () => {
       const api = await oddly(() => ({ drop: true }));
       await (await daemon(api)).first();
