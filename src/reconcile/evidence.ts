@@ -14,17 +14,12 @@ export type Canary = { number: string; since: number };
 
 /** What a list is worth as evidence that an order is absent. */
 export type Evidence =
-  /** This many such lists, a settle apart, prove the absence of orders sent after `reaches`. */
-  | { kind: 'good'; needed: number; reaches: number }
+  /** Several such lists, a settle apart, prove the absence of orders sent after `reaches`. */
+  | { kind: 'good'; reaches: number }
   /** Nothing shows yet that the list is complete, or something shows that it is not. */
   | { kind: 'unproved'; by: Unproved }
   /** It lacks an order that it must show: cut, filtered or lagging. */
-  | { kind: 'bad'; missing: string }
-  /** No canary is old enough to judge it, and one may become old enough: read again later. */
-  | { kind: 'early' };
-
-const WITH_CANARIES = 2;
-const WITHOUT_CANARIES = 3;
+  | { kind: 'bad'; missing: string };
 
 /** A complete list read at `listedFrom`, and the canaries among the orders it shows. */
 export type ListSight = {
@@ -32,8 +27,6 @@ export type ListSight = {
   settle: number;
   canaries: readonly Canary[];
   listed: ReadonlySet<string>;
-  /** Other orders are being sent, one of which may become the first canary. */
-  underWay: boolean;
   /** Canaries up to this time were replaced: the list no longer shows orders that old. 0: none. */
   agedUntil: number;
   /** Why the list is not proved complete, if it is not. */
@@ -49,7 +42,6 @@ export function judgeEvidence({
   settle,
   canaries,
   listed,
-  underWay,
   agedUntil,
   unproved,
 }: ListSight): Evidence {
@@ -57,15 +49,8 @@ export function judgeEvidence({
   const grown = grownOf(canaries, listedFrom, settle);
   const missing = grown.find(({ number }) => !listed.has(number));
   if (missing) return { kind: 'bad', missing: missing.number };
-  const [oldest] = grown;
-  if (oldest)
-    return {
-      kind: 'good',
-      needed: WITH_CANARIES,
-      reaches: agedUntil > 0 ? oldest.since + settle : 0,
-    };
-  if (canaries.length > 0 || underWay || agedUntil > 0) return { kind: 'early' };
-  return { kind: 'good', needed: WITHOUT_CANARIES, reaches: 0 };
+  if (agedUntil === 0) return { kind: 'good', reaches: 0 };
+  return { kind: 'good', reaches: (grown[0]?.since ?? listedFrom) + settle };
 }
 
 /** Whether a list lacks an order that it must show, and shows an older one: it does not only keep the newest. */
@@ -114,7 +99,7 @@ const SETTLES = 5;
  * replaced; any other gap stays bad evidence. Returns the absences after this list and the canaries to replace.
  */
 export function ageCanaries(
-  { listedFrom, settle, canaries, listed }: Omit<ListSight, 'underWay' | 'agedUntil'>,
+  { listedFrom, settle, canaries, listed }: Omit<ListSight, 'agedUntil'>,
   before: Readonly<Record<string, Absence>>,
 ): { absences: Record<string, Absence>; replaced: Canary[] } {
   const grown = grownOf(canaries, listedFrom, settle);

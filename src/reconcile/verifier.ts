@@ -2,7 +2,7 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { PATIENCE } from '../ledger/state-machine/after-list.ts';
+import { ABSENCES, PATIENCE } from '../ledger/state-machine/after-list.ts';
 import { mayBeThere } from '../ledger/state-machine/decision.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import {
@@ -141,15 +141,14 @@ async function read(
 }
 
 async function judge(
-  { canaries, ledger, store, proof }: VerifierDeps,
-  sight: Omit<ListSight, 'underWay' | 'agedUntil' | 'unproved'>,
+  { canaries, store, proof }: VerifierDeps,
+  sight: Omit<ListSight, 'agedUntil' | 'unproved'>,
 ): Promise<Evidence> {
   await canaries.age(sight);
   const unproved = await unprovedBy(store, proof.rules.mode);
-  const underWay = (await ledger.nextDue('due')) !== undefined;
   const agedUntil = await canaries.agedUntil();
-  const evidence = judgeEvidence({ ...sight, underWay, unproved, agedUntil });
-  if (evidence.kind === 'good' || evidence.kind === 'bad') proof.sawCut(isCut(sight, evidence));
+  const evidence = judgeEvidence({ ...sight, unproved, agedUntil });
+  if (evidence.kind !== 'unproved') proof.sawCut(isCut(sight, evidence));
   return evidence;
 }
 
@@ -272,10 +271,9 @@ function eventFor(entry: Entry, reading: Reading, isProved: boolean, at: number)
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
   // Only the last list of those that it takes must prove how far it reaches.
-  const isGood = evidence?.kind === 'good' && (isProved || entry.absences + 1 < evidence.needed);
+  const isGood = evidence?.kind === 'good' && (isProved || entry.absences + 1 < ABSENCES);
   // It may have been created as soon as its first attempt began.
-  if (isGood && firstAt > evidence.reaches)
-    return { kind: 'absent', at, listedFrom, needed: evidence.needed, isWatched };
+  if (isGood && firstAt > evidence.reaches) return { kind: 'absent', at, listedFrom, isWatched };
   const answer = end.kind === 'complete' ? unclearAnswer(evidence, isProved) : ofList(end.said);
   // A list that is good for other orders only does not end the series for this one.
   const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
@@ -342,8 +340,7 @@ function outcomeOf(step: Step): string {
 }
 
 /** Why a complete list does not show whether an order is absent. */
-function unclearAnswer(evidence: Evidence | undefined, isSeen: boolean): Answer {
-  if (evidence?.kind === 'good' && !isSeen) return unclearAnswer({ kind: 'early' }, true);
+function unclearAnswer(evidence: Evidence | undefined, isProved: boolean): Answer {
   switch (evidence?.kind) {
     case 'bad':
       return {
@@ -356,15 +353,15 @@ function unclearAnswer(evidence: Evidence | undefined, isSeen: boolean): Answer 
         message: "the API's list is not proved complete, so it does not show what is absent",
       };
     case 'good':
-      return {
-        code: 'list-too-short',
-        message: "the API's list no longer shows orders as old as this one",
-      };
-    case 'early':
     case undefined:
-      return {
-        code: 'list-unproven',
-        message: "no accepted order is old enough to show that the API's list is complete",
-      };
+      return isProved
+        ? {
+            code: 'list-too-short',
+            message: "the API's list no longer shows orders as old as this one",
+          }
+        : {
+            code: 'list-unproven',
+            message: "no accepted order is old enough to show that the API's list is complete",
+          };
   }
 }

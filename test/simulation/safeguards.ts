@@ -132,7 +132,7 @@ function oneList(entry: Entry, step: Step, policy: Policy): Step {
   if (step.kind !== 'move' || step.entry.state !== 'unknown' || step.entry.absentAt === undefined)
     return step;
   const listedFrom = step.entry.absentAt;
-  return next(entry, { kind: 'absent', at: listedFrom, listedFrom, needed: 1 }, policy);
+  return next({ ...entry, absences: 1 }, { kind: 'absent', at: listedFrom, listedFrom }, policy);
 }
 
 /** What is not a clear answer counts as nothing sent, and goes again. */

@@ -6,6 +6,9 @@ type Event<Kind extends ListEvent['kind']> = Extract<ListEvent, { kind: Kind }>;
 /** Doubt ends with a person after this many settle times without a conclusive list. */
 export const PATIENCE = 10;
 
+/** So many lists that lack an order, a settle apart, prove that it is absent. */
+export const ABSENCES = 2;
+
 /** And not before this many inconclusive lists in a row: a daemon that was stopped has read none. */
 const LEAST_LISTS = 3;
 
@@ -89,13 +92,13 @@ function conflict(entry: Entry, known: Listed, at: number, answer: Answer = OTHE
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
 function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
-  const { listedFrom, at, needed, isWatched = true } = event;
+  const { listedFrom, at, isWatched = true } = event;
   if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;
   if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;
   if (!isWatched) return { kind: 'move', entry, doubt: listedFrom + policy.settle };
   const { askedSince: _, absentAt: __, ...rest } = entry;
   const absences = entry.absences + 1;
-  if (absences < needed) {
+  if (absences < ABSENCES) {
     const waiting = { ...rest, absences, absentAt: listedFrom };
     return { kind: 'move', entry: waiting, doubt: listedFrom + policy.settle };
   }

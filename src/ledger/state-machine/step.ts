@@ -48,14 +48,13 @@ export type ListEvent =
    */
   | { kind: 'found'; at: number; listed: Listed; as?: string; times?: number; isIntact?: boolean }
   /**
-   * The list is good evidence and does not show the number; `needed` such lists prove absence. Not `isWatched`: who read
-   * it cannot know how long the order waited for it.
+   * The list is good evidence and does not show the number. Not `isWatched`: who read it cannot know how long the order waited
+   * for it.
    */
   | {
       kind: 'absent';
       at: number;
       listedFrom: number;
-      needed: number;
       isWatched?: boolean;
     }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now, or another order is tried first. */

@@ -65,8 +65,8 @@ const answered: fc.Arbitrary<Happening['of']> = fc
   }));
 
 const absent: fc.Arbitrary<Happening['of']> = fc
-  .tuple(fc.constantFrom(0, 0, 1, settle / 2, settle, 3 * settle), fc.constantFrom(2, 2, 3))
-  .map(([took, needed]) => (_, at) => ({ kind: 'absent', at, listedFrom: at - took, needed }));
+  .constantFrom(0, 0, 1, settle / 2, settle, 3 * settle)
+  .map((took) => (_, at) => ({ kind: 'absent', at, listedFrom: at - took }));
 
 const rare: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
   ({ digest }, at) => ({ kind: 'found', at, listed: { digest } }),
@@ -189,7 +189,7 @@ function doubtAfter(
     case 'absent': {
       if (!doubt || what.listedFrom < (doubt.lists.at(-1) ?? doubt.sentBy) + settle) return doubt;
       const lists = [...doubt.lists, what.listedFrom];
-      return lists.length >= what.needed ? undefined : { ...doubt, lists };
+      return lists.length >= 2 ? undefined : { ...doubt, lists };
     }
     case 'ask':
       return doubt && { ...doubt, lists: [] };

@@ -238,7 +238,7 @@ describe('next', () => {
     [
       'an order that the API created under another number is not sent again because the list lacks it',
       { ...doubted, misnamed: true },
-      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000 },
       'dead inDoubt',
     ],
     [
@@ -280,7 +280,7 @@ describe('next', () => {
     [
       'a list that can tell ends the wait',
       { ...UNKNOWN, askedSince: 70_000 },
-      { kind: 'absent', at: 80_001, listedFrom: 80_000, needed: 2 },
+      { kind: 'absent', at: 80_001, listedFrom: 80_000 },
       'unknown ask 140000',
     ],
     [
@@ -292,43 +292,37 @@ describe('next', () => {
     [
       'absent from a list begun too early says nothing',
       UNKNOWN,
-      { kind: 'absent', at: 62_001, listedFrom: 61_999, needed: 2 },
+      { kind: 'absent', at: 62_001, listedFrom: 61_999 },
       'ignore',
     ],
     [
       'absent once waits for a second list',
       UNKNOWN,
-      { kind: 'absent', at: 62_001, listedFrom: 62_000, needed: 2 },
+      { kind: 'absent', at: 62_001, listedFrom: 62_000 },
       'unknown ask 122000',
     ],
     [
       'absent twice, a settle apart, is sent again',
       doubted,
-      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000 },
       'retry due 131001',
     ],
     [
       'absent twice within a settle says nothing',
       doubted,
-      { kind: 'absent', at: 129_999, listedFrom: 129_999, needed: 2 },
+      { kind: 'absent', at: 129_999, listedFrom: 129_999 },
       'ignore',
-    ],
-    [
-      'absent twice of three waits for another list',
-      doubted,
-      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 3 },
-      'unknown ask 190000',
     ],
     [
       'a verified refusal is final',
       { ...doubted, refusal: NO },
-      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000 },
       'dead refused',
     ],
     [
       'absent with the attempts used up fails',
       { ...doubted, used: 3 },
-      { kind: 'absent', at: 130_001, listedFrom: 130_000, needed: 2 },
+      { kind: 'absent', at: 130_001, listedFrom: 130_000 },
       'dead failed',
     ],
     [
