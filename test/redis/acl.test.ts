@@ -5,9 +5,9 @@ import { COMMANDS as RIGHTS } from '../../src/redis/rights.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Of BullMQ, those of the jobs that po-sync makes: without delays, parents and priorities. */
+/** Of BullMQ, those of the jobs that po-sync makes: without parents and priorities. */
 const BULLMQ_SCRIPTS =
-  /^(addStandardJob|moveToActive|moveToFinished|moveStalledJobsToWait|extendLocks?|releaseLock|updateData|moveJobFromActiveToWait|getCounts)-\d+\.js$/;
+  /^(addStandardJob|moveToActive|moveToFinished|moveStalledJobsToWait|extendLocks?|releaseLock|updateData|moveJobFromActiveToWait|getCounts|getRanges)-\d+\.js$/;
 
 async function textsIn(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
   const names = await readdir(path.join(root, folder), { recursive: true });
