@@ -34,6 +34,7 @@ const STEPS = [
   'notify',
   'operate',
   'operations',
+  'views',
   'admin',
   'daemon',
   'cli',

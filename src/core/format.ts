@@ -97,22 +97,6 @@ export function plainReason(reason: string): string {
 
 const UNREACHABLE = 'the order API cannot be reached';
 
-/** Why a pause began, and why it lasted; in plain words these may be the same. */
-export function plainReasons({
-  firstReason,
-  reason,
-}: {
-  firstReason?: string;
-  reason: string;
-}): string {
-  return [...new Set([firstReason || reason, reason].map(plainReason))].join('; later ');
-}
-
-/** What waits or is paused for a reason, with that reason in plain words. */
-export function plainPause<Waiting extends { reason: string }>(one: Waiting): Waiting {
-  return { ...one, reason: plainReason(one.reason) };
-}
-
 /** The text without the stop at its end, for a sentence that continues after it. */
 export function withoutStop(text: string): string {
   return text.replace(/[.;:,\s]+$/, '');

@@ -125,24 +125,11 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     revision: String(rows.revision),
     do: 'send',
   };
-  // Its file is put away at this moment: for an instant, its content cannot be shown.
-  const form = await until('what was sent', async () => {
-    const text = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
-    return /<h2>What was sent<\/h2>.*<div>B</s.test(text) && text;
-  });
+  const form = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
   expect(form).toContain('Not sent. PO-1 is settled already');
-  const same = 'These are the articles and quantities that were sent.';
-  expect(form).not.toContain(same);
-  const equal = { ...typed, 'v.0.3': '7', 'v.1.0': 'PO-1', 'v.1.2': 'C', 'v.1.3': '2' };
-  await until('equal values', async () =>
-    (await (await person.submit(`${pathOf(id)}/fix`, equal)).text()).includes(same),
+  expect(form).toMatch(
+    /<h2>What you entered<\/h2>.*data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
   );
-  const [, entered = '', content = ''] =
-    /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
-  expect(entered).toMatch(
-    /data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
-  );
-  expect(content).toMatch(/<div>B<.*<div>7<.*<div>C<.*<div>2</s);
   const { body: history } = await person.call('GET', '/explain?order=PO-1');
   expect(history['operatorActions']).toMatchObject([
     { what: 'corrected', who: expect.any(String) },
@@ -172,7 +159,7 @@ it('an order that was given another number ends with that, and a discarded one s
   });
   const discarded = await until('the history of the discarded one', async () => {
     const { text } = await person.page('/order?number=PO-42');
-    return text.includes('>numbers.csv</a>, line 3') ? text : undefined;
+    return text.includes('in numbers.csv (source inbox), line 3') ? text : undefined;
   });
   expect(discarded.match(/discarded by/g)).toHaveLength(1);
 });
@@ -275,9 +262,6 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
   const again = (await drop('sent-again.csv', content)).get('PO-71');
   const { text } = await person.page(pathOf(again));
   const fields = fieldsIn(text);
-  expect(text).toMatch(
-    /The same content was read before, as <a href="\/batches\/[^"]+">sent\.csv<\/a> on <time datetime=/,
-  );
   const check = async (values: Record<string, string>) =>
     plain(
       await (
@@ -376,7 +360,7 @@ it('a correction that still needs a person closes the old dead letter and leads 
     const found = [...text.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => {
       const shown = row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
       return (
-        /(?:UTC|Z) (corrected by|sent again unchanged by|in again\.line-2\.correction\.json \(\w{8}\))/.exec(
+        /(?:UTC|Z) (corrected by|sent again unchanged by|in again\.line-2\.correction\.json \(.*?batch \S+)/.exec(
           shown,
         )?.[1] ?? []
       );

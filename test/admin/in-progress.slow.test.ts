@@ -236,7 +236,7 @@ it('the pages of an order that a fix file of another file sent under another num
   );
   expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
   expect(textOf((await person.page('/order?number=PO-21')).text)).toContain(
-    'already sent as PO-23: discard it',
+    'was already sent as PO-23',
   );
   const sentFrom = pathOf(first.get('PO-21')?.id ?? '');
   await until('the closing', async () => (await person.call('GET', sentFrom)).body['closed']);

@@ -225,7 +225,7 @@ describe('what is in the inbox and its folders', () => {
     const page = async (name: string) => (await person.page(`/${name}`)).text;
     const address = `batches/${found.batch}`;
     await until('the overview says how', async () =>
-      (await page('')).includes('closes an unreadable one; so does the button on its page.'),
+      (await page('')).includes('A readable file of the same name closes an unreadable one'),
     );
     expect(await page(address)).toContain('>Close: nobody needs it</button>');
 

@@ -221,7 +221,7 @@ it('a conflict counts as in another file, with what differs; a plan says which n
   const cellsOf = (page: string) =>
     [...page.matchAll(/<td[^>]*data-title="article"><div>([^<]*)</g)].map(([, one]) => one);
   expect(cellsOf((await person.page(`/dead-letters/${id}`)).text)).toEqual(['A', 'B', 'A', 'B']);
-  expect((await person.page('/order?number=PO-40')).text).toContain('A × 9, B × 2');
+  expect((await person.page('/order?number=PO-40')).text).toContain('9 × A, 2 × B');
   const { text: list } = await person.page('/dead-letters?q=old.csv');
   expect([list.includes('>Send again…<'), list.includes('>Discard…<')]).toEqual([false, true]);
   const again = await person.submit('/plans', {

@@ -1,13 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  count,
-  duration,
-  moment,
-  orders,
-  plainReasons,
-  size,
-  timeOfDay,
-} from '../../src/core/format.ts';
+import { count, duration, moment, orders, size, timeOfDay } from '../../src/core/format.ts';
 
 it.each([
   [400, 'less than 1 s'],
@@ -45,16 +37,4 @@ it('shows a timestamp to the second, with its date on another day, and any other
   expect(timeOfDay('2026-11-21T07:15:04.123Z', '2026-11-21T00:00:00Z')).toBe('07:15:04');
   expect(timeOfDay('2026-11-22T07:15:04Z', '2026-11-21T00:00:00Z')).toBe('2026-11-22 07:15:04');
   expect(moment('soon')).toBe('soon');
-});
-
-it('says both reasons of a pause, and one that is the same in plain words once', () => {
-  const lost = 'no complete answer (socket hang up)';
-  const away = 'no complete answer (ECONNRESET)';
-  expect(plainReasons({ firstReason: lost, reason: away })).toBe(
-    'the order API gave no complete answer',
-  );
-  expect(plainReasons({ firstReason: 'busy', reason: away })).toBe(
-    'busy; later the order API gave no complete answer',
-  );
-  expect(plainReasons({ reason: 'busy' })).toBe('busy');
 });

@@ -238,7 +238,7 @@ describe('an export', () => {
     const pageText = async () => (await person.page(`/batches/${batch}`)).text;
     expect(await pageText()).toContain(`are in no fix file. Cancelled ${truth}`);
     expect(await pageText()).toContain(
-      'Rows that failed a check and orders that the API refused stay open: this page',
+      'Rows that failed a check and orders that the API refused stay open.',
     );
     const texts = [
       await place.run(['batches', 'cancel', batch, '--dry-run']),

@@ -77,7 +77,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
     'It may be in long.csv, which cannot be read',
   );
   const person = await openOperator(place, daemon);
-  for (const page of [`/batches/${batch}`, '/batches'])
+  for (const page of [`/batches/${batch}`, '/'])
     expect((await person.page(page)).text).toContain('long.csv is missing');
   const lines = daemon.out().split('\n');
   const logged = lines.filter((line) => line.includes('a step of the batch failed'));

@@ -2,12 +2,7 @@ import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
-import {
-  type BatchView,
-  batchJson,
-  unknownBatch,
-  viewOf,
-} from '../../operate/batches/list-batches.ts';
+import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closed, type Closings, closedBy } from '../../order/dead-letter.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
@@ -18,7 +13,8 @@ import type { OrderInBatch } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, type Query, readQuery } from './query.ts';
 
-const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
+/** States of a batch in a list. */
+export const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
 
 /** Files of a report that may be downloaded, with their types. */
 const FILES: Readonly<Record<string, string>> = {
@@ -87,18 +83,6 @@ export async function readBatchPage(api: ApiContext, url: URL) {
     found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
   );
   return { items, next };
-}
-
-/** How many of the orders of each batch are rows without an order number; none while the lists are being read. */
-export async function namelessIn(
-  { tables }: ApiContext,
-  batches: readonly Pick<BatchView, 'batch'>[],
-): Promise<number[]> {
-  const names = batches.map(({ batch }) => batch.batch);
-  return await tables().then(
-    ({ letters }) => letters.namelessIn(names),
-    () => [],
-  );
 }
 
 /** A batch by its complete name. PoSyncError `batch-unknown`. */

@@ -206,7 +206,7 @@ async function planFor(
 type WithItems = Pick<FoundDeadLetter, 'payload' | 'known' | 'articles' | 'itemsRead'>;
 
 /** The first items of a dead letter, as far as they were read; those of a conflict as they are compared. */
-export function itemsOf({ payload, known, articles, itemsRead = articles }: WithItems): string {
+function itemsOf({ payload, known, articles, itemsRead = articles }: WithItems): string {
   const items = itemsIn(payload);
   return firstItems(known ? byArticle(items) : items) || firstOf(itemsRead);
 }

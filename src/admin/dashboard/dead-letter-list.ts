@@ -7,7 +7,7 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { KINDS, readLetterPage } from '../api/dead-letter-routes.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { messageOf, unreadableNote, unsentNote } from './letter-message.ts';
+import { messageOf, unsentNote } from './letter-message.ts';
 import {
   batchPath,
   cell,
@@ -22,17 +22,6 @@ import {
   textField,
 } from './parts.ts';
 import { planForm } from './plan-pages.ts';
-
-/** What is open, in words: `2 orders and 1 row without an order number`. */
-export async function openIn(
-  { tables }: PageRequest['api'],
-  open: number,
-  filter: { batch?: string },
-): Promise<string> {
-  const { groups } = await (await tables()).letters.summary(filter);
-  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
-  return openText(open, Math.min(nameless, open));
-}
 
 /** Groups shown; the filters find the others. */
 const GROUPS = 20;
@@ -72,17 +61,14 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
-  const unread = await unreadableNote(api);
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
-  const nobody =
-    unread === undefined
-      ? 'No order needs a person.'
-      : 'No order that could be read needs a person.';
   const none =
-    lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
+    lost.length > 0
+      ? undefined
+      : html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
-${unread}${unsentNote(api)}
+${unsentNote(api)}
 ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. Any other is found by its number on the page ${link('/order', 'Order')}.</p>` : undefined}

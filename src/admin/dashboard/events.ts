@@ -26,6 +26,12 @@ export function eventsRoute(api: ApiContext): Route {
   return {
     method: 'GET',
     path: '/events',
-    handle: () => ({ status: 200, type: 'text/event-stream', body: Readable.from(changes()) }),
+    handle: () => ({
+      status: 200,
+      type: 'text/event-stream',
+      body: Readable.from(changes()),
+      // A proxy that collects answers would keep the events back.
+      headers: { 'x-accel-buffering': 'no' },
+    }),
   };
 }

@@ -17,7 +17,7 @@ import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
 import { CORRECT_AS_IT_IS, LEAVE_OUT } from './letter-message.ts';
-import { badge, batchPath, letterPath, link, sameContentNote, table } from './parts.ts';
+import { badge, batchPath, letterPath, link, table } from './parts.ts';
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
 export type Entered = {
@@ -58,13 +58,11 @@ export async function fixSection(
   if (!mayOperate || letter.closed || letter.kind === 'inDoubt')
     return { body: html`${await late()}${before}` };
   const found = await api.corrections.open(letter).catch(whyNot);
-  const repeats = (await api.base.batches.find(letter.batch))?.repeats;
-  const warning = repeats && sameContentNote(repeats);
   const title = letter.kind === 'conflict' ? 'Send it with another number' : 'Correct it';
   const body =
     found instanceof PoSyncError
       ? html`<h2>${title}</h2><p>${found.message} ${found.remedy}</p>${await entered?.compare?.()}`
-      : html`<h2 id="correct">${title}</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
+      : html`<h2 id="correct">${title}</h2>${result(entered)}${form(letter, found, entered, confirm)}`;
   const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
   return { body: html`${before}${body}`, isEarly };
 }

@@ -1,15 +1,12 @@
-import { count, counted } from '../../core/format.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
+import { counted } from '../../core/format.ts';
 import type { SentAs } from '../../ledger/dead-letters.ts';
 import {
   inProgressRemedy,
   inProgressText,
   type OrderInProgress,
 } from '../../operate/orders/in-progress.ts';
-import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
-import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
+import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { nextBelow } from '../api/rows-elsewhere.ts';
 import { batchPath, letterPath, link, orderPath } from './parts.ts';
@@ -67,33 +64,4 @@ export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | und
   const to =
     waiting.length === 1 ? link(`/upload/${one.id}`, one.name) : link('/upload', 'Show them');
   return html`<p class="box doubt" role="status">${counted(waiting.length, 'uploaded file')} ${was} not sent yet: ${to}. po-sync removes ${it} an hour after the upload.</p>`;
-}
-
-/** How many files could not be read, where orders are listed: theirs are in no list. */
-export async function unreadableNote({
-  tables,
-}: Pick<ApiContext, 'tables'>): Promise<Html | undefined> {
-  const { batches } = await tables();
-  const files = batches.matching({ open: true, state: 'unreadable' }).toArray().length;
-  if (files === 0) return undefined;
-  const shown = files === 1 ? 'Show this file' : `Show these ${count(files)} files`;
-  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
-}
-
-/** The first refused orders of a held batch, of which its page names the articles: a person decides by them. */
-const MOST_REFUSED = 500;
-
-/** The articles that occur most often in the refused orders of a held batch, for the most frequent refusal that has some. */
-export async function heldArticles({ base }: ApiContext, batch: Batch): Promise<Html | undefined> {
-  if (batch.held === undefined) return undefined;
-  const groups: ErrorGroups = new Map();
-  let read = 0;
-  for await (const letter of deadLettersInProgress(base, [batch])) {
-    if (letter.kind === 'refused') addError(groups, letter);
-    read += 1;
-    if (read === MOST_REFUSED) break;
-  }
-  return byWeight(groups)
-    .map(articlesIn)
-    .find((named) => named !== undefined);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
+import { causeText, noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import {
@@ -15,7 +15,6 @@ import {
 import { batchesPage, batchPage } from './batch-pages.ts';
 import { deadLettersPage } from './dead-letter-list.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
-import { pausedState } from './delivery-part.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { createHelpPage, PICTURES } from './help-page.ts';
 import { orderPage } from './order-page.ts';
@@ -159,7 +158,9 @@ function stateOf(snapshot: Snapshot | undefined): Html {
     return html`${badge('bad', 'Redis is not reachable')} since ${timeText(iso(awaySince))}; shown as of ${timeText(iso(asOf))}`;
   }
   const [pause] = status.pauses;
-  if (pause) return pausedState(pause);
+  // Only a fixed time: a page that stays open does not count on.
+  if (pause)
+    return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))} ${causeText(pause)}`;
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   const missing = noDelivery(status.daemons);
   if (missing !== undefined) return badge('bad', missing.replace('no', 'No'));

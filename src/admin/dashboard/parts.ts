@@ -1,10 +1,6 @@
-import { ago, count, iso, stamp } from '../../core/format.ts';
-import { isFinished } from '../../ledger/batches/batches.ts';
-import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
+import { count } from '../../core/format.ts';
 import type { Closed } from '../../order/dead-letter.ts';
-import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
-import { countNeedingPerson } from '../../order/outcome.ts';
-import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
+import { type Html, html, widthOf } from '../../report/page/html.ts';
 import { closingWord } from '../../wording/closing.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
@@ -15,29 +11,6 @@ export function link(href: string, text: string): Html {
 /** The address of a batch. */
 export function batchPath(batch: string): string {
   return `/batches/${encodeURIComponent(batch)}`;
-}
-
-/** As `sameContentText`, with a link and the reader's time. */
-export function sameContentNote({
-  batch,
-  name,
-  at,
-}: {
-  batch: string;
-  name: string;
-  at: number;
-}): Html {
-  return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Orders that need a person may have been reported there, too. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
-}
-
-/** A file that a page names. */
-export type NamedFile = { batch?: string | undefined; file?: string | undefined };
-
-/** A file by its name; where another one near it has the same name, with the end of its batch's name, as in the folder. */
-export function fileLink({ batch = '', file }: NamedFile, near: readonly NamedFile[]): Html {
-  const isNamesake =
-    file !== undefined && near.some((one) => one.file === file && one.batch !== batch);
-  return link(batchPath(batch), `${file ?? batch}${isNamesake ? ` (${batch.slice(-8)})` : ''}`);
 }
 
 /** The page of a dead letter. */
@@ -53,22 +26,6 @@ export function orderPath(number: string): string {
 /** A link to the history of an order, or that it has no number. */
 export function numberLink(number: string): Html {
   return number === '' ? html`no number` : link(orderPath(number), number);
-}
-
-/** `3 min 12 s ago`, with the exact time on hover and for scripts. Both in milliseconds. */
-export function agoText(at: number, now: number): Html {
-  const stamp = new Date(at).toISOString();
-  return html`<time datetime="${stamp}" data-ago title="${stamp}">${ago(at, now)}</time>`;
-}
-
-/** A text in which the moment `at`, in milliseconds, is shown in the reader's time zone. */
-export function withTime(
-  text: string | undefined,
-  at: number | undefined,
-): Html | string | undefined {
-  if (text === undefined || at === undefined) return text;
-  const [before = '', after] = text.split(stamp(at));
-  return after === undefined ? text : html`${before}${timeText(iso(at))}${after}`;
 }
 
 /** A table; on a phone each row becomes a card whose cells name their columns. */
@@ -194,64 +151,6 @@ export function dayFields(url: URL): Html {
   const field = (name: string, title: Html) =>
     html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name) || value('day')}"></label>`;
   return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
-}
-
-/** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
-export function shownStanding(view: BatchView): string {
-  const { counts, unsettled, cancelled } = view.batch;
-  const isOver = cancelled || view.endedWith !== undefined;
-  const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
-  const isBoth = view.standing === 'reading' && unsettled === undefined && !isOver && isSent;
-  return isBoth ? 'sending, still reading' : standingText(view);
-}
-
-/** The buttons of a batch that is held, or not finished. */
-export function batchActs(
-  { batch, standing, over, endedWith }: BatchView,
-  back: string,
-  confirm: string | undefined,
-): Html {
-  const fields = html`<input type="hidden" name="batch" value="${batch.batch}">`;
-  const release =
-    standing === 'waiting'
-      ? actForm({
-          action: '/batches/release',
-          fields,
-          back,
-          button: 'Release: send the remaining orders',
-          confirm,
-        })
-      : undefined;
-  const isUnread = standing === 'unreadable' && over === undefined;
-  const cancel =
-    endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
-      ? isUnread &&
-        actForm({
-          action: '/batches/cancel',
-          fields,
-          back,
-          button: 'Close: nobody needs it',
-          confirm,
-        })
-      : actForm({
-          action: '/batches/cancel',
-          fields,
-          back,
-          button: 'Cancel orders that were not sent',
-          confirm,
-          tone: 'bad',
-          sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check and orders that the API refused stay open: this page links them when the file is finished, and they can be discarded together.`,
-        });
-  return html`<div class="acts">${release}${cancel || undefined}</div>`;
-}
-
-/** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
-export function settledNote({ batch: { counts, open } }: BatchView): Html | undefined {
-  const all = countNeedingPerson(counts);
-  if (all === 0 || open >= all) return undefined;
-  if (open === 0) return html`<p>${badge('good', 'nothing here needs you')}</p>`;
-  const [settled, was] = [all - open, all - open === 1 ? 'was' : 'were'];
-  return html`<p>${count(settled)} of ${count(all)} that needed a person ${was} settled.</p>`;
 }
 
 /** How a dead letter was closed: in which file and by whom. */

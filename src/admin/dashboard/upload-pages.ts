@@ -9,15 +9,17 @@ import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
+import { batchView } from '../../views/batch.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
+import { readBatch } from '../api/batch-routes.ts';
 import { leadBack } from '../api/operation-routes.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
-import { sentPart } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, badge, cell, facts, link, orderPath, table } from './parts.ts';
+import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
+import { stateBadge, viewPart } from './view-part.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
 export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Content> {
@@ -94,6 +96,20 @@ ${facts([
   ['will be removed', state === 'sent' ? undefined : timeText(iso(until))],
 ])}`;
   return { title: name, body, refresh: isBusy ? 1 : result?.refresh };
+}
+
+/** What became of a file that was sent. `refresh`: seconds, while more is to come. */
+async function sentPart(
+  batch: string,
+  { name }: Pick<Upload, 'name'>,
+  api: ApiContext,
+): Promise<{ shown: Html; refresh?: number }> {
+  const found = await readBatch(api, batch).catch(() => undefined);
+  const to = html`<p>${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.</p>`;
+  if (found === undefined) return { shown: to };
+  const { state, blocks } = batchView(found, api.base.store.time.now());
+  const shown = html`<p role="status">${stateBadge(state)}</p>${viewPart(blocks, name)}${to}`;
+  return { shown, ...(found.batch.state !== 'done' && { refresh: 2 }) };
 }
 
 /** What a file lacks that its source does not read, as lines for the configuration. */

@@ -16,12 +16,12 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { isKnownElsewhere } from '../../order/problem.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
+import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from '../../views/next-step.ts';
 import { closingText } from '../../wording/closing.ts';
 import { problemText } from '../../wording/problem.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import type { View } from './definitions/operation-command.ts';
-import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
 const ROWS = 50;

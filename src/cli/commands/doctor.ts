@@ -3,9 +3,10 @@ import { counted } from '../../core/format.ts';
 import { asPoSyncError, examine } from '../../operate/doctor/examine.ts';
 import { type Finding, failure } from '../../operate/doctor/finding.ts';
 import { findingsJson } from '../../operations/run-environment.ts';
+import type { Tone } from '../../views/view.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
+import { formatOf, hanging, printable, printJson } from '../terminal/print.ts';
 
 /**
  * `doctor`: shows each finding as soon as it is known, also where the configuration or Redis cannot be used.

@@ -25,13 +25,13 @@ import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
+import { correctionSteps } from '../../views/next-step.ts';
 import { problemText } from '../../wording/problem.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
-import { correctionSteps } from './next-step.ts';
 
 type RehearseArgs = CommonArgs & {
   file: string;

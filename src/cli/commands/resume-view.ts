@@ -1,7 +1,7 @@
 import { withoutStop } from '../../core/format.ts';
 import type { Plan } from '../../operations/operation.ts';
 import type { ResumeEnd } from '../../operations/run-environment.ts';
-import { pauseEndText } from '../terminal/pause-view.ts';
+import { pauseEndText } from '../../views/pause.ts';
 import { hanging, printable } from '../terminal/print.ts';
 import type { ActView } from './definitions/operation-command.ts';
 

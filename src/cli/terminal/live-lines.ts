@@ -18,9 +18,10 @@ import type { End } from '../../operate/daemon.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import { openText } from '../../report/story.ts';
+import { pauseEndText } from '../../views/pause.ts';
+import type { Tone } from '../../views/view.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { pauseEndText } from './pause-view.ts';
-import { hanging, type Paint, printable, type Tone, wrapped } from './print.ts';
+import { hanging, type Paint, printable, wrapped } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 

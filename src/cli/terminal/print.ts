@@ -2,6 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { errorDocument, explained, PoSyncError } from '../../core/errors.ts';
 import { textWidth } from '../../core/format.ts';
 import { escapeHidden, escapeHiddenInJson } from '../../order/text.ts';
+import type { Tone } from '../../views/view.ts';
 import type { Shell } from '../shell.ts';
 
 /** Text from a file or a server, safe for a terminal: hidden characters are shown as escapes. */
@@ -47,9 +48,6 @@ function lines(text: string, indent: number, columns?: number): string {
     )
     .join(`\n${' '.repeat(indent)}`);
 }
-
-/** How text is emphasized. Color never carries information that the words do not. */
-export type Tone = 'plain' | 'strong' | 'quiet' | 'good' | 'doubtful' | 'bad';
 
 export type Paint = (tone: Tone, text: string) => string;
 

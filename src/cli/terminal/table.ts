@@ -1,5 +1,6 @@
 import { cutText, textWidth } from '../../core/format.ts';
-import { type Format, printable, type Tone } from './print.ts';
+import type { Tone } from '../../views/view.ts';
+import { type Format, printable } from './print.ts';
 
 export type Column<Row> = {
   title: string;

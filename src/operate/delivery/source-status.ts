@@ -271,7 +271,7 @@ export function otherWaitingTexts({
 }
 
 /** `a.csv, 25 s old, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
-export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
+function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
   const more = waiting - waitingFiles.length;
   return [
     ...waitingFiles.map(fileText),

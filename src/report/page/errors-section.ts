@@ -63,7 +63,7 @@ function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html
 const ARTICLES_SHOWN = 5;
 
 /** The API may refuse many orders because of a few articles. One that is in two of many is probably right. */
-export function articlesIn({
+function articlesIn({
   articles,
   count: all,
 }: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
 import {
@@ -19,6 +18,7 @@ import {
 import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
 import type { Context } from '../../../src/redis/store.ts';
+import { pauseEndText } from '../../../src/views/pause.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';

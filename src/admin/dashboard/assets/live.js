@@ -20,8 +20,8 @@ function localize(page) {
     const at = new Date(time.getAttribute('datetime') ?? '');
     if (Number.isNaN(at.getTime())) continue;
     const local = localText(at, time.hasAttribute('data-minute'));
-    time.setAttribute('title', time.hasAttribute('data-ago') ? local : at.toISOString());
-    if (!time.hasAttribute('data-ago')) time.textContent = local;
+    time.setAttribute('title', at.toISOString());
+    time.textContent = local;
   }
   // A day that is entered begins and ends in the zone of the times.
   for (const shown of page.querySelectorAll('[data-zone]')) {

@@ -33,7 +33,7 @@ export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
     ],
     load: async () => (await import('../status.ts')).statusCommand,
   },
-  commandOf(EXPLAIN, async () => (await import('../explain.ts')).view),
+  commandOf(EXPLAIN, async () => (await import('../explain.ts')).explainView),
   commandOf(LIST_BATCHES, async () => (await import('../batches.ts')).listView),
   commandOf(SHOW_BATCH, async () => (await import('../batches.ts')).showView),
   actCommandOf(RELEASE_BATCH),

@@ -1,18 +1,14 @@
 import { join } from 'node:path';
-import { type Config, type Source, startCommandOf } from '../../config/config.ts';
-import { count, counted, duration } from '../../core/format.ts';
-import type { SentAs } from '../../ledger/dead-letters.ts';
-import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
-import {
-  isWaiting,
-  type OpenOrder,
-  type OrderHistory,
-} from '../../operate/orders/explain-order.ts';
-import { waitClause } from '../../operate/orders/wait-of.ts';
-import { intoInbox, openSteps, sendCancelled } from '../../order/fixing.ts';
-import { batchTitle } from '../../order/named-batch.ts';
-import type { DeadLetterKind } from '../../order/outcome.ts';
-import { shellWord, shellWords } from '../../order/text.ts';
+import { type Config, type Source, startCommandOf } from '../config/config.ts';
+import { count, counted, duration } from '../core/format.ts';
+import type { SentAs } from '../ledger/dead-letters.ts';
+import { LOST_REMEDY } from '../operate/delivery/pause-delivery.ts';
+import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
+import { waitClause } from '../operate/orders/wait-of.ts';
+import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
+import { batchTitle } from '../order/named-batch.ts';
+import type { DeadLetterKind } from '../order/outcome.ts';
+import { shellWord, shellWords } from '../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
 type Place = {

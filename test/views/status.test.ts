@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
-import { needsPerson, statusText } from '../../../src/cli/commands/status.ts';
-import { linesThatFit } from '../../../src/cli/terminal/live-view.ts';
-import { createPaint } from '../../../src/cli/terminal/print.ts';
-import { textWidth } from '../../../src/core/format.ts';
-import type { Batch } from '../../../src/ledger/batches/batches.ts';
-import { batchJson } from '../../../src/operate/batches/list-batches.ts';
-import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
-import { noOutcomes } from '../../../src/order/outcome.ts';
-import { judgeGuarantee } from '../../../src/reconcile/guarantee.ts';
-import { fileWaitText } from '../../../src/wording/file-wait.ts';
-import { refusals } from '../../support/refusals.ts';
+import { linesThatFit } from '../../src/cli/terminal/live-view.ts';
+import { createPaint, type Format } from '../../src/cli/terminal/print.ts';
+import { blockText, viewText } from '../../src/cli/terminal/view-text.ts';
+import { textWidth } from '../../src/core/format.ts';
+import type { Batch } from '../../src/ledger/batches/batches.ts';
+import { batchJson } from '../../src/operate/batches/list-batches.ts';
+import { type Status, statusJson } from '../../src/operate/delivery/read-status.ts';
+import { noOutcomes } from '../../src/order/outcome.ts';
+import { judgeGuarantee } from '../../src/reconcile/guarantee.ts';
+import { batchTable as batchBlock, batchView } from '../../src/views/batch.ts';
+import { needsYou, statusView } from '../../src/views/status.ts';
+import { fileWaitText } from '../../src/wording/file-wait.ts';
+import { refusals } from '../support/refusals.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const BATCH: Batch = {
@@ -84,9 +85,16 @@ const STATUS: Status = {
     { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
   ],
 };
+const statusText = (status: Status, format: Format, start?: string) =>
+  viewText(statusView(status, start), format);
+const batchTable = (batches: Status['batches'], now: number, format: Format) =>
+  blockText(batchBlock(batches, now), format);
+const batchText = (view: Status['batches'][number], now: number, format: Format) =>
+  viewText(batchView(view, now), format);
+const needsPerson = (status: Status) => needsYou(status).length > 0;
 const plain = createPaint({ isTTY: false, env: {} });
 
-import { isAsDescribed } from '../../support/described.ts';
+import { isAsDescribed } from '../support/described.ts';
 
 describe('the status', () => {
   it('names the role that no daemon has, and needs a person while work waits for it', () => {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { orderHistoryText } from '../../../src/cli/commands/explain.ts';
-import { waitingSteps } from '../../../src/cli/commands/next-step.ts';
-import { createPaint } from '../../../src/cli/terminal/print.ts';
-import type { OpenOrder, OrderHistory } from '../../../src/operate/orders/explain-order.ts';
+import { createPaint } from '../../src/cli/terminal/print.ts';
+import { viewText } from '../../src/cli/terminal/view-text.ts';
+import type { OpenOrder, OrderHistory } from '../../src/operate/orders/explain-order.ts';
+import { waitingSteps } from '../../src/views/next-step.ts';
+import { orderView } from '../../src/views/order.ts';
 
 const AT = '2026-11-21T07:16:00Z';
 const SETTING = {
@@ -14,6 +15,10 @@ const SETTING = {
   paint: createPaint({ isTTY: false, env: {} }),
   columns: undefined,
 };
+const orderHistoryText = (
+  history: OrderHistory,
+  place: Omit<typeof SETTING, 'columns'> & { columns: number | undefined },
+) => viewText(orderView(history, place), place);
 const shown = (history: OrderHistory) => orderHistoryText(history, SETTING);
 const OPEN: OpenOrder = {
   batch: 'b',

@@ -1,0 +1,248 @@
+import { counted, outcomeWord } from '../core/format.ts';
+import type { PastAttempt } from '../ledger/entry.ts';
+import { attemptsOf } from '../ledger/operator-actions.ts';
+import {
+  type Appearance,
+  firstLine,
+  handedIn,
+  leftOutEvent,
+  leftOutNote,
+  lineText,
+  onAttempt,
+  outcomeAt,
+} from '../operate/orders/appearances.ts';
+import {
+  isWaiting,
+  lastOutcome,
+  type OpenOrder,
+  type OrderHistory,
+  otherActions,
+} from '../operate/orders/explain-order.ts';
+import type { AtApi } from '../operations/run-environment.ts';
+import type { Closed, DeadLetter } from '../order/dead-letter.ts';
+import { digestOf } from '../order/digest.ts';
+import { byArticle, type Item, itemsIn, type Order } from '../order/order.ts';
+import { actionText, answerLines, closingText } from '../wording/closing.ts';
+import { problemText } from '../wording/problem.ts';
+import { nextStep, twiceOf } from './next-step.ts';
+import type { Block, HistoryEvent, Tone, View } from './view.ts';
+
+/** What is added to a history: where things are, and with `--list` what the API's list has now. */
+export type OrderPlace = Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
+
+/** An order's history: its state, its content, what happened when, and what to do. */
+export function orderView(history: OrderHistory, { atApi, ...place }: OrderPlace): View {
+  const [tone, text] = stateOf(history);
+  const contents = [
+    ...twiceOf(history).map((one) => [{ text: one, tone: 'bad' as const }]),
+    ...contentOf(history),
+    ...atApiTexts(atApi, history),
+  ];
+  const steps = [[leftOutNote(history) ?? []].flat(), nextStep(history, place)];
+  return {
+    title: history.order,
+    state: { text, tone },
+    blocks: [
+      { kind: 'list', texts: contents },
+      { kind: 'timeline', events: eventsOf(history) },
+      ...steps.map((lines): Block => ({ kind: 'steps', lines })),
+    ],
+  };
+}
+
+function stateOf(history: OrderHistory): [Tone, string] {
+  const { state, accepted, open, appearances } = history;
+  switch (state) {
+    case 'accepted':
+      return [
+        'good',
+        accepted?.batch === undefined ? "accepted: the API's list shows it" : 'accepted',
+      ];
+    case 'nothing':
+      return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(history)];
+    case 'queued':
+    case 'retry':
+      return open?.heldBecause === undefined
+        ? ['plain', 'waits to be sent']
+        : ['bad', 'its batch is held'];
+    case 'sending':
+      return ['plain', 'is being sent'];
+    case 'unknown':
+      return ['doubtful', "may have been sent; being verified with the API's list"];
+    case 'conflict':
+    case 'refused':
+    case 'failed':
+    case 'inDoubt':
+      return ['bad', `${outcomeWord(state)}, waits for a person`];
+  }
+}
+
+/** The items, by article as both contents of a conflict; those not from the ledger with their origin, or why there are none. */
+function contentOf({ content, state }: OrderHistory): string[] {
+  if (content === undefined) return [];
+  const { status, items = [], message } = content;
+  const texts = itemTexts(state === 'conflict' ? byArticle(items) : items);
+  return status === 'ledger' ? texts : [...texts, message];
+}
+
+/** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
+function eventsOf(history: OrderHistory): HistoryEvent[] {
+  const { accepted, open, appearances } = history;
+  const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
+  const all: HistoryEvent[] = [
+    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
+    ...appearances.map((one) => takenEvent(one, history)),
+    ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
+    ...attemptsOf(history).map(attemptEvent),
+    ...(open === undefined ? [] : endOfAttempts(open, history)),
+    ...appearances.flatMap((one) => outcomeEvents(one, history)),
+    ...(accepted === undefined || isReported(accepted.batch)
+      ? []
+      : [acceptedEvent(accepted, appearances)]),
+    ...(history.leftOut ?? []).map(leftOutEvent),
+  ];
+  // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
+  const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
+    !more && all.some((one, i) => one.at === at && one.text === text && (i < index || one.more));
+  return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
+}
+
+function openEvent({ file, line, content, batch, takenAt, by }: OpenOrder): HistoryEvent {
+  const at = firstLine(line, content.items);
+  const text = `in ${file ?? 'a file'}, ${at}, batch ${batch}${handedIn(by)}`;
+  return { at: takenAt, text, link: linkTo(batch) };
+}
+
+function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryEvent {
+  const { batch, source, file, startedAt, by } = appearance;
+  const where = lineText(appearance, content);
+  return {
+    at: Date.parse(startedAt),
+    text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}`,
+    link: linkTo(batch),
+  };
+}
+
+function outcomeEvents(
+  { startedAt, file, result, deadLetter }: Appearance,
+  history: OrderHistory,
+): HistoryEvent[] {
+  const { appearances: all, operatorActions } = history;
+  const { outcome, attempts, message } = result;
+  const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
+  // The message of an unclear answer names its attempt.
+  const isNamed = attempts === 0 || message.startsWith('attempt ');
+  const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';
+  const times = again || (isNamed ? '' : ` after ${counted(attempts, 'attempt')}`);
+  const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
+  const more = deadLetter && { more: detailsOf(deadLetter, attempts) };
+  // A dead letter of a file in progress has no page: its rows are known with the report.
+  const link = deadLetter &&
+    result.line > 0 && {
+      link: {
+        text: isWaiting({ deadLetter }) ? 'correct or settle it' : 'details',
+        about: { letter: deadLetter.id },
+      },
+    };
+  const text = `${outcomeWord(outcome)}${times}${reason}`;
+  // The file repeats an order that had this outcome before it came.
+  const event =
+    deadLetter && at < takenAt
+      ? { at: takenAt, text: `not sent: already ${text}`, ...link }
+      : { at, text, ...more, ...link };
+  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, file)] : [])];
+}
+
+/** `ofAttempt`: the dead letter has the last answer, which may be that of a later attempt. */
+function detailsOf(
+  { problems = [], payload, known, ...letter }: DeadLetter,
+  ofAttempt: number,
+): string[] {
+  const answer = letter.attempts === ofAttempt ? answerLines(letter) : [];
+  const wrong = problems.map((one) => {
+    const { line, field, value } = one;
+    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText(one)}`;
+    return `line ${line}, ${field}${field && ' '}"${value}": ${problemText({ ...one, field: '' })}`;
+  });
+  const contents = known
+    ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`]
+    : [];
+  return [...wrong, ...answer, ...contents];
+}
+
+/** `3 × ART-7, 1 × ART-8`. `content` is an order that a report of ours contains. */
+function itemsText(content: unknown): string {
+  const { items = [] } = (content ?? {}) as Partial<Order>;
+  return itemTexts(byArticle(items)).join(', ');
+}
+
+function closedEvent(closed: Closed, file: string): HistoryEvent {
+  return {
+    at: Date.parse(closed.at),
+    text: `its dead letter of ${file} was closed: ${closingText(closed)}`,
+  };
+}
+
+function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {
+  return {
+    at,
+    text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
+  };
+}
+
+/** How an order ended that a person had sent again: its report has only the first outcome. */
+function endOfAttempts(
+  { attempts, history, answer }: OpenOrder,
+  { state, appearances }: OrderHistory,
+): HistoryEvent[] {
+  const last = history.at(-1);
+  const isReported = appearances.some(({ result }) => result.attempts === attempts);
+  if (last === undefined || isReported || (state !== 'refused' && state !== 'failed')) return [];
+  const text = `${outcomeWord(state)} after ${counted(attempts, 'attempt')}: ${last.message}`;
+  return [{ at: last.at, text, more: answerLines(answer ?? {}) }];
+}
+
+function acceptedEvent(
+  { at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>,
+  appearances: OrderHistory['appearances'],
+): HistoryEvent {
+  const found = "found in the API's list";
+  const isOurs = appearances.some(
+    ({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed',
+  );
+  if (batch === undefined)
+    return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
+  return {
+    at,
+    text: `accepted by the API${onAttempt(attempts, appearances)}, batch ${batch}${handedIn(by)}`,
+  };
+}
+
+const linkTo = (batch: string) => ({ text: 'the file', about: { batch } });
+
+/** The items that the API has, below those of the file. */
+function atApiTexts(atApi: AtApi | undefined, { content, appearances }: OrderHistory): string[] {
+  if (atApi === undefined) return [];
+  if ('trouble' in atApi) return [`The API's list could not be read: ${atApi.trouble}.`];
+  if (!atApi.listed) return ["The API's list does not show this order now."];
+  const { items } = atApi;
+  if (items === undefined) return ["The API's list shows this order now, without its items."];
+  const own = content?.items ?? itemsIn(appearances.find(isWaiting)?.deadLetter?.payload);
+  const isSame = digestOf({ items }) === digestOf({ items: [...own] });
+  const same = isSame ? ', the same items as in the file' : ', other items than in the file';
+  return [
+    `The API's list shows it now${own.length === 0 ? '' : same}:`,
+    ...itemTexts(items).map((text) => `  ${text}`),
+  ];
+}
+
+const ITEMS_SHOWN = 20;
+
+/** `3 × ART-7` for each item. */
+function itemTexts(items: readonly Item[]): string[] {
+  const shown = items
+    .slice(0, ITEMS_SHOWN)
+    .map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
+  const more = items.length - shown.length;
+  return more > 0 ? [...shown, `… and ${more} more`] : shown;
+}

@@ -1,0 +1,260 @@
+import { GONE_REMEDY } from '../core/folder.ts';
+import {
+  ago,
+  clauses,
+  count,
+  counted,
+  duration,
+  iso,
+  moment,
+  timeOfDay,
+  withoutStop,
+} from '../core/format.ts';
+import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
+import { listPauseEnd } from '../ledger/list-pauses.ts';
+import { NOTICES_REMEDY, noticesText } from '../notify/outbox.ts';
+import {
+  causeText,
+  delivers,
+  type EndedPause,
+  isOftenLost,
+  leftWithoutIntake,
+  lossText,
+  noDelivery,
+  pausedText,
+  type ShownPause,
+} from '../operate/delivery/pause-delivery.ts';
+import type { Status } from '../operate/delivery/read-status.ts';
+import { daemonCounts, isBeating } from '../operate/heartbeat.ts';
+import { untilText, waitText } from '../operate/orders/wait-of.ts';
+import { goneText } from '../operate/own-folders.ts';
+import {
+  guaranteeRemedy,
+  guaranteeText,
+  measuredOnes,
+  needsAttention,
+} from '../reconcile/guarantee.ts';
+import { fileWaitText } from '../wording/file-wait.ts';
+import type { Block, Text, ViewColumn } from './view.ts';
+
+type Wait = Status['waits'][number];
+
+type EndingPause = Pick<ShownPause, 'code' | 'remedy' | 'nextTryAt' | 'waitsForOrder'>;
+
+/** What ends a pause, as a clause. */
+export function pauseEndText(pause: EndingPause, now: number): string {
+  const advice = pauseAdvice(pause);
+  const first = advice === undefined ? '' : `${advice}; then it `;
+  switch (endOf(pause)) {
+    case 'operator':
+      return 'until po-sync resume';
+    case 'list': {
+      const wait = (pause.nextTryAt ?? 0) - now;
+      const soonest = wait >= 1_000 ? `, in ${duration(wait)} at the earliest` : '';
+      return `${listPauseEnd(pause.code)}${soonest}`;
+    }
+    case 'automatic': {
+      if (pause.waitsForOrder)
+        return clauses(
+          advice ?? '',
+          'no order waits to be sent; the next order is sent as a trial',
+        );
+      const wait = (pause.nextTryAt ?? 0) - now;
+      return `${first}ends automatically${wait >= 1_000 ? `, next try in ${duration(wait)}` : ''}`;
+    }
+  }
+}
+
+/** What ends a pause, and that a person need not wait for the next try after a repair. */
+export function pauseStepsText(pause: EndingPause, now: number): string {
+  const isDue = (pause.nextTryAt ?? 0) - now < 1_000;
+  // New credentials are read at a start only.
+  const needsNoResume =
+    endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
+  return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
+}
+
+const bad = (text: string) => ({ text, tone: 'bad' as const });
+
+export type Fact = readonly [name: string, ...lines: Text[]];
+
+/** Whether delivery runs, or why it is paused and what ends that, or that the running daemons do not deliver. */
+export function deliveryFact({ pauses, daemons, now }: Status, start: string): Fact {
+  const why = daemons.some(isBeating) ? noDelivery(daemons) : undefined;
+  const step = daemons.some(delivers)
+    ? 'it may have ended'
+    : `start one with ${start} --role delivery, or with your service manager if it runs po-sync`;
+  const missing = why === undefined ? [] : [[bad(why), `; ${step}`]];
+  const paused = pauses.map((pause) => [
+    bad('paused'),
+    ` ${pausedText(pause, now)} (${pauseStepsText(pause, now)})`,
+  ]);
+  const runs = daemons.some(isBeating)
+    ? [{ text: 'running', tone: 'good' as const }]
+    : 'not paused';
+  return ['delivery', ...(pauses.length + missing.length === 0 ? [runs] : [...missing, ...paused])];
+}
+
+/** What orders wait for, as a table without the reasons, which can be long, and below it those that the status does not say elsewhere. */
+export function waitBlocks({ waits, pauses, batches, listFailure, now }: Status): Block[] {
+  const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
+  const columns: ViewColumn[] = [
+    { title: 'orders', right: true },
+    { title: 'wait for', cut: 'end', wish: 30 },
+    ...(hasEnds ? [{ title: 'until', leaves: 2 }] : []),
+    { title: 'oldest', cut: 'end', wish: 16, leaves: 1 },
+  ];
+  const rows = waits.map((wait): Text[] => [
+    // Of files that are not read yet, the text has the number.
+    wait.orders === 0 ? '–' : count(wait.orders),
+    waitInShort(wait),
+    ...(hasEnds ? [untilText(wait, now) || '–'] : []),
+    wait.oldest ? oldestText(wait.oldest, now) : '–',
+  ]);
+  const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [
+    held && fileWaitText(held),
+    unsettled?.reason,
+  ]);
+  const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);
+  const isOfList = (wait: Wait) => wait.for === 'list' || wait.for === 'file-list';
+  const isSaid = (wait: Wait) =>
+    known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
+  const reasons = waits.flatMap((wait) =>
+    isSaid(wait) || waitText(wait) === waitInShort(wait) ? [] : [`For ${waitText(wait)}.`],
+  );
+  return [
+    { kind: 'table', columns, rows },
+    { kind: 'list', texts: reasons },
+  ];
+}
+
+/** What orders wait for, without the reason; which daemon is missing is no reason. */
+function waitInShort(wait: Wait): string {
+  return waitText(wait.for === 'daemon' ? wait : { ...wait, reason: '' });
+}
+
+/** Of dead letters only the batch is known; the end of its name is enough for every command. */
+function oldestText({ order, batch, since }: NonNullable<Wait['oldest']>, now: number): Text {
+  const name =
+    order === undefined
+      ? { text: `batch ${batch.slice(-8)}`, about: { batch } }
+      : { text: order, about: { order } };
+  return [name, `, ${ago(since, now)}`];
+}
+
+/** How long a pause that ended is shown in full, in milliseconds. */
+const NEWS = 3_600_000;
+
+/**
+ * When delivery was paused, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. Those with
+ * the same reason in one line, and one without reasons for what ended more than an hour ago.
+ */
+export function endedPauseFacts({ endedPauses = [], now }: Status): Fact[] {
+  const spanOf = ({ from, to }: EndedPause) =>
+    `${moment(iso(from)).slice(0, -4)} to ${timeOfDay(iso(to), iso(from))} UTC`;
+  const isRecent = ({ to }: EndedPause) => now - to < NEWS;
+  const recent = endedPauses.filter(isRecent);
+  const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
+  const more = others.length === 0 ? '' : ', and others before';
+  const alike = Map.groupBy(recent, (pause) => `${causeText(pause)}${beganWith(pause)}`);
+  const lines = [
+    ...[...alike].map(([text, [last, ...before]]) => {
+      const first = before.at(-1);
+      const times =
+        first && `${before.length + 1} times since ${moment(iso(first.from)).slice(0, -4)}, last `;
+      return `${times ?? ''}${last ? spanOf(last) : ''} ${text}`;
+    }),
+    ...(older === undefined
+      ? []
+      : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
+  ];
+  const isOne = lines.length + recent.length - alike.size === 1;
+  return lines.length === 0 ? [] : [[isOne ? 'last pause' : 'last pauses', ...lines]];
+}
+
+/** The last failure of a long pause may be one of its end only. */
+function beganWith({ firstReason }: EndedPause): string {
+  return firstReason === undefined ? '' : `; it began with: ${withoutStop(firstReason)}`;
+}
+
+/** That the API's list cannot be read, and what waits for it. */
+export function listFacts({ listFailure, queue, waits, now }: Status): Fact[] {
+  if (listFailure === undefined) return [];
+  const { since, reason } = listFailure;
+  const waiting = [
+    ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
+    ...(waits.some((wait) => wait.for === 'file-list') ? ['new files'] : []),
+  ];
+  const failed = ` for ${duration(now - since)}: ${withoutStop(reason)}`;
+  return [
+    ["API's list", [bad('could not be read'), `${failed}; ${waiting.join(' and ')} wait for it`]],
+  ];
+}
+
+/** The receivers that did not accept their last notice, and what to do; none if there are none. */
+export function noticeFacts({ daemons, now }: Status): Fact[] {
+  const texts = daemons.flatMap(({ notices = [] }) =>
+    notices.map((one) => [bad(noticesText(one)), ` (${ago(one.at, now)})`]),
+  );
+  return texts.length === 0 ? [] : [['notices', ...texts, NOTICES_REMEDY]];
+}
+
+/** The daemons that run, or how to start one: `start`, the command. */
+export function daemonsFact({ daemons, batches, now }: Status, start: string): Fact {
+  if (daemons.length === 0)
+    return [
+      'daemons',
+      [
+        bad('none running'),
+        `; start one with ${start}, or with your service manager if it runs po-sync`,
+      ],
+    ];
+  const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => [
+    `${host}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${version})`,
+    ...(silentMs === undefined ? [] : [', ', bad(`no heartbeat for ${duration(silentMs)}`)]),
+    ...(isOftenLost(daemon) ? [', ', bad(lossText(daemon))] : []),
+    ...(daemon.isOutdated ? [', ', bad('started with another configuration: restart it')] : []),
+  ]);
+  const left = leftWithoutIntake(
+    batches.map(({ batch }) => batch),
+    daemons,
+  );
+  const waits = `${counted(left.length, 'file')} in progress ${left.length === 1 ? 'waits' : 'wait'} for one`;
+  const all = each.flatMap((parts, i) => [i === 0 ? '' : ', ', ...parts]);
+  return [
+    'daemons',
+    [`${daemonCounts(daemons)}: `, ...all],
+    ...(left.length === 0
+      ? []
+      : [[bad('none takes files'), `, and ${waits}; run ${start} --role intake`]]),
+  ];
+}
+
+/** Folders of running daemons that vanished; none if all are there. */
+export function folderFacts({ daemons }: Pick<Status, 'daemons'>): Fact[] {
+  const gone = new Set(daemons.flatMap(({ foldersGone = [] }) => foldersGone.map(goneText)));
+  return gone.size === 0 ? [] : [['folders', ...[...gone].map((text) => [bad(text)]), GONE_REMEDY]];
+}
+
+/** The assumptions of the guarantee that fail or need a longer `settle`; otherwise how soon lists show an order. */
+export function guaranteeFacts({ guarantee }: Pick<Status, 'guarantee'>): Fact[] {
+  const known = measuredOnes(guarantee);
+  const wrong = known
+    .filter(needsAttention)
+    .map((one) => [bad(guaranteeText(one)), ` (${one.assumption}). ${guaranteeRemedy(one)}`]);
+  const good = known.filter(({ assumption }) => assumption === 'A3').map(guaranteeText);
+  const texts = wrong.length > 0 ? wrong : good;
+  return texts.length === 0 ? [] : [['guarantee', ...texts]];
+}
+
+/** Orders that the API's list shows more than once; none if there are none. */
+export function createdTwiceFacts({ createdTwice }: Status): Fact[] {
+  return createdTwice === 0
+    ? []
+    : [
+        [
+          'created twice',
+          [bad(counted(createdTwice, 'order')), '; run po-sync reconcile to see them'],
+        ],
+      ];
+}

@@ -1,0 +1,45 @@
+/** How text is emphasized. Color never carries information that the words do not. */
+export type Tone = 'plain' | 'strong' | 'quiet' | 'good' | 'doubtful' | 'bad';
+
+/** What a part of a text is about, where that has its page. */
+export type Subject =
+  | { batch: string }
+  | { order: string }
+  | { letter: string }
+  | { letters: true };
+
+/** `short`: in a column that is shortened. */
+export type Part = string | { text: string; tone?: Tone; about?: Subject; short?: string };
+
+/** A text of one line or paragraph. */
+export type Text = string | readonly Part[];
+
+/** One thing that happened. `more`: what it says in detail; `link`: where more is shown. Milliseconds since 1970. */
+export type HistoryEvent = {
+  at: number;
+  text: string;
+  more?: readonly string[];
+  link?: { text: string; about: Subject };
+};
+
+/** A column of a table. The rest says how it is fitted into few characters, see the table of the terminal. */
+export type ViewColumn = {
+  title: string;
+  right?: boolean;
+  cut?: 'start' | 'end';
+  wish?: number;
+  short?: string;
+  leaves?: number;
+};
+
+/** A part of what is shown of a thing. Each fact can have several lines; of steps, a command begins with spaces. */
+export type Block =
+  | { kind: 'facts'; facts: readonly (readonly [name: string, ...lines: Text[]])[] }
+  | { kind: 'table'; columns: readonly ViewColumn[]; rows: readonly (readonly Text[])[] }
+  | { kind: 'list'; texts: readonly Text[] }
+  | { kind: 'timeline'; events: readonly HistoryEvent[] }
+  | { kind: 'steps'; lines: readonly string[] }
+  | { kind: 'section'; title: string; blocks: readonly Block[] };
+
+/** What is shown of one thing, in a terminal and in a browser. */
+export type View = { title: string; state: { text: string; tone: Tone }; blocks: readonly Block[] };
