@@ -63,8 +63,15 @@ async function serve(certificate: Certificate, more: ServerOptions = {}) {
 }
 
 async function post(url: URL, route: Route, prepare = async () => true): Promise<HttpEnd> {
-  await using http = openHttp({ connections: 1, connectTimeout: 500, route });
-  return await http.call({ method: 'POST', url, headers: {}, body: BODY, timeout: 3_000, prepare });
+  await using http = openHttp({ connections: 1, connectTimeout: 20_000, route });
+  return await http.call({
+    method: 'POST',
+    url,
+    headers: {},
+    body: BODY,
+    timeout: 30_000,
+    prepare,
+  });
 }
 
 const through = (url: string, authorization?: string) => () => ({
@@ -111,7 +118,9 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
       await using api = await serve(server);
       await using proxy = await openConnectProxy({ hosts: { [HOST]: api.port } });
       const route = { proxyTo: through(proxy.url), tls: tls({ caFile: authority.caFile }) };
-      await using http = openHttp({ connections: 1, connectTimeout: 500, route });
+      // Only silence takes all of it.
+      const connectTimeout = mood === 'silent' ? 3_000 : 20_000;
+      await using http = openHttp({ connections: 1, connectTimeout, route });
       let intents = 0;
       const prepare = async () => {
         intents += 1;
@@ -125,13 +134,13 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
         prepare,
       } as const;
       proxy.mood = mood;
-      const end = await http.call({ ...call, timeout: 2_000 });
+      const end = await http.call({ ...call, timeout: 30_000 });
       expect(end.kind).toBe('unsent');
       expect(errorOf(end)).toMatchObject({ code, remedy: expect.any(String) });
       expect(errorOf(end).message).toContain(new URL(proxy.url).host);
       expect(intents).toBe(0);
       proxy.mood = 'tunnel';
-      expect(await http.call({ ...call, timeout: 2_000 })).toMatchObject({ kind: 'answered' });
+      expect(await http.call({ ...call, timeout: 30_000 })).toMatchObject({ kind: 'answered' });
       expect(intents).toBe(1);
     },
   );

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textWidth } from '../../src/core/format.ts';
@@ -7,12 +5,11 @@ import { onTerminal, shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
-// Every command as a process: what it prints for programs, how it ends, and how it reads on a terminal.
+// How commands read on a terminal.
 
 const stack = new AsyncDisposableStack();
 let place: Workplace;
 let batch: string;
-let file: string;
 
 beforeAll(async () => {
   const fault = {
@@ -22,8 +19,6 @@ beforeAll(async () => {
     orders: ['PO-3', 'PO-4'],
   };
   place = stack.use(await openWorkplace({ faults: { faults: [fault] } }));
-  file = path.join(place.folder, 'to-check.csv');
-  await writeFile(file, `${csvOf(3)}PO-9,NEW,A,none\n`);
   const name = 'Bestellungen für das Werk Süd, zweite Lieferung im November.csv';
   await place.drop(name, `${csvOf(6)}PO-7,NEW,A,none\n,NEW,A,1\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
@@ -35,60 +30,6 @@ beforeAll(async () => {
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
 });
 afterAll(() => stack.disposeAsync());
-
-describe('with --json', () => {
-  const commands: [string, number, object][] = [
-    ['status', 0, { deadLetters: 4, unreadable: [{ file: 'broken.csv' }] }],
-    ['explain PO-3', 0, { order: 'PO-3', state: 'refused' }],
-    ['batches list', 0, { batches: [{ state: 'unreadable' }, { state: 'finished', open: 4 }] }],
-    [
-      'batches list --open',
-      0,
-      { batches: [{ state: 'unreadable', error: { code: 'unreadable-incomplete' } }, { open: 4 }] },
-    ],
-    [
-      'batches show BATCH',
-      0,
-      { state: 'finished', counts: { accepted: 4, refused: 2, invalid: 2 } },
-    ],
-    ['batches release BATCH --dry-run', 1, { error: { code: 'batch-not-held' } }],
-    ['batches cancel BATCH --dry-run', 1, { error: { code: 'batch-finished' } }],
-    [
-      'dead-letters list --kind refused',
-      0,
-      { deadLetters: [{ purchaseOrderNumber: 'PO-3' }, { purchaseOrderNumber: 'PO-4' }] },
-    ],
-    ['dead-letters retry --dry-run', 2, { dryRun: true, plan: { retried: 2, invalid: 2 } }],
-    ['dead-letters retry', 1, { error: { code: 'not-confirmed' } }],
-    ['dead-letters discard --dry-run', 0, { dryRun: true, plan: { discarded: 4 } }],
-    ['dead-letters discard', 1, { error: { code: 'not-confirmed' } }],
-    ['dead-letters resolve PO-3 --as accepted --dry-run', 1, { error: { code: 'not-in-doubt' } }],
-    ['reconcile', 0, { listed: 4, accepted: 4, missing: [], unknown: [], differing: [] }],
-    ['pause --reason test', 0, {}],
-    ['resume', 0, {}],
-    ['doctor', 0, { ok: true }],
-    ['config show', 0, {}],
-    ['config schema', 0, { type: 'object' }],
-    [
-      'check FILE',
-      2,
-      { files: [{ orders: 4, invalid: 1, first: { purchaseOrderNumber: 'PO-1' } }] },
-    ],
-    ['check nowhere.csv', 1, { files: [{ error: { code: 'file-missing' } }] }],
-    ['explain PO-99', 1, { error: { code: 'order-unknown' } }],
-  ];
-
-  it.each(commands)('%s prints one document and ends with %i', async (command, code, document) => {
-    const args = command
-      .split(' ')
-      .map((word) => (word === 'BATCH' ? batch : word === 'FILE' ? file : word));
-    const ended = await place.run(['--json', ...args]);
-    expect(ended.err).toBe('');
-    expect(JSON.parse(ended.out)).toMatchObject(document);
-    expect(ended.code).toBe(code);
-    expect(ended.out).not.toContain('\u001b');
-  });
-});
 
 const shown = (args: string, columns: number, env: Record<string, string> = {}) =>
   shownOnTerminal(place, args, columns, env);

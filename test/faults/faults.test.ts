@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { freezes } from './freezes.ts';
 import { kills } from './kills.ts';
 import { listForbidden } from './list-forbidden.ts';
-import { manyDeadLetters } from './many-dead-letters.ts';
 import { randomFaults } from './random-faults.ts';
 import {
   flushes,
@@ -21,7 +20,6 @@ async function measured<T>(name: string, run: Promise<T>): Promise<T> {
   return figures;
 }
 
-const DEALT_WITH = { left: [0, 0], wrong: 0 };
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
 describe('the API', () => {
@@ -90,18 +88,5 @@ describe('SIGSTOP', () => {
   it('past every lock, followed by SIGCONT, sends no order twice', async () => {
     const figures = await measured('daemons frozen', freezes(10, 20));
     expect(figures).toMatchObject({ ...ALL_THERE, freezes: 30 });
-  });
-});
-
-describe('size', () => {
-  it('of what needs a person, 200,000 dead letters, does not grow what a command needs', async () => {
-    const figures = await measured('many dead letters', manyDeadLetters(100_000));
-    expect(figures).toMatchObject({ ...DEALT_WITH, invalid: 100_000 });
-    expect(figures.refused).toBeGreaterThan(80_000);
-    const { list, filter, exported, retry, discard, idle } = figures;
-    for (const { peakMb } of [list, filter, exported, discard])
-      expect(peakMb - idle.peakMb).toBeLessThan(100);
-    // It compares the numbers with the API's list.
-    expect(retry.peakMb - idle.peakMb).toBeLessThan(150);
   });
 });

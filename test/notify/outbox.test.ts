@@ -48,17 +48,21 @@ it('notices are sent in order, one at a time, each once however many daemons kee
   expect(troubles).toEqual([]);
 });
 
-it('a notice that fails is dropped after its last attempt, and the next one is sent', async () => {
+it('a notice that fails is tried after waits and dropped after its last attempt, and the next one is sent', async () => {
   const tries: (string | undefined)[] = [];
-  const { outbox, lines } = outboxTo(async ({ reason }) => {
+  const times: number[] = [];
+  const failing: Send = async ({ reason }) => {
     tries.push(reason);
+    times.push(performance.now());
     if (reason === 'bad') throw new Error('not now');
-  });
+  };
+  const { outbox, lines } = outboxTo(failing, { attempts: 3, initial: 200 });
   await using _ = outbox;
   await outbox.put('bad', pauseOf('bad'));
   await outbox.put('good', pauseOf('good'));
   await until('the second is sent', () => tries.includes('good'));
   expect(tries).toEqual(['bad', 'bad', 'bad', 'good']);
+  expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThan(350);
   expect(lines.find(({ level }) => level === 'error')).toMatchObject({
     msg: 'notice could not be sent',
     receiver: 'test',

@@ -38,7 +38,7 @@ it.concurrent('a list that lags is measured, status and doctor say so, and docto
     return typeof one?.propose === 'string' && one;
   });
   expect(Math.abs(Number(found.measured) - LAG)).toBeLessThanOrEqual(Math.max(0.1 * LAG, longest));
-  expect(found).toMatchObject({ holds: false, propose: expect.stringMatching(/^(5|10)s$/) });
+  expect(found).toMatchObject({ holds: false, propose: expect.any(String) });
   expect((await place.run('status')).out).toContain(
     `(A3). Set delivery.settle to ${found.propose}.`,
   );

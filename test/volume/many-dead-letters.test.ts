@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { manyDeadLetters } from '../faults/many-dead-letters.ts';
+import { manyDeadLetters } from './dead-letters.ts';
 
-// The short form of what `npm run test:faults -- -t size` does with 200,000 of them.
 it('thousands of dead letters are listed, filtered, exported, sent again and discarded, in bounded memory', async () => {
   const figures = await manyDeadLetters(1_500);
   const { refused, invalid, idle, list, filter, exported, retry, discard } = figures;
