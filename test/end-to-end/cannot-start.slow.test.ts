@@ -5,8 +5,6 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 /** One clear message on standard error, exit code 1, and never a stack trace. */
@@ -107,27 +105,6 @@ describe('start', () => {
     taken.close();
     // Noticed before the API is asked for a token or its list.
     expect(place.events).toEqual([]);
-  });
-
-  it('names the process of po-sync that has the admin port', async () => {
-    await using place = await openWorkplace();
-    const env = { PO_SYNC_ADMIN_PORT: String(await freePort()) };
-    const daemon = place.start(['start'], env);
-    const running = await until('the admin port in status', async () => {
-      const { daemons }: { daemons: { pid: number; adminPort?: number }[] } = JSON.parse(
-        (await place.run(['--json', 'status'])).out,
-      );
-      return daemons.find(({ adminPort }) => String(adminPort) === env.PO_SYNC_ADMIN_PORT);
-    });
-    await refuses(
-      place,
-      ['start'],
-      env,
-      'is occupied: po-sync already runs here',
-      `kill ${running.pid}`,
-    );
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.ended).toMatchObject({ code: 0 });
   });
 
   it('refuses an environment marker that is a link or a pipe, and a linked folder in an inbox', async () => {

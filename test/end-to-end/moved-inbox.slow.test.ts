@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -42,23 +42,6 @@ it('after an inbox was moved, settled files are read, shown and updated in the n
   expect(await readdir(path.dirname(settled))).not.toContain('a.fix.csv');
   const found = await json(place, 'batches', 'show', 'broken.csv');
   expect(found.settledPath).toBe(path.join(moved, 'failed', day, 'broken.csv'));
-});
-
-it('an unreadable file that was removed before its inbox was moved waits until a person dismisses it', async () => {
-  await using place = await openWorkplace();
-  await place.drop('broken.csv', `${HEADER}\nPO-9,"A,1\n`);
-  await place.run(['start', '--once']);
-  const { batch, settledPath } = await json(place, 'batches', 'show', 'broken.csv');
-  const cancel = ['batches', 'cancel', batch, '--yes'];
-  await rm(settledPath);
-  await moveInbox(place);
-  expect((await json(place, 'status')).unreadable).toMatchObject([{ batch }]);
-  expect(await place.run([...cancel, '--dry-run'])).toMatchObject({
-    out: expect.stringContaining('Would close'),
-  });
-  expect(await json(place, ...cancel)).toMatchObject({ batch, dismissed: true, cancelled: 0 });
-  expect((await json(place, 'status')).unreadable).toEqual([]);
-  expect((await json(place, 'batches', 'list', '--open')).batches).toEqual([]);
 });
 
 it('a file whose orders waited while its inbox was moved is finished in the new folder', async () => {

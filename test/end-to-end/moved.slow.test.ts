@@ -57,20 +57,3 @@ it('an unfinished file is found again after the installation was moved, with its
   expect(await filesIn(there.inbox, 'done')).toEqual(['mixed.csv']);
   expect(await readdir(path.join(place.folder))).not.toContain('inbox');
 });
-
-it('settled files are found again after the installation was moved', async () => {
-  await using place = await openWorkplace();
-  await place.drop('mixed.csv', `${csvOf(3)}PO-9,NEW,ART-1,many\n`);
-  await place.drop('broken.csv', 'no,such,columns\n1,2,3\n');
-  await place.run(['start', '--once']);
-  const there = await moved(place);
-  const { batches } = await there.json('batches', 'list');
-  const pathOf = (name: string) =>
-    batches.find(({ file }: { file: string }) => file === name).settledPath;
-  expect(pathOf('mixed.csv').startsWith(path.join(there.inbox, 'done'))).toBe(true);
-  expect((await there.json('explain', 'PO-2')).content).toMatchObject({
-    status: 'sent',
-    path: pathOf('mixed.csv'),
-  });
-  expect(pathOf('broken.csv').startsWith(path.join(there.inbox, 'failed'))).toBe(true);
-});
