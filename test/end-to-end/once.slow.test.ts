@@ -117,7 +117,7 @@ describe('start --once', () => {
       faults: { faults: [{ kind: 'answer', status: 403 }] },
     });
     await place.drop('orders.csv', csvOf(1));
-    const { code, err } = await place.run(['start', '--once', '--max-wait', '5s']);
+    const { code, err } = await place.run(['start', '--once', '--max-wait', '15s']);
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
@@ -182,7 +182,7 @@ it('names the files that are still in the inbox when the maximum wait is over, a
   await using place = await openWorkplace({ faults: { faults }, delivery: ', readList: 10ms' });
   // Each waits for the list, and a run reads 16 at a time.
   for (let i = 1; i <= 18; i += 1) await place.drop(`f${i}.csv`, csvOf(1, i));
-  const { code, out, err } = await place.run(['--json', 'start', '--once', '--max-wait', '3s']);
+  const { code, out, err } = await place.run(['--json', 'start', '--once', '--max-wait', '15s']);
   const { end, notTaken } = JSON.parse(out);
   const left = (await readdir(place.inbox)).filter((name) => name.endsWith('.csv')).sort();
   expect({ code, end, left: left.length }).toEqual({ code: 2, end: 'waited', left: 2 });

@@ -450,7 +450,7 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
   expect(await readFile(place.config, 'utf8')).not.toBe(config);
   // The pause would last there, too.
   await place.run(['resume']);
-  await place.run(['start', '--once', '--same-api', '--max-wait', '20s']);
+  await place.run(['start', '--once', '--same-api', '--max-wait', '10m']);
   const [report] = await place.reportsNow();
   expect({
     state: report?.state,
