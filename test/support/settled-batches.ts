@@ -17,9 +17,7 @@ async function settledBatch(folder: string): Promise<SettledBatch | undefined> {
   if (text === undefined) return undefined;
   const report: Report = JSON.parse(text);
   if (report.state === 'unreadable') return { folder, report, results: [] };
-  return {
-    folder,
-    report,
-    results: parse(await readFile(path.join(folder, 'results.csv')), { columns: true }),
-  };
+  // An earlier version reports a file that waits, without results.
+  const results = await readFile(path.join(folder, 'results.csv')).catch(() => '');
+  return { folder, report, results: parse(results, { columns: true }) };
 }
