@@ -9,7 +9,7 @@ import { PoSyncError } from '../core/errors.ts';
  */
 export function sourceNamed(
   name: string | undefined,
-  { sources }: Config,
+  { sources }: Pick<Config, 'sources'>,
   file?: string,
 ): Source | undefined {
   const source =

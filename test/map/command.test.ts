@@ -24,20 +24,19 @@ function shellIn() {
 async function mappingFile(change: (printed: string) => string = (printed) => printed) {
   await fileIn(folder.path, 'orders.csv', ORDERS);
   const shell = shellIn();
-  expect(await mapCommand({ files: ['orders.csv'] }, shell)).toBe(0);
+  expect(await mapCommand({ json: false, files: ['orders.csv'] }, shell)).toBe(0);
   await fileIn(folder.path, 'mapping.yaml', change(shell.written.out));
 }
 
 test('what is held is shown with its reason, and the exit code is 2', async () => {
   await mappingFile();
   const shell = shellIn();
-  expect(await mapCommand({ files: ['orders.csv'], test: 'mapping.yaml' }, shell)).toBe(2);
-  expect(shell.written.out).toContain('2 orders would be sent, 1 held, 0 records left out');
+  expect(
+    await mapCommand({ json: false, files: ['orders.csv'], test: 'mapping.yaml' }, shell),
+  ).toBe(2);
+  expect(shell.written.out).toContain('orders.csv: 3 orders, 1 invalid');
   expect(shell.written.out).toContain(
-    'held: 1× condition, such as line 4: Status "DRAFT" is not one of the values that are sent: "OPEN"',
-  );
-  expect(shell.written.out).toContain(
-    'first: {"purchaseOrderNumber":"P-1","orderState":"NEW","items":[{"articleCode":"A-1","quantity":2}]}',
+    'orders.csv:4: Status: is not one of the values that are sent: "OPEN", found "DRAFT" (order P-3)',
   );
 });
 
@@ -47,7 +46,7 @@ test('the exit code is 0 when everything would be sent or is left out', async ()
   const args = { files: ['orders.csv'], test: 'mapping.yaml', json: true };
   expect(await mapCommand(args, shell)).toBe(0);
   expect(JSON.parse(shell.written.out)).toMatchObject({
-    files: [{ state: 'ready', mapping: 'orders', sent: 2, held: [], leftOut: 1 }],
+    files: [{ orders: 2, invalid: 0, warnings: ['1 record left out, as the mapping says.'] }],
   });
 });
 
@@ -55,7 +54,9 @@ test('a file that would wait is shown with the values of its undeclared column',
   await mappingFile();
   await fileIn(folder.path, 'other.csv', ORDERS.replace('Status', 'Stand'));
   const shell = shellIn();
-  expect(await mapCommand({ files: ['other.csv'], test: 'mapping.yaml' }, shell)).toBe(2);
+  expect(await mapCommand({ json: false, files: ['other.csv'], test: 'mapping.yaml' }, shell)).toBe(
+    2,
+  );
   expect(shell.written.out).toContain(
     'it lacks "Status", and its mapping does not declare "Stand"',
   );
@@ -66,8 +67,10 @@ test('an unreadable file is shown as such', async () => {
   await mappingFile();
   await fileIn(folder.path, 'empty.csv', '');
   const shell = shellIn();
-  expect(await mapCommand({ files: ['empty.csv'], test: 'mapping.yaml' }, shell)).toBe(2);
-  expect(shell.written.out).toContain('unreadable (unreadable-empty)');
+  expect(await mapCommand({ json: false, files: ['empty.csv'], test: 'mapping.yaml' }, shell)).toBe(
+    2,
+  );
+  expect(shell.written.err).toContain('empty.csv: unreadable-empty');
 });
 
 test('a file can be one mapping', async () => {
@@ -75,7 +78,9 @@ test('a file can be one mapping', async () => {
     printed.split('\n').slice(2).join('\n').replace('[OPEN]', '[OPEN, DRAFT]'),
   );
   const shell = shellIn();
-  expect(await mapCommand({ files: ['orders.csv'], test: 'mapping.yaml' }, shell)).toBe(0);
+  expect(
+    await mapCommand({ json: false, files: ['orders.csv'], test: 'mapping.yaml' }, shell),
+  ).toBe(0);
 });
 
 test.each([
@@ -88,7 +93,7 @@ test.each([
 ])('what is wrong with the mapping %j is said', async (text, message) => {
   await fileIn(folder.path, 'orders.csv', ORDERS);
   const file = await fileIn(folder.path, 'bad.yaml', text);
-  const result = mapCommand({ files: ['orders.csv'], test: 'bad.yaml' }, shellIn());
+  const result = mapCommand({ json: false, files: ['orders.csv'], test: 'bad.yaml' }, shellIn());
   await expect(result).rejects.toMatchObject({ code: 'mapping-invalid' });
   const said = await result.catch((error: Error) => error.message.replace(`${file}: `, ''));
   expect(said).toMatch(message);
@@ -96,7 +101,9 @@ test.each([
 
 test.each(['a b', '', '-x', 'x'.repeat(64)])('the name %j is refused', async (name) => {
   await fileIn(folder.path, 'orders.csv', ORDERS);
-  await expect(mapCommand({ files: ['orders.csv'], name }, shellIn())).rejects.toMatchObject({
+  await expect(
+    mapCommand({ json: false, files: ['orders.csv'], name }, shellIn()),
+  ).rejects.toMatchObject({
     code: 'map-name',
   });
 });

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { mappingSchema } from '../../src/config/mapping-schema.ts';
+import { type Mapping, mappingSchema } from '../../src/config/mapping-schema.ts';
+import { inspectFile, readOrderPages } from '../../src/mapping/read-file.ts';
 import { mapFiles } from '../../src/setup/map-files.ts';
 import { printProposals } from '../../src/setup/print.ts';
 import { mappingInput } from '../../src/setup/propose.ts';
-import { type Trial, tryFile } from '../../src/setup/test-mapping.ts';
+import { problemText } from '../../src/wording/problem.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 /** What a person changes in a proposed mapping: keys of it, and of its columns. */
@@ -22,27 +23,30 @@ export async function proposed(file: string) {
 }
 
 /** What the file would send with its proposed mapping, after these answers. */
-export async function triedWith(file: string, answers: Answers = {}): Promise<Trial> {
+export async function triedWith(file: string, answers: Answers = {}): Promise<string> {
   const { proposal, mapping } = await proposed(file);
-  if (Object.keys(answers).length === 0) return tryFile(file, [{ name: 'm', mapping }]);
+  if (Object.keys(answers).length === 0) return outcomeOf(file, mapping);
   const { columns, ...others } = mappingInput(proposal);
   const changed = { ...columns, ...answers.columns };
   const answered = mappingSchema.parse({ ...others, ...answers, columns: changed });
-  return tryFile(file, [{ name: 'm', mapping: answered }]);
+  return outcomeOf(file, answered);
 }
 
-/** How many orders are sent, and how many are held for each reason; or why nothing is read. */
-export function outcome(trial: Trial): string {
-  switch (trial.state) {
-    case 'ready':
-      return [`${trial.sent} sent`, ...trial.held.map((one) => `${one.orders} ${one.code}`)].join(
-        ', ',
-      );
-    case 'waits':
-      return `waits: ${JSON.stringify(trial.waits)}`;
-    case 'unreadable':
-      return `${trial.code}: ${trial.message}`;
-  }
+/** How many orders are sent, and how many are held for each reason. */
+async function outcomeOf(file: string, mapping: Mapping): Promise<string> {
+  const inspection = await inspectFile(file, [{ name: 'm', mapping }]);
+  if (inspection.state !== 'ready') return `waits: ${JSON.stringify(inspection.state.waits)}`;
+  const held: Record<string, number> = {};
+  let sent = 0;
+  for await (const page of readOrderPages(file, inspection))
+    for (const one of page) {
+      const [problem] = 'problems' in one ? one.problems : [];
+      if (problem === undefined) sent += 1;
+      else held[problemText(problem).code] = (held[problemText(problem).code] ?? 0) + 1;
+    }
+  return [`${sent} sent`, ...Object.entries(held).map(([code, all]) => `${all} ${code}`)].join(
+    ', ',
+  );
 }
 
 export async function fileIn(

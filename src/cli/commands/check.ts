@@ -1,5 +1,11 @@
 import path from 'node:path';
-import { type Config, type Source, startCommandOf } from '../../config/config.ts';
+import {
+  type Config,
+  type NamedMapping,
+  type Source,
+  startCommandOf,
+} from '../../config/config.ts';
+import { sourceSchema } from '../../config/source-schema.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Inspection } from '../../correct/inspection.ts';
 import type { ReadAs, ReadAsDeps } from '../../correct/read-as.ts';
@@ -60,11 +66,25 @@ function notComparedText({ reason, unproved }: ListTrouble, config: Config): str
   return `${printable(`${message} ${MAY_BE_THERE} ${remedy}`)}\n`;
 }
 
+/** Checks the files with mappings that are in no configuration. */
+export async function checkWith(
+  mappings: readonly NamedMapping[],
+  args: Omit<CheckArgs, 'source'>,
+  shell: Shell,
+): Promise<number> {
+  const source = sourceSchema.parse({ name: 'map', type: 'inbox', path: shell.cwd });
+  return await checkFiles(args, shell, {
+    ...NO_CONFIG,
+    sources: [{ ...source, mapping: mappings.map(({ name }) => name) }],
+    mappings: Object.fromEntries(mappings.map(({ name, mapping }) => [name, mapping])),
+  });
+}
+
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
 export async function checkFiles(
   args: CheckArgs,
   shell: Shell,
-  config: Config | undefined,
+  config: Readings['config'] | undefined,
   previewer?: Previewer,
 ): Promise<number> {
   const sourceOf = (file?: string) => config && sourceNamed(args.source, config, file)?.name;
