@@ -5,7 +5,6 @@ import { inspectFile, readOrderPages } from '../../src/mapping/read-file.ts';
 import { mapFiles } from '../../src/setup/map-files.ts';
 import { printProposals } from '../../src/setup/print.ts';
 import { mappingInput } from '../../src/setup/propose.ts';
-import { problemText } from '../../src/wording/problem.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 /** What a person changes in a proposed mapping: keys of it, and of its columns. */
@@ -42,7 +41,7 @@ async function outcomeOf(file: string, mapping: Mapping): Promise<string> {
     for (const one of page) {
       const [problem] = 'problems' in one ? one.problems : [];
       if (problem === undefined) sent += 1;
-      else held[problemText(problem).code] = (held[problemText(problem).code] ?? 0) + 1;
+      else held[problem.code] = (held[problem.code] ?? 0) + 1;
     }
   return [`${sent} sent`, ...Object.entries(held).map(([code, all]) => `${all} ${code}`)].join(
     ', ',

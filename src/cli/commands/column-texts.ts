@@ -8,17 +8,10 @@ export function columnTexts(columns: readonly ColumnUse[]): string[] {
   const sent = columns.filter(({ use }) => use !== 'ignored' && use !== 'undeclared');
   const texts = sent.map(({ column, use }) => `${shorten(column.trim(), 40)} is ${use}`);
   const line = (title: string, names: readonly string[]) =>
-    names.length === 0 ? [] : [`${title}: ${names.slice(0, MOST).join(', ')}${more(names)}`];
+    names.length === 0 ? [] : [`${title}: ${names.join(', ')}`];
   return [
     ...line('columns', texts),
     ...line('ignored', named('ignored')),
     ...line('not declared', named('undeclared')),
   ];
-}
-
-/** Columns that are named. */
-const MOST = 20;
-
-function more(names: readonly string[]): string {
-  return names.length > MOST ? ` and ${names.length - MOST} more` : '';
 }
