@@ -96,12 +96,14 @@ function toneOf({ batch, standing }: BatchView): Tone {
 }
 
 /** `150/5,000`; `150/?` before the file was inspected; `150/≤5,000`: an order has at least one record. */
-function progressOf({ batch, standing }: BatchView): string {
+function progressOf({ batch, standing }: BatchView): Text {
   if (standing === 'unreadable') return '–';
   const { inspection } = batch;
   const all = totalOrders(batch);
   const most = inspection === undefined ? '?' : `≤${count(inspection.records)}`;
-  return `${count(settledIn(batch))}/${all === undefined ? most : count(all)}`;
+  const done = settledIn(batch);
+  const text = `${count(done)}/${all === undefined ? most : count(all)}`;
+  return [{ text, ...(all ? { share: done / all } : {}) }];
 }
 
 /** Everything that is known about one batch. `nameless`: how many of its orders are rows without an order number. */
@@ -114,7 +116,8 @@ export function batchView(view: BatchView, now: number, nameless = 0): View {
       { text: MEANINGS[outcome], tone: 'quiet' },
     ];
   });
-  const done = `${progressOf(view)} orders have an outcome${nameless === 0 ? '' : `; ${openText(nameless, nameless)}`}`;
+  const rows = nameless === 0 ? '' : `; ${openText(nameless, nameless)}`;
+  const done: Text = [...progressOf(view), ` orders have an outcome${rows}`];
   return {
     title: batch.batch,
     state: { text: standingText(view), tone: toneOf(view) },

@@ -8,8 +8,10 @@ export type Subject =
   | { letter: string }
   | { letters: true };
 
-/** `short`: in a column that is shortened. */
-export type Part = string | { text: string; tone?: Tone; about?: Subject; short?: string };
+/** `short`: in a column that is shortened. `share`: how much of all it is, from 0 to 1. */
+export type Part =
+  | string
+  | { text: string; tone?: Tone; about?: Subject; short?: string; share?: number };
 
 /** A text of one line or paragraph. */
 export type Text = string | readonly Part[];

@@ -61,8 +61,12 @@ export function textPart(text: Text): Html {
   if (typeof text === 'string') return localTimes(text);
   return html`${text.map((part) => {
     if (typeof part === 'string') return localTimes(part);
-    const { text: words, tone = 'plain', about } = part;
-    const shown = about ? link(pathOf(about), words) : localTimes(words);
+    const { text: words, tone = 'plain', about, share } = part;
+    const bar =
+      share === undefined
+        ? undefined
+        : html`<progress max="1" value="${share}" aria-label="done"></progress> `;
+    const shown = about ? link(pathOf(about), words) : html`${bar}${localTimes(words)}`;
     return tone === 'plain' ? shown : html`<span class="${TONES[tone]}">${shown}</span>`;
   })}`;
 }

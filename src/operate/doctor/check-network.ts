@@ -10,6 +10,7 @@ import { isLoopback } from '../../config/fields.ts';
 import type { Network } from '../../config/network.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
 import { codeOf, reasonOf, toError } from '../../core/errors.ts';
+import { duration } from '../../core/format.ts';
 import { createConnector, type Route } from '../../core/pool.ts';
 import { certificatesIn } from '../../core/tls-files.ts';
 import { proxyName } from '../../core/tunnel.ts';
@@ -190,6 +191,20 @@ export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[
   const remedy =
     'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
   return [{ check: 'admin port', state: 'warn', message, remedy }];
+}
+
+/** Milliseconds after which pm2, the first of the service managers that po-sync has files for, kills a daemon. */
+const KILLED = 45_000;
+/** Milliseconds that a daemon drains after its longest call. */
+const DRAINS = 5_000;
+
+/** That a service manager may kill a daemon during its longest call, which leaves that order in doubt. */
+export function checkStop({ delivery: { timeout } }: Config): Finding[] {
+  const longest = timeout + DRAINS;
+  if (longest <= KILLED) return [];
+  const message = `a call may take ${duration(timeout)} (delivery.timeout), and pm2 kills a daemon ${duration(KILLED)} after it has to stop: the order of that call would be in doubt`;
+  const remedy = `Set kill_timeout of pm2, TimeoutStopSec of systemd or stop_grace_period of the container to more than ${duration(longest)}.`;
+  return [{ check: 'stop', state: 'warn', message, remedy }];
 }
 
 /** The daemon on this machine that has this admin port. */

@@ -22,7 +22,7 @@ import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkFolders, unusable } from './check-folders.ts';
 import { checkGuarantee } from './check-guarantee.ts';
-import { checkAdminHost, checkNetwork, checkNotices } from './check-network.ts';
+import { checkAdminHost, checkNetwork, checkNotices, checkStop } from './check-network.ts';
 import { checkPartner } from './check-partner.ts';
 import { checkLedgerThere, checkListed, checkRedis, checkRights } from './check-redis.ts';
 import { checkClock, type Finding, failure } from './finding.ts';
@@ -61,7 +61,8 @@ export async function examine(
     ),
   );
   report([...(await checkFolders(config)), ...(await checkLedgerThere(config))]);
-  report([...(await checkNotices(config, env['PATH'] ?? '')), ...checkAdminHost(config)]);
+  const notices = await checkNotices(config, env['PATH'] ?? '');
+  report([...notices, ...checkAdminHost(config), ...checkStop(config)]);
   await using resources = new AsyncDisposableStack();
   const { found, place } = await redisFindings(config, around, resources);
   report(found);

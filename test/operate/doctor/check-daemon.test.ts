@@ -7,7 +7,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { configurationOf } from '../../../src/config/show.ts';
 import { buildOf } from '../../../src/core/version.ts';
 import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
-import { checkAdminHost, checkNotices } from '../../../src/operate/doctor/check-network.ts';
+import {
+  checkAdminHost,
+  checkNotices,
+  checkStop,
+} from '../../../src/operate/doctor/check-network.ts';
 import { configOf } from '../../support/config-text.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -54,6 +58,13 @@ it('warns of an admin port that other machines reach over plain http, unless a p
     ['warn', plain('0.0.0.0')],
   ]);
   expect(found("host: 0.0.0.0, publicUrl: 'https://po.example.com'")).toEqual([]);
+});
+
+it('a call that may take longer than a service manager waits is a warning', () => {
+  const found = (timeout: string) =>
+    checkStop(configWith(`delivery: { timeout: ${timeout} }`)).map(({ remedy }) => remedy);
+  expect(found('40s')).toEqual([]);
+  expect(found('90s')).toEqual([expect.stringContaining('to more than 1 min 35 s.')]);
 });
 
 describe('what daemons share', () => {
