@@ -10,9 +10,6 @@ import {
 } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
-import { discarded } from '../ledger/state-machine/decision.ts';
-import { entered } from '../ledger/state-machine/next.ts';
-import { SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import { batchTitle } from '../order/named-batch.ts';
@@ -47,7 +44,7 @@ type OrderGuard = ReturnType<typeof createOrderGuard>;
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
- * `admission.ts` decides, and this step applies the decision. Repeatable after a crash.
+ * `next` decides, and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
@@ -99,7 +96,7 @@ async function admitRound(
   while (rest.length > 0) {
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
     const all = rest.map((order, i) =>
-      planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file),
+      planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file, time.now()),
     );
     const changed = await retention.shown(planning.settledIn(all, known), time.now());
     const planned = all.filter(({ order }) => !changed.has(order.number));
@@ -212,12 +209,10 @@ function logDead({ log }: Admitting, { batch }: Batch, dead: readonly planning.E
 }
 
 /** The API has the content of these files, so the conflict ends and the ledger keeps that content. */
-async function dropCorrected({ ledger, store }: Admitting, plans: readonly Plan[]): Promise<void> {
-  const entries = plans.flatMap(({ admission: one }) =>
-    one.kind === 'corrected' ? [one.entry] : [],
-  );
+async function dropCorrected({ ledger }: Admitting, plans: readonly Plan[]): Promise<void> {
+  const corrected = plans.flatMap(({ admission: one }) => (one.kind === 'corrected' ? [one] : []));
   // An entry that changed meanwhile is newer.
-  await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
+  await Promise.all(corrected.map(({ entry, step }) => ledger.take(entry, step)));
 }
 
 /** Duplicates of orders in progress wait for them. Returns those whose order was changed meanwhile. */
@@ -267,17 +262,15 @@ async function enqueue(
 }
 
 async function enterGroup(
-  { queue, ledger, store }: Admitting,
+  { queue, ledger }: Admitting,
   batch: Batch,
   group: readonly (Fresh & { rows: readonly RowClaim[] })[],
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
-  const at = store.time.now();
   const done = await Promise.all(
-    group.map(({ order: { order, ordinal, place }, digest, admission: { before }, rows }) => {
-      const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };
-      return ledger.enter(entered(arrival, before, at), before, at + SWEEP_AFTER, rows);
-    }),
+    group.map(({ admission: { entry, before, due }, rows }) =>
+      ledger.enter({ ...entry, job }, before, due, rows),
+    ),
   );
   const mine = group.filter((_, i) => done[i]);
   const late = group.filter((_, i) => !done[i]).map(({ order }) => order);

@@ -2,13 +2,14 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import { cancelledResult, type Entry, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
+import type { Appearance } from '../ledger/state-machine/appears.ts';
+import { next } from '../ledger/state-machine/next.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { Problem } from '../order/problem.ts';
 import { type FixTarget, type SourceRecord, targetKey } from '../order/record.ts';
 import { problemText } from '../wording/problem.ts';
-import { type Admission, admit } from './admission.ts';
 
 /** The order of each row that a file corrects, by `targetKey`. */
 export type Corrects = ReadonlyMap<string, Former>;
@@ -41,29 +42,25 @@ export type FileFacts = {
 /** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
 export type Ended = Counted & { fingerprint: string; line: number; reason: string };
 
+/** What becomes of it, also where an export shows it as it was before a person corrected it, and the correction `waits`. */
+type Admission = Appearance | { kind: 'waits'; result: StoredResult };
+
 /** The plan for one order. */
 export type Plan = { order: ValidOrder; digest: string; admission: Admission };
 
 /** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
 export function planOrder(
-  batch: Batch,
-  order: ValidOrder,
+  { batch, no: batchNo, kind, cancelled }: Batch,
+  valid: ValidOrder,
   known: Known,
   { isFixFile }: FileFacts,
+  at: number,
 ): Plan {
-  const digest = digestOf(order.order);
-  const fromExport = batch.kind === 'export';
-  const { batch: name, cancelled } = batch;
-  const candidate = {
-    number: order.number,
-    digest,
-    batch: name,
-    ordinal: order.ordinal,
-    again: isFixFile,
-    fromExport,
-    cancelled,
-  };
-  return { order, digest, admission: admit(known, candidate) };
+  const { order, ordinal, place } = valid;
+  const digest = digestOf(order);
+  const arrival = { order, digest, batch, batchNo, ordinal, place, job: '' };
+  const how = { isAgain: isFixFile, isExport: kind === 'export', isCancelled: cancelled };
+  return { order: valid, digest, admission: next(known, { kind: 'appears', at, arrival, ...how }) };
 }
 
 /**

@@ -1,14 +1,19 @@
-import { type Entry, versionAfter } from '../entry.ts';
+import { type Entry, type Known, versionAfter } from '../entry.ts';
 import { answered, begin, givenBack, lapsed, requeued } from './after-attempt.ts';
 import { listed } from './after-list.ts';
+import { type Appearance, type Appears, appeared } from './appears.ts';
 import { decided } from './decision.ts';
 import type { LedgerEvent, Policy, Step } from './step.ts';
 
 /**
  * The state machine of an order: what an event makes of it. Nothing else decides that. Pure; the same for the daemon, the
- * commands, the tests and the simulation. `src/admit/admission.ts` decides about an order that a file brings.
+ * commands, the tests and the simulation.
  */
-export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
+export function next(known: Known, event: Appears): Appearance;
+export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step;
+export function next(...given: [Known, Appears] | [Entry, LedgerEvent, Policy]): Appearance | Step {
+  if (given.length === 2) return appeared(...given);
+  const [entry, event, policy] = given;
   const step = stepOf(entry, event, policy);
   const version = versionAfter(entry.version, event.at);
   switch (step.kind) {
@@ -53,31 +58,4 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'discard':
       return decided(entry, event, policy);
   }
-}
-
-/** Where an order comes from, and the job that carries it. */
-export type Arrival = Pick<
-  Entry,
-  'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'
->;
-
-/** The entry of an order. It keeps the attempt number of a dead letter. */
-export function entered(arrival: Arrival, before: Entry | undefined, at: number): Entry {
-  return {
-    version: versionAfter(before?.version ?? 0, at),
-    state: 'queued',
-    ...arrival,
-    attempt: before?.attempt ?? 0,
-    used: 0,
-    absences: 0,
-    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
-    ...(before && keyAfter(before, arrival, at)),
-  };
-}
-
-/** Only the same content that failed keeps its idempotency key: with it, the API could repeat a refusal. */
-function keyAfter(before: Entry, { digest }: Arrival, at: number): Partial<Entry> {
-  const { state, renewedAt, keyed } = before;
-  if (state !== 'failed' || digest !== before.digest) return { renewedAt: at };
-  return { ...(renewedAt !== undefined && { renewedAt }), ...(keyed && { keyed }) };
 }

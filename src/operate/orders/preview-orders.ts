@@ -1,4 +1,3 @@
-import { type Admission, admit } from '../../admit/admission.ts';
 import { createNumberHold } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import type { LeftOut } from '../../correct/read-orders.ts';
@@ -12,6 +11,8 @@ import {
   wereCorrected,
 } from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { Appearance } from '../../ledger/state-machine/appears.ts';
+import { next } from '../../ledger/state-machine/next.ts';
 import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type KeyOf, keyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
@@ -140,7 +141,7 @@ export function createComparison(
         if (isSent) sent.add(number);
         const ends = codes[at] ?? {};
         const [verdict, code] = order
-          ? verdictOf(number, digest, of, again, ends)
+          ? verdictOf(order, digest, of, again, ends)
           : verdictOfInvalid(ends);
         if (code !== undefined) shownBefore.count(number, code);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
@@ -188,13 +189,16 @@ function asSent(number: string, digest: string): Known {
   return { kind: 'accepted', compact: { number, digest, attempts: 0, at: 0, batchNo: 0 } };
 }
 
+const NOWHERE = { batch: '', batchNo: 0, ordinal: -1, place: { line: 0 }, job: '' };
+
 /** Decides about valid orders one after another, as if the former had been delivered. */
 function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
   const before = new Map<string, Known>();
-  return (number: string, digest: string, known: Known, again: boolean, ends: Ends): Judged => {
+  return (order: Order, digest: string, known: Known, isAgain: boolean, ends: Ends): Judged => {
+    const { purchaseOrderNumber: number } = order;
     const other = before.get(key(number)) ?? others.get(key(number));
-    const candidate = { number, digest, batch: '', ordinal: -1, again, fromExport: false };
-    const verdict = verdictWith(admit(other ?? known, candidate));
+    const arrival = { ...NOWHERE, order, digest };
+    const verdict = verdictWith(next(other ?? known, { kind: 'appears', at: 0, arrival, isAgain }));
     const code =
       verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
     if (code !== undefined) return ['duplicate', code];
@@ -245,8 +249,8 @@ function createShownBefore({ batches, store }: ComparisonDeps, exportName: strin
   };
 }
 
-function verdictWith(admission: Admission) {
-  switch (admission.kind) {
+function verdictWith(appearance: Appearance) {
+  switch (appearance.kind) {
     case 'cancelled':
     case 'queue':
       return 'new';
@@ -257,10 +261,8 @@ function verdictWith(admission: Admission) {
       return 'duplicate';
     case 'conflict':
       return 'conflict';
-    case 'waits':
-      return 'waiting';
     case 'repeat':
-      return admission.entry.state === 'conflict' ? 'conflict' : 'waiting';
+      return appearance.entry.state === 'conflict' ? 'conflict' : 'waiting';
   }
 }
 

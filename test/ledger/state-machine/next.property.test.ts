@@ -386,4 +386,26 @@ describe('the state machine, for any sequence of events', () => {
       ]);
     });
   });
+
+  it('sends an order that a file brings only where the ledger is certain that no attempt of its number is at the API', () => {
+    always(any, ({ before: entry, event: { at } }) => {
+      const [isAgain, isExport] = [at % 2 === 0, at % 3 === 0];
+      for (const digest of [entry.digest, 'content-of-other']) {
+        const { order, place } = entry;
+        const of = { batch: 'another', batchNo: 9, ordinal: 7, place, job: '' };
+        const arrival = { order, digest, ...of };
+        const how = { arrival, isAgain, isExport };
+        const appearance = next({ kind: 'open', entry }, { kind: 'appears', at, ...how });
+        if (appearance.kind === 'follow') expect(digest).toBe(entry.digest);
+        if (appearance.kind !== 'queue') continue;
+        expect(['refused', 'failed']).toContain(entry.state);
+        expect(appearance.entry).toMatchObject({ state: 'queued', attempt: entry.attempt, digest });
+        expect(appearance.entry.version).toBeGreaterThan(entry.version);
+        const isCancelled = true;
+        expect(
+          next({ kind: 'open', entry }, { kind: 'appears', at, ...how, isCancelled }).kind,
+        ).toBe('cancelled');
+      }
+    });
+  });
 });

@@ -1,0 +1,145 @@
+import {
+  type Entry,
+  isSameContent,
+  type Known,
+  type Listed,
+  numberOf,
+  versionAfter,
+} from '../entry.ts';
+import { discarded } from './decision.ts';
+import { type Step, SWEEP_AFTER } from './step.ts';
+
+/** Where an order comes from, and the job that carries it. */
+export type Arrival = Pick<
+  Entry,
+  'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'
+>;
+
+/** A file brings an order. `isAgain`: a person sends it deliberately, in a fix file. */
+export type Appears = {
+  kind: 'appears';
+  at: number;
+  arrival: Arrival;
+  isAgain?: boolean;
+  isExport?: boolean;
+  /** Its batch was canceled. */
+  isCancelled?: boolean;
+};
+
+/** What becomes of an order that a file brings (docs/how-it-works.md, "What becomes of an order"). */
+export type Appearance =
+  /** New, or corrected: it is sent. `before` is the dead letter that it replaces. */
+  | { kind: 'queue'; entry: Entry; due: number; before: Entry | undefined }
+  /** The same order of the same batch, read again after a crash. */
+  | { kind: 'mine' }
+  /** Accepted already. `batchNo` names the batch that brought it; 0: it is from the API's list. */
+  | { kind: 'duplicate'; batchNo: number }
+  /** The same order is in progress: this one shares its outcome, or takes its place when it is canceled. */
+  | { kind: 'follow'; entry: Entry }
+  /** The API has exactly this content, and the ledger holds a conflict about the number: that ends with `step`. */
+  | { kind: 'corrected'; entry: Entry; step: Step }
+  /** It would be sent or wait for another order, but its batch was canceled. */
+  | { kind: 'cancelled' }
+  /** `known` is the other content, where it is known; `as`: how the number is spelled there, if in another way. */
+  | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed; as?: string }
+  /** A dead letter with the same content: sending it again would end the same way. */
+  | { kind: 'repeat'; entry: Entry };
+
+/** What an order that a file brings is to what the ledger knows under its number. */
+export function appeared(known: Known, event: Appears): Appearance {
+  const appearance = against(known, event);
+  const starts = appearance.kind === 'queue' || appearance.kind === 'follow';
+  return event.isCancelled && starts ? { kind: 'cancelled' } : appearance;
+}
+
+function against(known: Known, event: Appears): Appearance {
+  switch (known.kind) {
+    case 'nothing':
+      return queued(undefined, event);
+    case 'accepted': {
+      const { digest, batchNo } = known.compact;
+      const as = otherSpelling(known, event.arrival);
+      return as === undefined && isSameContent(digest, event.arrival.digest)
+        ? { kind: 'duplicate', batchNo }
+        : { kind: 'conflict', batchNo, underWay: false, ...(as !== undefined && { as }) };
+    }
+    case 'open':
+      return againstOpen(known.entry, event);
+  }
+}
+
+function againstOpen(entry: Entry, event: Appears): Appearance {
+  const { arrival, isAgain, isExport } = event;
+  if (entry.batch === arrival.batch && entry.ordinal === arrival.ordinal) return { kind: 'mine' };
+  const as = otherSpelling({ kind: 'open', entry }, arrival);
+  const same = as === undefined && entry.digest === arrival.digest;
+  switch (entry.state) {
+    case 'queued':
+    case 'sending':
+    case 'retry':
+    case 'unknown':
+      return same ? { kind: 'follow', entry } : underWay(entry, as);
+    case 'inDoubt':
+      return same ? { kind: 'repeat', entry } : underWay(entry, as);
+    case 'failed':
+      return same && isExport ? { kind: 'repeat', entry } : queued(entry, event);
+    case 'refused':
+      return same && !isAgain ? { kind: 'repeat', entry } : queued(entry, event);
+    case 'conflict':
+      return againstConflict(entry, event, { same, as });
+  }
+}
+
+/** What the API is known to have is never sent again: only a person's `resend` does that. */
+function againstConflict(
+  entry: Entry,
+  { at, arrival: { digest } }: Appears,
+  { same, as }: { same: boolean; as: string | undefined },
+): Appearance {
+  const { known } = entry;
+  if (as === undefined && known?.digest === digest)
+    return { kind: 'corrected', entry, step: discarded(entry, at) };
+  if (same) return { kind: 'repeat', entry };
+  return {
+    kind: 'conflict',
+    batchNo: 0,
+    underWay: false,
+    ...(known === undefined ? {} : { known }),
+    ...(as !== undefined && { as }),
+  };
+}
+
+function underWay({ batchNo, digest, order }: Entry, as: string | undefined): Appearance {
+  const known = { digest, items: order.items };
+  return { kind: 'conflict', batchNo, underWay: true, known, ...(as !== undefined && { as }) };
+}
+
+/** How the ledger has the number, if that is another spelling: whether it is the same order, only a person knows. */
+function otherSpelling(
+  known: Exclude<Known, { kind: 'nothing' }>,
+  { order }: Arrival,
+): string | undefined {
+  return numberOf(known) === order.purchaseOrderNumber ? undefined : numberOf(known);
+}
+
+/** Its entry keeps the attempt number of a dead letter. */
+function queued(before: Entry | undefined, { arrival, at }: Appears): Appearance {
+  const entry: Entry = {
+    version: versionAfter(before?.version ?? 0, at),
+    state: 'queued',
+    ...arrival,
+    attempt: before?.attempt ?? 0,
+    used: 0,
+    absences: 0,
+    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
+    ...(before && keyAfter(before, arrival, at)),
+  };
+  return { kind: 'queue', entry, due: at + SWEEP_AFTER, before };
+}
+
+/** Only the same content that failed keeps its idempotency key: with it, the API could repeat a refusal. */
+function keyAfter(before: Entry, { digest }: Arrival, at: number): Partial<Entry> {
+  const { state, renewedAt, keyed } = before;
+  if (state !== 'failed' || digest !== before.digest) return { renewedAt: at };
+  return { ...(renewedAt !== undefined && { renewedAt }), ...(keyed && { keyed }) };
+}
