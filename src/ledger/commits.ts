@@ -123,7 +123,10 @@ function pack(change: Change, reached: Checkpoint, key: string): Packed {
     result: result && JSON.stringify(result),
     needsPerson: outcome !== undefined && needsPerson(outcome) ? true : undefined,
     closing: change.closes ? JSON.stringify(closingOf(change)) : undefined,
-    intent: entry?.state === 'sending' ? { epoch, sequence, at: entry.lastAt ?? 0 } : undefined,
+    intent:
+      entry?.state === 'sending' && epoch !== ''
+        ? { epoch, sequence, at: entry.lastAt ?? 0 }
+        : undefined,
     operatorAction: operatorAction && JSON.stringify(operatorAction),
     followers,
     rows:
