@@ -11,7 +11,6 @@ import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
 import { operationRoutes } from './api/operation-routes.ts';
-import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
 import { eventsRoute } from './dashboard/events.ts';
@@ -51,7 +50,6 @@ const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
   deadLetterRoutes,
   fixRoutes,
   uploadRoutes,
-  planRoutes,
   pageRoutes,
   fixPageRoutes,
   uploadPageRoutes,

@@ -26,10 +26,11 @@ import { createLog } from '../log/log.ts';
 import { checkList, openApiList } from '../operate/delivery/api-list.ts';
 import { readStatus } from '../operate/delivery/read-status.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
-import type { OperationContext } from '../operate/operation-context.ts';
+import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { createFileSearch } from '../operate/orders/file-search.ts';
 import { findInFile } from '../operate/orders/find-in-file.ts';
+import { openPersonJobs } from '../queue/person-jobs.ts';
 import { openQueue } from '../queue/queue.ts';
 import { COMMAND_WAITS } from '../redis/connection-end.ts';
 import { openStore } from '../redis/store.ts';
@@ -296,6 +297,7 @@ export async function openOperatorContext(
     onResumed: onChange,
   });
   const queue = resources.use(openQueue({ store, log }));
+  const jobs = resources.use(openPersonJobs<BulkJob, BulkEnd>({ store, log }));
   // A command never begins an attempt, so it needs no checkpoint of the ledger.
   const identity = { known: () => ({ epoch: '', sequence: 0 }), saw: () => undefined };
   const kept = resources.move();
@@ -312,10 +314,17 @@ export async function openOperatorContext(
     breaker,
     operator: createOperator(shell.env, time),
   };
-  return { ...operationContext(context, shell), [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return {
+    ...operationContext(context, shell),
+    jobs,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
-function operationContext(context: OperatorContext, { env }: Pick<Shell, 'env'>): OperationContext {
+function operationContext(
+  context: OperatorContext,
+  { env }: Pick<Shell, 'env'>,
+): Omit<OperationContext, 'jobs'> {
   return {
     ...context,
     status: async () => ({ status: await readStatus(context) }),

@@ -1,3 +1,4 @@
+import type { PersonJobs } from '../queue/person-jobs.ts';
 import type { Look } from '../reconcile/list-proof.ts';
 import type { ListCheck } from './delivery/api-list.ts';
 import type { Status } from './delivery/read-status.ts';
@@ -17,6 +18,30 @@ export type OperationContext = OperatorContext & {
   examine(): Promise<Finding[]>;
   /** Shows a person at a command line what it waits for. */
   say?: (text: string) => void;
+  /** What is done with many dead letters, also after a restart. */
+  jobs: PersonJobs<BulkJob, BulkEnd>;
   /** Looks for an order in a file. */
   search: SearchFile;
+};
+
+/**
+ * What a person wants done with the dead letters of the plan that has the id of the job. `on`: as the history of actions names
+ * it. `isKept`: they were shown before; `isPartial`: something that was selected is not planned.
+ */
+export type BulkJob = {
+  verb: 'sent again' | 'discarded';
+  who: string;
+  on: string;
+  rate?: number | undefined;
+  isKept: boolean;
+  isPartial: boolean;
+};
+
+/** What a job did. */
+export type BulkEnd = {
+  text: string;
+  steps: string;
+  json: object;
+  needsPerson: boolean;
+  isInVain: boolean;
 };

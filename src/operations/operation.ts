@@ -54,6 +54,8 @@ export type Act<Input, Planned extends Plan = Plan, End extends Done = Done> = {
   /** What would be done. PoSyncError where nothing can be. */
   plan(input: Input, context: OperationContext): Promise<Planned>;
   run(plan: Planned, context: OperationContext): Promise<End>;
+  /** It records what it did itself. */
+  isRecorded?: true;
 };
 
 /**
@@ -68,6 +70,8 @@ export type Plan = {
   left?: string;
   json: object;
   isEmpty?: boolean;
+  /** `--plan` with it does exactly this. */
+  id?: string;
 } & Standing;
 
 /** What was done. `steps`: what a person at a command line should know besides. */
@@ -97,10 +101,11 @@ export function isHarmless(one: Acting, input: Record<string, unknown>): boolean
 /** Does what was planned, and records it in the history of actions. */
 export async function carryOut<Planned extends Plan, End extends Done>(
   { name }: Pick<Operation, 'name'>,
-  { run }: Pick<Act<never, Planned, End>, 'run'>,
+  { run, isRecorded }: Pick<Act<never, Planned, End>, 'run' | 'isRecorded'>,
   plan: Planned,
   context: OperationContext,
 ): Promise<End> {
+  if (isRecorded) return run(plan, context);
   const what = name.split(' ').at(-1) ?? name;
   return recorded({ what, on: plan.on }, context, () => run(plan, context));
 }

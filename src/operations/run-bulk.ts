@@ -1,4 +1,4 @@
-import { PoSyncError } from '../core/errors.ts';
+import { interruption, PoSyncError } from '../core/errors.ts';
 import { count, counted, orders, outcomeWord } from '../core/format.ts';
 import {
   type DeadLetterFilter,
@@ -8,16 +8,18 @@ import {
 } from '../operate/dead-letters/dead-letters.ts';
 import { judgeRetries, retryDeadLetters } from '../operate/dead-letters/retry-dead-letters.ts';
 import { type ListCheck, listTroubleText } from '../operate/delivery/api-list.ts';
-import type { OperationContext } from '../operate/operation-context.ts';
+import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
+import { type OperatorContext, recorded } from '../operate/operator-context.ts';
 import { createDiscard, orderInProgress } from '../operate/orders/discard-order.ts';
 import { findInProgress } from '../operate/orders/in-progress.ts';
 import { discardedAgain } from '../order/fixing.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
+import type { JobState } from '../queue/person-jobs.ts';
 import { pages } from '../report/lines.ts';
 import { isNameless, openText } from '../report/story.ts';
 import { type FilterInput, hasFilter, readFilter, selectedText } from './dead-letter-filter.ts';
-import { findPlan, keepPlan, type Planned } from './kept-plans.ts';
+import { findPlan, KEPT, keepPlan, type Planned } from './kept-plans.ts';
 import type { Act, Done, Plan } from './operation.ts';
 import { DOES, isDoing, type Verdict, verdictText } from './verdicts.ts';
 
@@ -29,138 +31,196 @@ type BulkInput = FilterInput & {
   plan?: string | undefined;
 };
 
-type BulkPlan = Plan & {
-  filter: DeadLetterFilter;
-  planned: Tally;
-  /** What was planned before, if that is to be done. */
-  kept: Planned | undefined;
-  check: ListCheck;
-  rate: number | undefined;
-};
+type BulkPlan = Plan & { job: BulkJob; planned: string };
 
 type OnPage = (page: readonly FoundDeadLetter[], done: number) => Promise<Verdict[]>;
 
 /** What is done with many dead letters, and how it is judged before. */
 type BulkAction = {
-  verb: 'sent again' | 'discarded';
   judge(check: ListCheck, context: OperationContext): OnPage;
   act(check: ListCheck, rate: number | undefined, context: OperationContext): OnPage;
 };
 
+const ACTIONS: Record<BulkJob['verb'], BulkAction> = {
+  'sent again': {
+    judge:
+      ({ listed }, context) =>
+      async (page) =>
+        (await judgeRetries(page, listed, context)).map(({ verdict }) => verdict),
+    act:
+      ({ listed }, rate, context) =>
+      (page, done) =>
+        retryDeadLetters(page, done, { listed, rate }, context),
+  },
+  discarded: {
+    judge: (_, context) => (page) => Promise.all(page.map(createDiscard(context).wouldDiscard)),
+    act: (_, __, context) => (page) => Promise.all(page.map(createDiscard(context).discard)),
+  },
+};
+
 /** Sends orders again unchanged, after checking ledger and list. */
-export const retry = bulk({
-  verb: 'sent again',
-  judge:
-    ({ listed }, context) =>
-    async (page) =>
-      (await judgeRetries(page, listed, context)).map(({ verdict }) => verdict),
-  act:
-    ({ listed }, rate, context) =>
-    (page, done) =>
-      retryDeadLetters(page, done, { listed, rate }, context),
-});
+export const retry = bulk('sent again');
 
 /** Closes dead letters without sending. PoSyncError `usage-missing-filter` where nothing says which. */
-export const discard = bulk({
-  verb: 'discarded',
-  judge: (_, context) => (page) => Promise.all(page.map(createDiscard(context).wouldDiscard)),
-  act: (_, __, context) => (page) => Promise.all(page.map(createDiscard(context).discard)),
-});
+export const discard = bulk('discarded');
 
 const PAGE = 100;
+/** Milliseconds between two looks at a job. */
+const LOOK = 50;
 
-function bulk(action: BulkAction): Act<BulkInput, BulkPlan> {
-  return {
-    plan: (input, context) => planBulk(action, input, context),
-    run: (plan, context) => runBulk(action, plan, context),
-  };
+function bulk(verb: BulkJob['verb']): Act<BulkInput, BulkPlan> {
+  return { isRecorded: true, plan: (input, context) => planBulk(verb, input, context), run };
 }
 
 async function planBulk(
-  { verb, judge }: BulkAction,
+  verb: BulkJob['verb'],
   input: BulkInput,
   context: OperationContext,
 ): Promise<BulkPlan> {
-  const { plan: known, dryRun } = input;
+  const { plan: known, dryRun, rate } = input;
   if (known !== undefined && hasFilter(input)) throw filteredPlan();
   const isLimited =
     verb === 'sent again' || input.all === true || hasFilter(input) || known !== undefined;
-  if (input.yes && !dryRun && !isLimited) throw missingFilter();
-  const kept = known === undefined ? undefined : await findPlan(verb, known, context);
+  const isAsked = dryRun || !input.yes;
+  if (!isAsked && !isLimited) throw missingFilter();
+  const kept = known === undefined ? undefined : await findPlan(known, context, verb);
   const filter = {
     ...(await readFilter(input, context)),
-    ...(kept && { ids: new Set(kept.keys()) }),
+    ...(kept && { ids: new Set(kept.planned.keys()) }),
   };
-  const check = await checkOf(verb, filter, context);
-  const found = await tallied(filter, judge(check, context), context);
-  const one = found.first();
-  if (input.id?.length === 1 && one) await refuseOne(one, found, context);
-  const text = found.text();
-  const isKept = dryRun && text !== '';
-  const id = isKept ? await keepPlan(verb, found.planned(), context) : undefined;
-  const shown =
-    id === undefined ? '' : `\nTo do exactly this, add --yes --plan ${id} in place of the filters.`;
+  // The job reads the list itself: what nobody is shown is judged by the ledger.
+  const check = isAsked ? await checkOf(verb, filter, context) : { listed: undefined };
+  const found = await judged(filter, ACTIONS[verb].judge(check, context), context);
+  if (input.id?.length === 1) await refuseOne(found, context);
+  const text = found.tally.text();
+  const title = verb === 'discarded' ? `Discard ${text}` : `Send ${text} again`;
+  const would = wouldText(found.tally);
+  const left = [
+    listTroubleText(check),
+    await noneOf(found.numbers, filter, context),
+    ...leftTexts(found.tally.left(), verb),
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
+  const isEmpty = text === '' && known === undefined;
+  const id =
+    isEmpty || (known !== undefined && !dryRun)
+      ? (known ?? '')
+      : await keepPlan({ verb, title, would, left }, found.tally.planned(), context);
+  const on = known === undefined ? selectedText(filter) : `plan ${known}`;
+  const isPartial = found.tally.isPartial();
+  const { who } = context.operator;
   return {
-    on: known === undefined ? selectedText(filter) : `plan ${known}`,
-    question: verb === 'discarded' ? `Discard ${text}?` : `Send ${text} again?`,
+    on,
+    question: `${title}?`,
     ...(isLimited ? {} : { remedy: FILTER_REMEDY }),
-    would: wouldText(found) + shown,
-    left: [
-      listTroubleText(check),
-      await noneOf(found.numbers, filter, context),
-      ...leftTexts(found.left(), verb),
-    ]
-      .filter((line) => line !== '')
-      .join('\n'),
+    would,
+    left,
+    ...(dryRun && id !== '' && { id }),
     json: {
       dryRun,
-      id,
-      plan: found.counts(),
-      ...(verb === 'discarded' ? { kinds: found.kinds() } : { listCheck: checkText(check) }),
+      ...(dryRun && id !== '' && { id }),
+      plan: found.tally.counts(),
+      ...(verb === 'discarded' ? { kinds: found.tally.kinds() } : { listCheck: checkText(check) }),
     },
-    isEmpty: text === '',
-    needsPerson: found.isPartial(),
-    filter,
-    planned: found,
-    kept,
-    check,
-    rate: input.rate,
+    isEmpty,
+    needsPerson: isPartial,
+    job: { verb, who, on, rate, isKept: known !== undefined, isPartial },
+    planned: id,
   };
 }
 
-async function runBulk(
-  { verb, act }: BulkAction,
-  { filter, planned, kept, check, rate }: BulkPlan,
+/** Adds the job, and waits for its end: here, or in the daemon that takes it up. */
+async function run({ planned: id, job }: BulkPlan, context: OperationContext): Promise<Done> {
+  const { jobs, stopping, clock } = context;
+  await jobs.add(id, job);
+  await using _worker = jobs.work((one, data) => workOnBulk(one, data, context));
+  for (;;) {
+    const state = await jobs.find(id);
+    if (state?.end) return state.end;
+    if (state === undefined || state.error) throw failed(state?.error);
+    if (stopping.aborted) throw interruption('Interrupted: a daemon does the rest.');
+    await clock.sleep(LOOK, stopping);
+  }
+}
+
+function failed(error: JobState<BulkEnd>['error']): PoSyncError {
+  const { code, message, remedy, facts } = error ?? {
+    code: 'job-failed',
+    message: 'What was begun could not be finished.',
+    remedy: 'Do it again: it continues from where it was.',
+    facts: {},
+  };
+  return new PoSyncError(code, message, { ...(remedy !== null && { remedy }), facts });
+}
+
+/** Does what is left of a plan, for the person who asked for it. Undefined where the process stops. */
+export async function workOnBulk(
+  id: string,
+  job: BulkJob,
   context: OperationContext,
-): Promise<Done> {
-  const { limit: _, ...all } = filter;
-  const only = { ...all, ids: new Set(planned.planned().keys()) };
-  const end = await tallied(only, act(check, rate, context), context);
-  const before = planned.left();
-  const news = end.left().filter(([why, number]) => {
-    return number > (before.find(([one]) => one === why)?.[1] ?? 0);
+): Promise<BulkEnd | undefined> {
+  const { verb, who, on } = job;
+  const { time } = context.store;
+  const did: OperatorContext['operator']['did'] = (what) => ({ at: time.now(), who, what });
+  const asPerson = { ...context, operator: { who, did } };
+  const end = await doRest(id, job, asPerson);
+  const what = verb === 'discarded' ? 'discard' : 'retry';
+  return end && recorded({ what, on }, asPerson, async () => end);
+}
+
+async function doRest(
+  id: string,
+  { verb, rate, isKept, isPartial }: BulkJob,
+  context: OperationContext,
+): Promise<BulkEnd | undefined> {
+  const { stopping, store } = context;
+  const { planned } = await findPlan(id, context, verb);
+  const done = store.keys.planDone(id);
+  const tally = createTally();
+  for (const text of await store.redis.hvals(done)) tally.add(JSON.parse(text) as Judged);
+  const ids = new Set([...planned.keys()].filter((one) => tally.verdictOf(one) === undefined));
+  const filter = { all: false, ids };
+  const check = await checkOf(verb, filter, context);
+  const onPage = ACTIONS[verb].act(check, rate, context);
+  for await (const page of pages(deadLetters(filter, context), PAGE)) {
+    if (stopping.aborted) return undefined;
+    const verdicts = await onPage(page, tally.retried());
+    const all = page.map((letter, i) => judgedOf(letter, verdicts[i]));
+    for (const one of all) tally.add(one);
+    const texts = all.flatMap((one) => [one.id, JSON.stringify(one)]);
+    await store.redis
+      .multi()
+      .hset(done, ...texts)
+      .pexpire(done, KEPT)
+      .exec();
+  }
+  const changed = [...planned].flatMap(([one, order]) => {
+    const verdict = tally.verdictOf(one) ?? 'settled';
+    return isDoing(verdict) ? [] : [{ id: one, order, verdict }];
   });
-  const changed = changedSince(kept, [planned, end]);
   const lines = [
-    ...end.texts(''),
-    ...(kept ? changedTexts(changed) : leftTexts(news, verb)),
-    ...(await heldTexts(end, context)),
+    listTroubleText(check),
+    ...tally.texts(''),
+    ...(isKept ? changedTexts(changed) : leftTexts(tally.left(), verb)),
+    ...(await heldTexts(tally.batches, context)),
   ];
   return {
-    text: lines.join('\n'),
-    steps: verb === 'discarded' ? discardedAgain(planned.samples()) : '',
+    text: lines.filter((line) => line !== '').join('\n'),
+    steps: verb === 'discarded' ? discardedAgain(tally.samples()) : '',
     json: {
-      done: end.counts(),
-      ...(kept && { changed }),
+      done: tally.counts(),
+      ...(isKept && { changed }),
       ...(verb === 'sent again' && { listCheck: checkText(check) }),
     },
-    needsPerson: end.isPartial() || planned.isPartial() || changed.length > 0,
+    needsPerson: isPartial || tally.isPartial() || (isKept && changed.length > 0),
+    isInVain: tally.text() === '',
   };
 }
 
 /** Only sending again needs the API's list. */
 async function checkOf(
-  verb: BulkAction['verb'],
+  verb: BulkJob['verb'],
   filter: DeadLetterFilter,
   context: OperationContext,
 ): Promise<ListCheck> {
@@ -173,27 +233,29 @@ async function checkOf(
 
 const checkText = ({ trouble = 'ok' }: ListCheck): string => trouble;
 
-async function tallied(
-  filter: DeadLetterFilter,
-  onPage: OnPage,
-  context: OperationContext,
-): Promise<Tally> {
+/** What would become of each dead letter. `first`: one of them. */
+async function judged(filter: DeadLetterFilter, onPage: OnPage, context: OperationContext) {
   const tally = createTally();
+  const numbers = new Set<string>();
+  let first: FoundDeadLetter | undefined;
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
-    const verdicts = await onPage(page, tally.counts().retried ?? 0);
-    for (const [i, letter] of page.entries()) tally.add(letter, verdicts[i] ?? 'settled');
+    const verdicts = await onPage(page, 0);
+    for (const [i, letter] of page.entries()) {
+      first ??= letter;
+      numbers.add(letter.purchaseOrderNumber);
+      tally.add(judgedOf(letter, verdicts[i]));
+    }
   }
-  return tally;
+  return { tally, numbers, first };
 }
 
 /** Who names one dead letter wants that one. PoSyncError `order-in-progress`, `dead-letter-…`. */
 async function refuseOne(
-  letter: FoundDeadLetter,
-  planned: Tally,
+  { tally, first: letter }: Awaited<ReturnType<typeof judged>>,
   context: OperationContext,
 ): Promise<void> {
-  const [why] = planned.left();
-  if (why === undefined) return;
+  const [why] = tally.left();
+  if (letter === undefined || why === undefined) return;
   const name = letter.purchaseOrderNumber || `Line ${letter.location.line}`;
   const other = await findInProgress(letter, context);
   if (other !== undefined) throw orderInProgress(name, other);
@@ -218,15 +280,7 @@ function filteredPlan(): PoSyncError {
   });
 }
 
-type Changed = { id: string; order: string; verdict: Verdict };
-
-/** What was planned and is not done, because it changed meanwhile; what is closed is no longer found. */
-function changedSince(kept: Planned | undefined, [now, done]: [Tally, Tally]): Changed[] {
-  return [...(kept ?? [])].flatMap(([id, order]) => {
-    const verdict = done.verdictOf(id) ?? now.verdictOf(id) ?? 'settled';
-    return isDoing(verdict) ? [] : [{ id, order, verdict }];
-  });
-}
+type Changed = { id: string; order: string };
 
 /** Orders that changed and are named. */
 const NAMED = 10;
@@ -238,65 +292,72 @@ function changedTexts(changed: readonly Changed[]): string[] {
   return [`Left as they are, because they changed since the plan: ${named.join(', ')}${more}.`];
 }
 
+/** A dead letter with what would become, or became, of it. `key`: what its order is counted by. */
+type Judged = Pick<FoundDeadLetter, 'kind' | 'batch'> & {
+  id: string;
+  key: string;
+  order: string;
+  verdict: Verdict;
+  isNameless: boolean;
+  problems: { code: string }[];
+};
+
+function judgedOf(letter: FoundDeadLetter, verdict: Verdict = 'settled'): Judged {
+  const { id, purchaseOrderNumber: order, batch, kind, problems = [] } = letter;
+  const nameless = isNameless(letter);
+  return {
+    id,
+    key: nameless || order === '' ? id : order,
+    order,
+    batch,
+    kind,
+    verdict,
+    isNameless: nameless,
+    problems: problems.filter(({ code }) => code === 'number-known').map(({ code }) => ({ code })),
+  };
+}
+
 type Tally = ReturnType<typeof createTally>;
 
 /** Counts orders by verdict: a second dead letter of an order with which something is done shares the outcome. */
 function createTally() {
-  const all = new Map<string, { verdicts: Set<Verdict>; isNameless: boolean }>();
-  const numbers = new Set<string>();
-  const verdicts = new Map<string, { order: string; verdict: Verdict }>();
-  let acted = 0;
-  const samples = new Map<string, Pick<FoundDeadLetter, 'kind' | 'problems'>>();
-  let first: FoundDeadLetter | undefined;
+  const all = new Map<string, Judged>();
   const batches = new Set<string>();
-  const kinds = new Map<DeadLetterKind, number>();
+  let again = 0;
 
-  const counts = () => countsOf([...all.values()]);
-
-  function havingAny(does: readonly Verdict[]) {
-    return [...all.values()].filter(({ verdicts }) => does.some((one) => verdicts.has(one)));
-  }
+  const orders = () =>
+    [...Map.groupBy(all.values(), ({ key }) => key).values()].map((some) => ({
+      verdicts: new Set(some.map(({ verdict }) => verdict)),
+      isNameless: some.some((one) => one.isNameless),
+    }));
+  const acted = () => [...all.values()].filter(({ verdict }) => isDoing(verdict));
+  const counts = () => countsOf(orders());
+  const left = () => Object.entries(counts()).filter(([one]) => !isDoing(one as Verdict)) as Left;
 
   function openOf(does: readonly Verdict[]): string {
-    const some = havingAny(does);
+    const some = orders().filter(({ verdicts }) => does.some((one) => verdicts.has(one)));
     const nameless = some.filter((one) => one.isNameless).length;
     const text = some.length === 0 ? '' : openText(some.length, nameless);
-    const isMore = does.includes('discarded') && acted > some.length && some.length > 0;
-    return isMore ? `${text} (${counted(acted, 'dead letter')})` : text;
+    const letters = acted().length;
+    const isMore = does.includes('discarded') && letters > some.length && some.length > 0;
+    return isMore ? `${text} (${counted(letters, 'dead letter')})` : text;
   }
 
   return {
-    numbers,
-    verdictOf: (id: string) => verdicts.get(id)?.verdict,
-    planned: (): Planned =>
-      new Map(
-        [...verdicts].flatMap(([id, { order, verdict }]) =>
-          isDoing(verdict) ? [[id, order] as const] : [],
-        ),
-      ),
+    verdictOf: (id: string) => all.get(id)?.verdict,
+    planned: (): Planned => new Map(acted().map(({ id, order }) => [id, order])),
     batches,
+    retried: () => again,
     counts,
-    first: () => first,
-    /** One of each kind, and of each kind one whose number another file has. */
-    samples: () => [...samples.values()],
-    add(letter: FoundDeadLetter, verdict: Verdict): void {
-      const { purchaseOrderNumber: number, batch, kind, problems = [] } = letter;
-      first ??= letter;
-      numbers.add(number);
-      const key = isNameless(letter) || number === '' ? letter.id : number;
-      const one = all.get(key) ?? { verdicts: new Set(), isNameless: isNameless(letter) };
-      one.verdicts.add(verdict);
-      all.set(key, one);
-      verdicts.set(letter.id, { order: number, verdict });
-      if (verdict === 'retried') batches.add(batch);
-      if (!isDoing(verdict)) return;
-      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      acted += 1;
-      const isKnown = problems.some(({ code }) => code === 'number-known');
-      samples.set(`${kind} ${isKnown}`, { kind, problems });
+    samples: acted,
+    add(one: Judged): void {
+      all.set(one.id, one);
+      if (one.verdict !== 'retried') return;
+      batches.add(one.batch);
+      again += 1;
     },
-    left: () => Object.entries(counts()).filter(([one]) => !isDoing(one as Verdict)) as Left,
-    isPartial: () => Object.keys(counts()).some((one) => !isDoing(one as Verdict)),
+    left,
+    isPartial: () => left().length > 0,
     /** `3 orders and 1 row without an order number`; empty where nothing is done. */
     text: () => openOf(DOES),
     /** A line for each verdict with which something is done. */
@@ -305,7 +366,10 @@ function createTally() {
         const text = openOf([one]);
         return text === '' ? [] : [`${text} ${verb}${verdictText(one)}.`];
       }),
-    kinds: () => Object.fromEntries(kinds),
+    kinds: (): Partial<Record<DeadLetterKind, number>> =>
+      Object.fromEntries(
+        [...Map.groupBy(acted(), ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
+      ),
   };
 }
 
@@ -334,7 +398,7 @@ function wouldText(planned: Tally): string {
   return `${planned.text()} would be discarded: ${kinds.join(', ')}.\n${discardedAgain(planned.samples())}`;
 }
 
-function leftTexts(left: Left, verb: BulkAction['verb']): string[] {
+function leftTexts(left: Left, verb: BulkJob['verb']): string[] {
   return left.map(([why, number]) => `${orders(number)} cannot be ${verb}: ${verdictText(why)}.`);
 }
 
@@ -355,7 +419,10 @@ async function noneOf(
 }
 
 /** Orders of a held batch that were queued again are sent after its release. */
-async function heldTexts({ batches }: Tally, context: OperationContext): Promise<string[]> {
+async function heldTexts(
+  batches: ReadonlySet<string>,
+  context: OperationContext,
+): Promise<string[]> {
   const found = await Promise.all([...batches].map(context.batches.find));
   return found.flatMap((one) =>
     one?.held

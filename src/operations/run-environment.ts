@@ -99,8 +99,9 @@ export const resume: Act<object, Plan, ResumeEnd> = {
   },
 };
 
-/** A link to the dashboard, or the end of all sessions. The history of actions never has the link. */
+/** A link to the dashboard, or the end of all sessions; neither is something that was done with orders. */
 export const dashboard: Act<{ signOutAll: boolean }, Plan & { signOutAll: boolean }> = {
+  isRecorded: true,
   plan: async ({ signOutAll }, context) => ({ ...whole(context), signOutAll }),
   async run({ signOutAll }, context) {
     if (signOutAll) {

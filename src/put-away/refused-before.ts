@@ -70,7 +70,7 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
 }
 
 /** In the message of a conflict that has the items which were refused before. */
-export const NOTHING_NEW = 'nothing in it is new';
+const NOTHING_NEW = 'nothing in it is new';
 
 /** The result of an order in conflict, with what a person must know if it was refused in the batch `title` before. */
 export function withRefusal<Result extends { outcome: string; message: string }>(

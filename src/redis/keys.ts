@@ -49,6 +49,8 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     waiting: `${prefix}:waiting`,
     /** What a person was shown before doing something with many dead letters; expires. */
     plan: (id: string) => `${prefix}:plan:${id}`,
+    /** Hash: dead letter of a plan → what was done with it; expires. */
+    planDone: (id: string) => `${prefix}:plan:${id}:done`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
     /** Hash: key and content of an order as a file had it → the orders that a person made of it, under other numbers. */

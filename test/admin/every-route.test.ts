@@ -48,7 +48,6 @@ const READING = [
   'dead-letters/x/rows',
   'uploads',
   'uploads/x',
-  'plans/x',
 ];
 const PAGES = [
   '/',

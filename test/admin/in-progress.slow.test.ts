@@ -163,8 +163,11 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   const form = await (await person.submit(`${pathOf(id)}/fix`, checked)).text();
   expect(textOf(form)).toMatch(/PO-1: it was corrected as PO-1, from .friday\.fix\.xlsx. /);
 
-  const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
-  expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 2 } });
+  const { body: plan } = await person.call('POST', '/dead-letters/discard', {
+    batch,
+    dryRun: true,
+  });
+  expect(plan).toMatchObject({ plan: { 'in-progress': 2 } });
   const command = await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
   expect([command.code, command.out]).toEqual([
     2,
@@ -279,8 +282,11 @@ it('a row that a fix file in progress sent with another number is marked, and no
   expect(list).toContain(
     '2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
   );
-  const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
-  expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 2 } });
+  const { body: plan } = await person.call('POST', '/dead-letters/discard', {
+    batch,
+    dryRun: true,
+  });
+  expect(plan).toMatchObject({ plan: { 'in-progress': 2 } });
   const row = items.find((one: Item) => one.purchaseOrderNumber === '');
   const { text } = await person.page(pathOf(row?.id ?? ''));
   expect(textOf(text)).toContain(

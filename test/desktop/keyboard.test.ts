@@ -69,7 +69,7 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await enterOn(page, 'nav a[href="/dead-letters"]');
   await shows(page, '1 order needs a person.');
   await enterOn(page, 'button[value=discard]');
-  await enterOn(page, 'form[action$="/run"] button');
+  await enterOn(page, 'form[action$="/discard"] button');
   await until(
     'no dead letter',
     async () => (await person.call('GET', '/dead-letters')).body['total'] === 0,
@@ -113,7 +113,7 @@ it('no page has a serious fault, in both themes, on a phone, and while Redis is 
     `${HEAD}\nPO-1,NEW,A,9\nPO-20,NEW,A,1\nPO-21,NEW,A,x\n`,
   );
   const unreadable = await person.upload('name=picture.csv', 'no orders\n');
-  const plan = await person.call('POST', '/plans', { action: 'discard' });
+  const plan = await person.call('POST', '/dead-letters/discard', { dryRun: true });
   await using browser = await openBrowser();
   await shows(await browser.show(await person.link(), { width: 1200, height: 900 }), 'may operate');
   const origin = `http://127.0.0.1:${person.port}`;

@@ -5,17 +5,18 @@ import { iso } from '../../core/format.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { findListed, readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
-import type { OperationContext } from '../../operate/operation-context.ts';
+import type { BulkEnd, BulkJob, OperationContext } from '../../operate/operation-context.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { createUploads } from '../../operate/uploads/uploads.ts';
+import { workOnBulk } from '../../operations/run-bulk.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
+import { openPersonJobs } from '../../queue/person-jobs.ts';
 import type { Principal, Route } from '../http/route.ts';
 import type { Hours } from '../picture/hours.ts';
 import { createOpenLetterCount } from '../read-model/changes.ts';
 import { createReadModel } from '../read-model/read-model.ts';
 import type { Tables } from '../read-model/sync-tables.ts';
-import { createPlans } from './plans.ts';
 
 /** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
 export type Snapshot = { status: Status; asOf: number; awaySince?: number };
@@ -87,19 +88,22 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   const examined = remembered(base, outside.examine);
   const people = openPeople(base, outside);
   const search = createFileSearch(model.findOrder);
+  const jobs = openPersonJobs<BulkJob, BulkEnd>(base);
+  const shared = { status: snapshot, examine: examined.current, search, jobs };
 
   /** What operations work on, for a person. */
   function operationContext(principal: Principal | undefined): OperationContext {
     const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
-    const { readList } = people;
-    const examine = examined.current;
-    return { ...operatorOf(principal), status: snapshot, checkList, readList, examine, search };
+    return { ...operatorOf(principal), ...shared, checkList, readList: people.readList };
   }
+
+  const working = jobs.work((id, job) => workOnBulk(id, job, operationContext(undefined)));
 
   return {
     base,
     operatorOf,
     operationContext,
+    jobs,
     ...people,
     outdate: readSnapshot.outdate,
     snapshot,
@@ -109,7 +113,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     catchUp: model.catchUp,
     needingRedis,
     withRedis,
-    [Symbol.asyncDispose]: () => disposeOf(people.uploads, model),
+    [Symbol.asyncDispose]: () => disposeOf(working, jobs, people.uploads, model),
   };
 }
 
@@ -134,7 +138,6 @@ function openPeople(
     corrections,
     uploads,
     needIntake,
-    plans: createPlans(readList),
     notes: createNotes(base.store),
   };
 }

@@ -60,18 +60,28 @@ function formRoute(one: Acting, api: ApiContext): Route {
     body: 'form',
     async handle({ body, principal }) {
       const { back, ...given } = body as Record<string, string>;
-      return perform(one, given, principal, api).then(
+      const isPlanned = given['plan'] !== undefined;
+      const ending = perform(one, given, principal, api).then(
         async ({ text, isInVain = false, isOpen = false }) => {
           // The person looks at the list next.
           await api.catchUp();
-          return leadBack(back, api.notes.keep({ text, isGood: !isInVain, isOpen }));
+          const note = { text, isGood: !isInVain, isOpen };
+          return leadBack(back, isPlanned ? undefined : api.notes.keep(note));
         },
         (error: unknown) =>
           leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
       );
+      if (!isPlanned) return ending;
+      ending.catch(() => undefined);
+      // The page of the plan shows how far it is.
+      const late = api.base.clock.sleep(PATIENCE, api.base.stopping);
+      return Promise.race([ending, late.then(() => leadBack(back, undefined))]);
     },
   });
 }
+
+/** Milliseconds that a browser waits for the end of a plan. */
+const PATIENCE = 1_000;
 
 /** Does what a person or a program asked for. `confirm`: the name of a protected environment. */
 async function perform(

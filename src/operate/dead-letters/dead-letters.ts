@@ -4,6 +4,7 @@ import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import type { Closings, DeadLetter } from '../../order/dead-letter.ts';
+import { splitId } from '../../order/letter-id.ts';
 import type { KeyOf } from '../../order/number-key.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
@@ -248,8 +249,11 @@ async function spelledAlike(order: string, { store }: OperatorContext): Promise<
   return others.filter((_, i) => waiting[i] != null);
 }
 
-async function namesOf(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
-  return (await reportNames(reports)).filter((name) => name.endsWith(batch));
+async function namesOf(reports: string, { batch = '', ids }: DeadLetterFilter): Promise<string[]> {
+  const named = ids && new Set([...ids].map((id) => splitId(id)[0]));
+  const isNamed = (name: string) =>
+    named === undefined || named.has(name) || named.has(name.slice(-8));
+  return (await reportNames(reports)).filter((name) => name.endsWith(batch) && isNamed(name));
 }
 
 /** Without those of which Redis knows that nothing is open: there may be thousands of reports. */

@@ -99,6 +99,8 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
         if (!args.json) shell.out(shown?.plan?.(plan, scene) ?? '');
         if (isOver || !flags.yes) print(plan.would ?? '');
         print(plan.left ?? '');
+        if (plan.id !== undefined)
+          print(`To do exactly this, add --yes --plan ${plan.id} in place of the filters.`);
         if (isOver) {
           if (args.json) printJson(shell, plan.json);
           return plan.needsPerson ? 2 : 0;
