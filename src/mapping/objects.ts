@@ -1,4 +1,5 @@
 import { sourceOfNumber } from '../order/quantity.ts';
+import { pointerStep } from '../order/text.ts';
 import type { ObjectRecord, Value } from '../parse/record.ts';
 import type { Layout } from './layout.ts';
 import type { Mark, Part } from './line.ts';
@@ -132,7 +133,7 @@ function createReader(plan: Plan, isXml: boolean, watch: ObjectWatch | undefined
       const name = path === '' ? key : `${path}.${key}`;
       // Only what has declared names inside is looked into.
       const isInside = inner !== undefined && (inner.isItems || inner.children.size > 0);
-      const at = isInside ? `${pointer}/${stepOf(key)}` : pointer;
+      const at = isInside ? pointer + pointerStep(key) : pointer;
       if (inner !== undefined) follow(value, { node: inner, name, pointer: at, isCovered });
       else if (isCovered) hasValue ||= isFilled(value);
       else note(name, value);
@@ -260,8 +261,4 @@ function isFilled(value: Value): boolean {
   if (isList(value)) return value.some(isFilled);
   if (isKeyed(value)) return Object.values(value).some(isFilled);
   return textOfValue(value) !== '';
-}
-
-function stepOf(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

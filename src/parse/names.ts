@@ -1,3 +1,5 @@
+import { plainName } from '../config/mapping-schema.ts';
+
 /** The steps of a path; none for the document itself. Undefined when no path is declared. */
 export function stepsOf(path: string | undefined): readonly string[] | undefined {
   if (path === undefined) return undefined;
@@ -6,15 +8,7 @@ export function stepsOf(path: string | undefined): readonly string[] | undefined
 
 /** Whether two names are the same: without case, outer spaces and invisible characters. */
 export function isSameName(a: string, b: string): boolean {
-  return a === b || plain(a) === plain(b);
-}
-
-function plain(name: string): string {
-  return name
-    .replace(/\p{Cf}+/gu, '')
-    .trim()
-    .normalize('NFC')
-    .toLowerCase();
+  return a === b || plainName(a) === plainName(b);
 }
 
 /** A text without these characters at its ends: a pattern would take quadratic time on a hostile one. */
@@ -23,9 +17,4 @@ export function trimmed(text: string, characters: string): string {
   while (from < to && characters.includes(text.charAt(from))) from += 1;
   while (to > from && characters.includes(text.charAt(to - 1))) to -= 1;
   return text.slice(from, to);
-}
-
-/** One step of a JSON pointer (RFC 6901). */
-export function pointerStep(key: string): string {
-  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -1,5 +1,6 @@
+import { pointerStep } from '../../order/text.ts';
 import { LIMITS } from '../limits.ts';
-import { isSameName, pointerStep } from '../names.ts';
+import { isSameName } from '../names.ts';
 import { listed, unreadable } from '../unreadable.ts';
 import type { JsonText } from './json-text.ts';
 

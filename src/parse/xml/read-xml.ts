@@ -1,6 +1,7 @@
+import { pointerStep } from '../../order/text.ts';
 import { LIMITS } from '../limits.ts';
 import { newlineOf } from '../lines.ts';
-import { isSameName, pointerStep, stepsOf } from '../names.ts';
+import { isSameName, stepsOf } from '../names.ts';
 import { paged } from '../pages.ts';
 import type { ObjectRecord } from '../record.ts';
 import type { Pass, Source } from '../source.ts';
