@@ -12,7 +12,6 @@ import {
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
-import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
 
 /** A report to read; `closed`: the ids of what was closed since it was written. */
@@ -42,7 +41,6 @@ if (parentPort !== null) serve(parentPort);
 /** The open dead letters in memory, and what is read from reports on request. */
 function createReads() {
   const table = createDeadLetterTable();
-  const nameless = createNameless();
 
   /**
    * Reads the dead letters of reports into the table; a report that expired has none. Returns why reports could not be
@@ -71,47 +69,14 @@ function createReads() {
     const ended = new Set(closed);
     const open = letters.filter(({ id }) => !ended.has(id));
     table.put({ batch, ...from }, open);
-    nameless.put(batch, letters);
-  }
-
-  function put(
-    from: { batch: string; source: string; file: string },
-    letters: readonly DeadLetter[],
-  ): void {
-    table.put(from, letters);
-    nameless.put(from.batch, letters);
-  }
-
-  function remove(batch: string): void {
-    nameless.put(batch, []);
-    table.remove(batch);
   }
 
   return {
     ...table,
-    put,
-    remove,
-    namelessIn: nameless.countsOf,
     load,
     find,
     orders,
     findOrder,
-  };
-}
-
-/** How many rows without an order number each batch has, or had. */
-function createNameless() {
-  const counts = new Map<string, number>();
-
-  function put(batch: string, letters: readonly DeadLetter[]): void {
-    const found = letters.filter(isNameless).length;
-    if (found > 0) counts.set(batch, found);
-    else counts.delete(batch);
-  }
-
-  return {
-    put,
-    countsOf: (batches: readonly string[]) => batches.map((batch) => counts.get(batch) ?? 0),
   };
 }
 

@@ -56,7 +56,6 @@ export function openReadThread(): ReadThread {
     close: remote('close'),
     page: remote('page'),
     summary: remote('summary'),
-    namelessIn: remote('namelessIn'),
     numberOf: remote('numberOf'),
     load: remote('load'),
     find: remote('find'),
