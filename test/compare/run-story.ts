@@ -26,7 +26,7 @@ export async function factsOf(root: string, story: Story, redis: string): Promis
     for (const [name, content] of Object.entries(files))
       await writeFile(path.join(inbox, name), content);
     const { code } = await startProgram(
-      ['--config', config, 'start', '--once', '--max-wait', '60s'],
+      ['--config', config, 'start', '--once', '--max-wait', '10m'],
       { cwd: folder.path, env: CREDENTIALS, launcher: path.join(root, 'bin/po-sync') },
     ).ended;
     facts.add(`run ${nth + 1} ends with ${code}`);
