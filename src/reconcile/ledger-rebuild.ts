@@ -86,10 +86,9 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     if (mode === 'none' && why === 'new')
       return (await finish(epoch, { assumed: mode })) ? 'done' : 'pending';
     const { end, listed, shown } = await proof.readFirst();
-    // What a list shows counts, also where it proves nothing about the rest.
-    const added = await takeIn(listed, { isIntact: why === 'new', epoch });
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
+    const added = await takeIn(listed, { isIntact: why === 'new', epoch });
     const expected = await expectedOrders(store);
     const obstacle = obstacleTo(shown.size, why, expected);
     if (obstacle !== undefined) {
