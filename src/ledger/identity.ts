@@ -162,28 +162,25 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
 
   return async (remembered: Checkpoint, daemon: string, made: number) => {
     const { epoch: before, sequence: reached } = remembered;
-    const holds = ([false, true] as const).map((isEmpty) => {
+    const holdWhere = (isEmpty: boolean) => {
       const reason = `${LOSSES[lossOf(remembered, isEmpty)]}; the API's list is read first`;
       return JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
-    });
+    };
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
-    const args = [
-      before,
-      reached,
-      randomUUID(),
-      wait,
-      `hold:${ROLLED_BACK}`,
-      holds[0] ?? '',
+    const asked = {
+      epoch: before,
+      sequence: reached,
+      name: randomUUID(),
       made,
-      KEEP_OWN,
-      time.now(),
-      holds[1] ?? '',
-    ];
-    const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [
-      Standing,
-      string,
-      string,
-    ];
+      keep: KEEP_OWN,
+      now: time.now(),
+      wait,
+      field: `hold:${ROLLED_BACK}`,
+      hold: holdWhere(false),
+      emptied: holdWhere(true),
+    };
+    const answer = await runScript(redis, script, used, [JSON.stringify(asked)]);
+    const [found, epoch, sequence] = answer as [Standing, string, string];
     const isLost = found === 'rolled-back' || found === 'emptied';
     return {
       standing: isLost ? lossOf(remembered, found === 'emptied') : found,

@@ -25,6 +25,12 @@ const LONGEST_PAUSE = 10;
 /** What delivery waits for, instead of the usual reason. */
 type Why = { code?: string; reason: string };
 
+/** What the script does with the request, and what that needs, as named at its head. */
+type Asked = { verb: 'end' | 'later' | 'show' | 'because'; epoch: string; field: string } & Record<
+  string,
+  string | number | boolean | undefined
+>;
+
 type RequestDeps = { redis: Redis; keys: Keys; time: RedisTime };
 
 /** The request in Redis to read the API's list into the ledger, and the pause of delivery that goes with it. */
@@ -49,17 +55,17 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     epoch: string,
     { shown, assumed }: { shown?: number; assumed?: string } = {},
   ): Promise<boolean> {
-    const fields = [holdOf('rolled-back').field, time.now(), holdOf('new').field];
-    return (await run(['end', epoch, ...fields, shown ?? '', assumed ?? ''])) === 1;
+    const [field, other] = [holdOf('rolled-back').field, holdOf('new').field];
+    return (await run({ verb: 'end', epoch, field, other, shown, assumed })) === 1;
   }
 
   /** Postpones the request; `why` replaces the code and the reason of the pause. */
   async function later(epoch: string, why: Why | undefined, settle: number): Promise<void> {
     const { field, reason, code } = holdOf((await pending())?.why);
-    const hold = { code, reason, ...why, since: time.now() };
-    const pauses = [QUICK_TRIES, QUICK_PAUSE, FIRST_PAUSE * settle, LONGEST_PAUSE * settle];
-    const replaces = why === undefined ? '' : '1';
-    await run(['later', epoch, field, time.now(), ...pauses, replaces, JSON.stringify(hold)]);
+    const hold = JSON.stringify({ code, reason, ...why, since: time.now() });
+    const quick = { tries: QUICK_TRIES, quick: QUICK_PAUSE };
+    const pauses = { ...quick, usual: FIRST_PAUSE * settle, longest: LONGEST_PAUSE * settle };
+    await run({ verb: 'later', epoch, field, ...pauses, isNew: why && true, hold });
   }
 
   /** The configuration asks for a proof that it did not want before: the list is read as for a new ledger. */
@@ -78,7 +84,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   /** The pause of the request says why it lasts; undefined: as usual. */
   async function because(epoch: string, reason: string | undefined): Promise<void> {
     const { field, reason: usual } = holdOf((await pending())?.why);
-    await run(['because', epoch, field, reason ?? usual]);
+    await run({ verb: 'because', epoch, field, reason: reason ?? usual });
   }
 
   /** Delivery is paused with this reason from now on, where the request is pending. */
@@ -86,18 +92,13 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     const request = await pending();
     if (request === undefined) return;
     const { field, code, reason } = holdOf(request.why);
-    await run([
-      'show',
-      request.epoch,
-      field,
-      time.now(),
-      JSON.stringify({ code, reason, since: time.now() }),
-    ]);
+    const hold = JSON.stringify({ code, reason, since: time.now() });
+    await run({ verb: 'show', epoch: request.epoch, field, hold });
   }
 
-  function run(args: (string | number)[]): Promise<unknown> {
+  function run(asked: Asked): Promise<unknown> {
     const used = [keys.rebuild, keys.breaker, keys.pauses, keys.listProof];
-    return runScript(redis, script, used, args);
+    return runScript(redis, script, used, [JSON.stringify({ ...asked, now: time.now() })]);
   }
 
   return { pending, finish, later, proveAssumed, hasten, because, showWait };

@@ -61,13 +61,24 @@ async function sent(): Promise<string[][]> {
   return calls.map((call) => Object.keys(JSON.parse(String(call.at(-1))) as object));
 }
 
-it('a change has the names at the head of commit.lua, and the script reads no other', async () => {
-  const file = new URL('../../src/ledger/commit.lua', import.meta.url);
-  const text = await readFile(file, 'utf8');
+async function namesIn(script: string, variable: string): Promise<[string[], string[]]> {
+  const text = await readFile(new URL(`../../src/${script}`, import.meta.url), 'utf8');
   const said = [...text.matchAll(/^-- {3}(\w+(?:, \w+)*) {2,}/gm)].flatMap(([, names = '']) =>
     names.split(', '),
   );
-  const read = [...text.matchAll(/\bchange\.(\w+)/g)].map(([, name = '']) => name);
+  const read = [...text.matchAll(new RegExp(`\\b${variable}\\.(\\w+)`, 'g'))];
+  return [said.sort(), [...new Set(read.map(([, name = '']) => name))].sort()];
+}
+
+it('a change has the names at the head of commit.lua, and the script reads no other', async () => {
   const all = [...new Set((await sent()).flat())].sort();
-  expect([[...new Set(said)].sort(), [...new Set(read)].sort()]).toEqual([all, all]);
+  expect(await namesIn('ledger/commit.lua', 'change')).toEqual([all, all]);
 });
+
+it.each(['ledger/identity.lua', 'ledger/batches/total.lua', 'reconcile/ledger-rebuild.lua'])(
+  '%s reads the names at its head',
+  async (script) => {
+    const [said, read] = await namesIn(script, 'asked');
+    expect(read).toEqual(said);
+  },
+);

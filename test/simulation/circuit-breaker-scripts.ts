@@ -34,29 +34,20 @@ export const identity: Port = (
   [key = '', rebuildKey = '', breakerKey = '', ownKey = ''],
   args,
 ) => {
-  const [
-    remembered = '',
-    text = '',
-    name = '',
-    wait = '',
-    field = '',
-    hold = '',
-    made = '',
-    ,
-    ...more
-  ] = args;
-  const [continued = '', emptied = ''] = more;
+  const asked = JSON.parse(args[0] ?? '') as Record<'sequence' | 'made' | 'now' | 'wait', number> &
+    Record<'epoch' | 'name' | 'field' | 'hold' | 'emptied', string>;
+  const { epoch: remembered, sequence: number, name, made, field, hold, emptied } = asked;
+  const [continued, wait] = [`${asked.now}`, `${asked.wait}`];
   const own = Number(store.get(ownKey) ?? 0);
-  store.set(ownKey, String(Math.max(own, Number(made))));
+  store.set(ownKey, String(Math.max(own, made)));
   const epoch = store.hget(key, 'epoch');
   const sequence = Number(store.hget(key, 'sequence') ?? 0);
-  const number = Number(text);
   const succeeds = store.hget(key, 'succeeds') ?? '';
   const isSame =
     epoch !== null &&
     (remembered === '' ||
       succeeds.split(' ').includes(remembered) ||
-      (epoch === remembered && sequence >= number && own >= Number(made)));
+      (epoch === remembered && sequence >= number && own >= made));
   if (isSame) return ['same', epoch, String(sequence)];
   const most = String(Math.max(sequence, number));
   store.hset(key, 'epoch', name);
@@ -87,8 +78,15 @@ export const rebuild: Port = (
   [key = '', breakerKey = '', pauses = '', listProof = ''],
   args,
 ) => {
-  const [verb, epoch, field = '', now = '', ...waits] = args;
-  const [tries = '', quick = '', usual = '', longest = '', replaces = '', fresh = ''] = waits;
+  const asked = JSON.parse(args[0] ?? '') as Record<'verb' | 'epoch' | 'field', string> & {
+    now: number;
+    other: string;
+    shown?: number;
+    assumed?: string;
+    isNew?: true;
+    hold: string;
+  } & Record<'tries' | 'quick' | 'usual' | 'longest', number>;
+  const { verb, epoch, field, now, other, shown, assumed, tries, quick, usual, longest } = asked;
   if ((store.hget(key, 'epoch') ?? '') !== epoch) return 0;
   if (verb === 'end') {
     const why = store.hget(key, 'why') ?? '';
@@ -96,37 +94,29 @@ export const rebuild: Port = (
     store.hdel(listProof, 'turn', 'reads', 'nextAt', 'expect');
     store.hdel(breakerKey, 'hold:list');
     store.hdel(listProof, 'proof', 'before', 'assumed');
-    if (usual !== '') store.hset(listProof, 'assumed', usual);
+    if (assumed) store.hset(listProof, 'assumed', assumed);
     const due =
-      quick === ''
+      shown === undefined
         ? []
         : [
             ['proof', 'due'],
-            ['before', quick],
+            ['before', `${shown}`],
             ['why', why],
           ];
     for (const [name = '', value = ''] of due) store.hset(listProof, name, value);
-    for (const one of [field, tries]) endHold(store, breakerKey, one, pauses, Number(now));
+    for (const one of [field, other]) endHold(store, breakerKey, one, pauses, now);
     return 1;
   }
-  if (verb === 'show') return store.hsetnx(breakerKey, field, tries);
+  if (verb === 'show') return store.hsetnx(breakerKey, field, asked.hold);
   const hold = store.hget(breakerKey, field);
   const was = JSON.parse(hold ?? '{}') as Hold;
   const failed = store.hincrby(key, 'failed', 1);
-  const grown = Math.min(
-    Number(longest),
-    Number(usual) * 2 ** Math.min(Math.max(failed - Number(tries), 0), 20),
-  );
-  store.hset(
-    key,
-    'notBefore',
-    String(Number(now) + (failed < Number(tries) ? Number(quick) : grown)),
-  );
-  const wanted = JSON.parse(fresh) as typeof was;
+  const grown = Math.min(longest, usual * 2 ** Math.min(Math.max(failed - tries, 0), 20));
+  store.hset(key, 'notBefore', String(now + (failed < tries ? quick : grown)));
+  const wanted = JSON.parse(asked.hold) as typeof was;
   const since = hold !== null && was.code === wanted.code ? was.since : wanted.since;
-  const isReplaced = replaces === '1';
-  const shown = isReplaced ? { ...wanted, since } : hold === null ? wanted : was;
-  store.hset(breakerKey, field, JSON.stringify(shown));
+  const becomes = asked.isNew ? { ...wanted, since } : hold === null ? wanted : was;
+  store.hset(breakerKey, field, JSON.stringify(becomes));
   return 1;
 };
 

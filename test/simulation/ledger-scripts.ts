@@ -474,17 +474,30 @@ export const hold: Port = (
   return fresh;
 };
 
-export const total: Port = (store, keys, args) => {
+export const total: Port = (store, keys, [asked = '']) => {
   const [batchKey = '', finished = '', identity = '', own = ''] = keys;
-  const [batch = '', all = '', since = '', reached = '', made = '', unreadable = ''] = args;
+  const {
+    batch,
+    total: all,
+    since,
+    sequence,
+    made = 0,
+    unreadable,
+  } = JSON.parse(asked) as {
+    batch: string;
+    total: number;
+    since: string;
+    sequence: number;
+    made?: number;
+    unreadable?: string;
+  };
   const isBehind =
-    Number(store.hget(identity, 'sequence') ?? 0) < Number(reached) ||
-    Number(store.get(own) ?? 0) < Number(made);
+    Number(store.hget(identity, 'sequence') ?? 0) < sequence || Number(store.get(own) ?? 0) < made;
   if (since !== '' && (store.hget(identity, 'epoch') !== since || isBehind)) return -1;
   if (store.hget(batchKey, 'state') === 'done') return Number(store.hget(batchKey, 'counted') ?? 0);
-  store.hset(batchKey, 'total', all);
+  store.hset(batchKey, 'total', `${all}`);
   store.hset(batchKey, 'state', 'open');
-  if (unreadable !== '') store.hset(batchKey, 'unreadable', unreadable);
+  if (unreadable) store.hset(batchKey, 'unreadable', unreadable);
   const counted = Number(store.hget(batchKey, 'counted') ?? 0);
   finishBatch(store, batchKey, finished, batch, counted);
   return counted;

@@ -42,12 +42,6 @@ const TURN_HOLD = JSON.stringify({
 });
 const FRESH = 10 ** 14;
 
-function rebuildArgs(one: { verb: string; replaces: string; shown: string | number }) {
-  if (one.verb === 'show') return [HOLD];
-  if (one.verb === 'end') return ['hold:y', one.shown, one.replaces === '' ? '' : 'trust'];
-  return [2, 300, 900, 3000, one.replaces, HOLD];
-}
-
 const number = fc.constantFrom('PO-1', 'PO-1', 'PO-2');
 const batch = fc.constantFrom('b1', 'b1', 'b1', 'b2', 'b3');
 const ordinal = fc.nat(2);
@@ -297,14 +291,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         batch,
         total: fc.nat(4),
         since: fc.constantFrom('', '', 'L1', 'L2'),
-        reached: fc.nat(4),
-        mine: made,
-        unreadable: maybe(fc.constant('{"code":"unreadable"}')),
+        sequence: fc.nat(4),
+        made: fc.constantFrom(undefined, 0, 1, 2, 4),
+        unreadable: fc.constantFrom(undefined, '{"code":"unreadable"}'),
       })
       .map((one) => ({
         file: 'ledger/batches/total.lua',
         keys: [KEYS.batch(one.batch), KEYS.finished, KEYS.identity, KEYS.own('m')],
-        args: [one.batch, one.total, one.since, one.reached, one.mine, one.unreadable],
+        args: [JSON.stringify(one)],
       })),
   },
   {
@@ -319,28 +313,22 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .record({
-        known: fc.constantFrom('', 'L1', 'L2', 'L3'),
+        epoch: fc.constantFrom('', 'L1', 'L2', 'L3'),
         sequence: fc.nat(6),
-        mine: fc.nat(4),
+        made: fc.nat(4),
         name: fc.constantFrom('L2', 'L3'),
+        keep: fc.constant(60_000),
+        wait: fc.constant(500),
+        field: fc.constant('hold:x'),
+        hold: fc.constant(HOLD),
+        emptied: fc.constant(HOLD.replace('first', 'empty')),
         // Far ahead of the clock, and a little less.
-        continued: fc.constantFrom(Date.now() + 8_000_000, Date.now() + 4_000_000),
+        now: fc.constantFrom(Date.now() + 8_000_000, Date.now() + 4_000_000),
       })
       .map((one) => ({
         file: 'ledger/identity.lua',
         keys: [KEYS.identity, KEYS.rebuild, KEYS.breaker, KEYS.own('m')],
-        args: [
-          one.known,
-          one.sequence,
-          one.name,
-          500,
-          'hold:x',
-          HOLD,
-          one.mine,
-          60_000,
-          one.continued,
-          HOLD.replace('first', 'empty'),
-        ],
+        args: [JSON.stringify(one)],
       })),
   },
   {
@@ -382,14 +370,22 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       .record({
         verb: fc.constantFrom('end', 'later', 'show'),
         epoch: fc.constantFrom('L1', 'L2', 'L3'),
-        time,
-        replaces: fc.constantFrom('', '1'),
-        shown: maybe(fc.nat(5)),
+        now: time,
+        field: fc.constant('hold:x'),
+        other: fc.constant('hold:y'),
+        isNew: fc.constantFrom(undefined, true),
+        shown: fc.constantFrom(undefined, 0, 3),
+        assumed: fc.constantFrom(undefined, 'trust'),
+        tries: fc.constant(2),
+        quick: fc.constant(300),
+        usual: fc.constant(900),
+        longest: fc.constant(3000),
+        hold: fc.constant(HOLD),
       })
       .map((one) => ({
         file: 'reconcile/ledger-rebuild.lua',
         keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses, KEYS.listProof],
-        args: [one.verb, one.epoch, 'hold:x', one.time, ...rebuildArgs(one)],
+        args: [JSON.stringify(one)],
       })),
   },
   {

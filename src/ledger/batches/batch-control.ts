@@ -242,17 +242,17 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     since: string,
     unreadable?: BatchError,
   ): Promise<boolean> {
-    const { daemon = '', made = '' } = identity?.own?.() ?? {};
+    const { daemon = '', made } = identity?.own?.() ?? {};
     const used = [keys.batch(batch), keys.finished, keys.identity, keys.own(daemon)];
-    const args = [
+    const asked = {
       batch,
       total,
       since,
-      identity?.known().sequence ?? 0,
+      sequence: identity?.known().sequence ?? 0,
       made,
-      unreadable ? JSON.stringify(unreadable) : '',
-    ];
-    return (await runScript(redis, script, used, args)) !== -1;
+      unreadable: unreadable && JSON.stringify(unreadable),
+    };
+    return (await runScript(redis, script, used, [JSON.stringify(asked)])) !== -1;
   }
 
   return { epoch, isBehind, readingWaits, readAgain, admitted };
