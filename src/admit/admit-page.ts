@@ -12,11 +12,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
-import { batchTitle } from '../order/named-batch.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
+import { reasonText } from '../wording/problem.ts';
 import { createOrderGuard } from './order-guard.ts';
 import type { FileFacts, Plan } from './plan.ts';
 import * as planning from './plan.ts';
@@ -167,7 +167,7 @@ async function endedIn(
     const result = planning.resultOf(one, store.time.now(), batch, origin);
     if (result === undefined) return [];
     const { ordinal, number, place } = order;
-    return [{ ordinal, number, result, fingerprint, line: place.line, reason: result.message }];
+    return [{ ordinal, number, result, fingerprint, line: place.line, reason: reasonText(result) }];
   });
 }
 
@@ -277,10 +277,7 @@ async function enterGroup(
   return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }
 
-async function titleOf(
-  no: number,
-  batches: Pick<Batches, 'nameOf' | 'find'>,
-): Promise<string | undefined> {
+async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>) {
   const batch = await batches.nameOf(no);
-  return batch && batchTitle(await namedBatch(batch, batches));
+  return batch === undefined ? undefined : await namedBatch(batch, batches);
 }

@@ -1,13 +1,20 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import { cancelledResult, type Entry, type Known, type StoredResult } from '../ledger/entry.ts';
+import {
+  answered,
+  cancelledResult,
+  type Entry,
+  type Known,
+  type StoredResult,
+} from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import type { Appearance } from '../ledger/state-machine/appears.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
+import type { NamedBatch } from '../order/named-batch.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import type { Problem } from '../order/problem.ts';
+import { type Origin, type Problem, UNEXPLAINED } from '../order/problem.ts';
 import { type FixTarget, type SourceRecord, targetKey } from '../order/record.ts';
 import { problemText } from '../wording/problem.ts';
 
@@ -71,7 +78,7 @@ export function resultOf(
   { admission }: Plan,
   at: number,
   { no: own }: Pick<Batch, 'no'>,
-  origin: (batchNo: number) => string,
+  origin: (batchNo: number) => Origin,
 ): StoredResult | undefined {
   switch (admission.kind) {
     case 'queue':
@@ -83,17 +90,17 @@ export function resultOf(
     case 'duplicate':
       // Kept, because the report takes an order of this batch without a result for the one that was accepted.
       if (admission.batchNo === own) return sameFileResult(at);
-      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
+      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', facts: {} };
     case 'corrected':
-      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', message: '' };
+      return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', facts: {} };
     case 'conflict': {
-      const state = admission.underWay ? 'in progress' : 'accepted';
-      const { as, batchNo, known } = admission;
-      const how = as === undefined ? 'with different items' : `as ${as}`;
-      const message = `this number is already ${state} ${how}, ${origin(batchNo)}`;
-      const code = as === undefined ? 'other-content' : 'other-spelling';
-      const words = { code, message, ...(known?.items ? { known: { items: known.items } } : {}) };
-      return { attempts: 0, at, outcome: 'conflict', ...words, against: batchNo };
+      const { as, batchNo, known, underWay } = admission;
+      const facts = { ...origin(batchNo), state: underWay ? 'inProgress' : 'accepted' } as const;
+      const other = known?.items && { known: { items: known.items } };
+      const result = { attempts: 0, at, outcome: 'conflict', ...other, against: batchNo } as const;
+      return as === undefined
+        ? { ...result, code: 'other-content', facts }
+        : { ...result, code: 'other-spelling', facts: { ...facts, as } };
     }
     case 'waits':
       return admission.result;
@@ -104,13 +111,18 @@ export function resultOf(
 
 /** Repeats the answer of the dead letter with this content. */
 function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number): StoredResult {
-  const { state, attempt: attempts, answer, batch, lastAt: at = now, firstAt, known } = entry;
+  const { state, attempt: attempts, answer, lastAt: at = now, firstAt, known } = entry;
   const outcome =
     state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
-  const words = answer ?? { code: outcome, message: `waits for a person since batch ${batch}` };
   const items = outcome === 'conflict' ? known?.items : undefined;
   const times = firstAt === undefined ? { at } : { at, firstAt };
-  return { outcome, attempts, ...times, ...words, ...(items ? { known: { items } } : {}) };
+  return {
+    outcome,
+    attempts,
+    ...times,
+    ...answered(answer, outcome),
+    ...(items ? { known: { items } } : {}),
+  };
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
@@ -128,14 +140,14 @@ const ITEMS_KEPT = 6;
 /** The result of an order that failed a check. `isKept`: people see why before the report, which reads the file again. */
 export function invalidResult(order: InvalidOrder, at: number, isKept: boolean): StoredResult {
   const { place, problems } = order;
-  const { code = 'invalid' } = problems[0] ?? {};
+  const { code, facts } = problems[0] ?? UNEXPLAINED;
   const failed = {
     place,
     problems: problems.slice(0, PROBLEMS_KEPT).map(shortened),
     ...firstRead(order),
   };
   const isHeld = HELD_HERE.has(code);
-  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: '' };
+  const result = { outcome: 'invalid', attempts: 0, at, code, facts } as StoredResult;
   return isKept || isHeld ? { ...result, failed } : result;
 }
 
@@ -164,8 +176,7 @@ function shortened(problem: Problem): Problem {
 
 /** The result of an order that repeats an earlier order of the same file. */
 export function sameFileResult(at: number): StoredResult {
-  const message = 'the same order is earlier in this file';
-  return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', message };
+  return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', facts: { from: 'here' } };
 }
 
 /** The plan for an order that ends with this result, if there is one. */
@@ -223,21 +234,14 @@ export function numbersOf(plans: readonly Plan[]): string[] {
   return plans.map(({ order }) => order.number);
 }
 
-/** Where the other order of a conflict comes from, in words. */
+/** Where the other order of a conflict comes from. */
 export function originOf(
   batchNo: number,
-  { no, name }: Pick<Batch, 'no' | 'name'>,
-  titles: ReadonlyMap<number, string | undefined>,
-): string {
-  if (batchNo === 0) return "found in the API's list";
-  return batchNo === no
-    ? 'earlier in this file'
-    : `from ${otherTitle(titles.get(batchNo) ?? 'an unknown batch', name)}`;
-}
-
-/** The title of another file, which reads as if it were this one where its name is `own`. */
-function otherTitle(title: string, own: string): string {
-  return title.startsWith(`"${own}" (batch `) ? `another file named ${title}` : title;
+  { no }: Pick<Batch, 'no'>,
+  named: ReadonlyMap<number, NamedBatch | undefined>,
+): Origin {
+  if (batchNo === 0) return {};
+  return { from: batchNo === no ? 'here' : (named.get(batchNo) ?? { batch: 'unknown' }) };
 }
 
 /** The job that carries orders of a batch, with a name for people. */

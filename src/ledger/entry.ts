@@ -1,6 +1,6 @@
 import type { Item, Order } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
-import type { Problem } from '../order/problem.ts';
+import type { Problem, Reason } from '../order/problem.ts';
 import type { Place } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
@@ -170,8 +170,6 @@ export type StoredResult = {
   attempts: number;
   at: number;
   firstAt?: number;
-  code: string;
-  message: string;
   httpStatus?: number;
   response?: string;
   /** Of a conflict: the other content. */
@@ -182,7 +180,7 @@ export type StoredResult = {
   failed?: { place: Place; problems: Problem[]; articles?: string[]; itemsRead?: string[] };
   /** Of a cancelled order: nothing else in the ledger says which one it was, and its file may be gone. */
   of?: { number: string; place: Place };
-};
+} & Reason;
 
 /** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */
 export const INTENT_TRAVELS = 2_000;
@@ -221,15 +219,14 @@ export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open'
   return state !== 'refused' && state !== 'failed' && state !== 'conflict';
 }
 
-/** Why an order is canceled of which an attempt may have been sent. */
-export const WITHDRAWN_AFTER =
-  "withdrawn: an attempt got no clear answer, and the API's list did not show the order";
+/** The result of an order that a person canceled; `isDoubted`: of which an attempt may have been sent. */
+export function cancelledResult(at: number, attempts = 0, isDoubted = false): StoredResult {
+  const facts = isDoubted ? { isDoubted } : {};
+  return { outcome: 'cancelled', attempts, at, code: 'cancelled', facts };
+}
 
-/** The result of an order that a person canceled. */
-export function cancelledResult(
-  at: number,
-  attempts = 0,
-  message = 'withdrawn before it was sent',
-): StoredResult {
-  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message };
+/** The reason of an order with this last answer. */
+export function answered(answer: Answer | undefined, outcome: Outcome) {
+  const { message = '', code = outcome, ...more } = answer ?? {};
+  return { code, facts: { says: message }, ...more };
 }

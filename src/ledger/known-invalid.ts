@@ -1,9 +1,8 @@
-import { batchTitle } from '../order/named-batch.ts';
 import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type Batches, namedBatch } from './batches/batches.ts';
-import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
+import { readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
@@ -156,36 +155,18 @@ export async function resultsShownBefore(
   if (orders.length === 0) return [];
   const texts = await redis.hmget(keys.waiting, ...orders.map(({ number }) => number));
   const open = texts.map((text) => readOpenDeadLetters(text ?? '').at(-1));
-  const names = new Set(open.flatMap((one) => (one ? [one.batch] : [])));
-  const titles = new Map(
-    await Promise.all(
-      [...names].map(async (name) => [name, batchTitle(await namedBatch(name, batches))] as const),
-    ),
+  return await Promise.all(
+    orders.map(async ({ number }, i): Promise<StoredResult> => {
+      const result = { outcome: 'duplicate', attempts: 0, at } as const;
+      const batch = open[i]?.batch;
+      if (batch !== undefined) {
+        const from = await namedBatch(batch, batches);
+        return { ...result, code: KNOWN_INVALID, facts: { from } };
+      }
+      const facts = {};
+      return number === ''
+        ? { ...result, code: KNOWN_INVALID, facts }
+        : { ...result, code: KNOWN_SETTLED, facts };
+    }),
   );
-  return orders.map(({ number }, i) => ({
-    outcome: 'duplicate',
-    attempts: 0,
-    at,
-    ...wordsOf(number, open[i], titles),
-  }));
-}
-
-function wordsOf(
-  number: string,
-  open: OpenDeadLetter | undefined,
-  titles: ReadonlyMap<string, string>,
-) {
-  const what = 'unchanged since an earlier export';
-  if (open !== undefined) {
-    return {
-      code: KNOWN_INVALID,
-      message: `${what}, waits for a person in ${titles.get(open.batch)}`,
-    };
-  }
-  if (number === '')
-    return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
-  return {
-    code: KNOWN_SETTLED,
-    message: `${what}, in which it needed a person; it was settled since`,
-  };
 }

@@ -5,6 +5,7 @@ import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
 import {
+  answered,
   cancelledResult,
   decodeCompact,
   decodeEntry,
@@ -12,7 +13,6 @@ import {
   type Known,
   type OperatorAction,
   type StoredResult,
-  WITHDRAWN_AFTER,
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
@@ -274,43 +274,35 @@ function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Sett
   };
 }
 
-/** The words for an order that the list shows more than once. */
-export function createdTwice(times: number): { code: string; message: string } {
-  return {
-    code: 'created-twice',
-    message: `the API's list shows this order ${times} times: it was created twice`,
-  };
+/** Of an order that the list shows more than once. */
+export function createdTwice(times: number) {
+  return { code: 'created-twice', facts: { times } } as const;
 }
 
 /** The entry with its history is deleted; the report must still say which attempt had no clear answer. */
-function foundWords({ state, history }: Entry): { code: string; message: string } | undefined {
+function foundWords({ state, history }: Entry) {
   const lost = state === 'unknown' ? history?.at(-1) : undefined;
-  return (
-    lost && {
-      code: 'listed',
-      message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list`,
-    }
-  );
+  const facts = lost && { attempt: lost.attempt, lost: lost.message };
+  return facts && ({ code: 'listed', facts } as const);
 }
 
 function cancellation(entry: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
   const { attempt, order, place, maybeSentAt } = entry;
-  const result = cancelledResult(
-    at,
-    attempt,
-    maybeSentAt === undefined ? undefined : WITHDRAWN_AFTER,
-  );
+  const result = cancelledResult(at, attempt, maybeSentAt !== undefined);
   const of = { number: order.purchaseOrderNumber, place };
   return { outcome: 'cancelled', result: { ...result, of }, at, ...heir };
 }
 
 function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {
   const { state: outcome, attempt: attempts, firstAt = at, answer, known } = entry;
-  const words = answer ?? { code: outcome, message: '' };
   const items = outcome === 'conflict' ? known?.items : undefined;
   return {
     outcome,
-    result: { outcome, attempts, at, firstAt, ...words, ...(items ? { known: { items } } : {}) },
+    result: {
+      ...{ outcome, attempts, at, firstAt },
+      ...answered(answer, outcome),
+      ...(items ? { known: { items } } : {}),
+    },
     at,
   };
 }
@@ -326,8 +318,7 @@ function dropped(
 }
 
 /** What the report reads from the file and the ledger again: an invalid order, a duplicate of another batch. */
-function isPlain({ outcome, message, failed }: StoredResult): boolean {
-  return (
-    (outcome === 'duplicate' || outcome === 'invalid') && message === '' && failed === undefined
-  );
+function isPlain({ outcome, code, facts, failed }: StoredResult): boolean {
+  if (outcome === 'invalid') return failed === undefined;
+  return code === 'duplicate' && !('from' in facts);
 }

@@ -89,6 +89,7 @@ const letter = {
   kind,
   stage: z.enum(['validation', 'delivery', 'reconciliation']),
   code: text,
+  facts: z.record(text, z.unknown()).optional(),
   message: text,
   problems: list(
     strict({

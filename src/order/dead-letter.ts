@@ -24,6 +24,8 @@ export type DeadLetter = {
   kind: DeadLetterKind;
   stage: 'validation' | 'delivery' | 'reconciliation';
   code: string;
+  /** `message` is made from code and facts, which programs use. */
+  facts?: object;
   message: string;
   problems?: Problem[];
   /** Of an order that failed a check: its first article codes, as read. */

@@ -35,17 +35,11 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
 
 /** The code of a duplicate of an order that the API has, and of one of an order that is not accepted when its report is written. */
 export const DUPLICATE = 'duplicate' as const;
-export const NOT_ACCEPTED = 'not-accepted';
+export const NOT_ACCEPTED = 'not-accepted' as const;
 
 /** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
-export const KNOWN_INVALID = 'known-invalid';
-export const KNOWN_SETTLED = 'known-settled';
-
-/**
- * The message of a duplicate that no known batch brought: the API's list had it. Lists find these orders by it in the reports of
- * earlier versions, too.
- */
-export const FOUND_THERE = 'the API already had this order';
+export const KNOWN_INVALID = 'known-invalid' as const;
+export const KNOWN_SETTLED = 'known-settled' as const;
 
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;

@@ -113,6 +113,49 @@ type LedgerFacts = {
 
 export type ProblemCode = keyof ProblemFacts;
 
+/** Where an order is known from: another file, an earlier row of this one (`here`), or only the API's list. */
+export type Origin = { from?: NamedBatch | 'here' | undefined };
+
+/** A conflict. `refusedIn`: the API refused these items there, and a person corrected them since. */
+type ConflictFacts = Origin & { state: 'accepted' | 'inProgress'; refusedIn?: NamedBatch };
+
+/** Why an order that was not simply accepted ended as it did, each code with its facts. */
+export type ResultFacts = {
+  /** The same order is accepted or in progress. */
+  duplicate: Origin;
+  /** The same order needs a person, or was discarded. */
+  'not-accepted': Origin & { isDiscarded?: true };
+  /** An export shows it as it needed a person before; `from`: where it waits. */
+  'known-invalid': { from?: NamedBatch };
+  /** The same, and a person settled it since. */
+  'known-settled': object;
+  /** The number is known with other items. */
+  'other-content': ConflictFacts;
+  /** The number is known as `as`. */
+  'other-spelling': ConflictFacts & { as: string };
+  /** A person withdrew it; `isDoubted`: after an attempt without a clear answer. */
+  cancelled: { isDoubted?: true };
+  /** The API's list shows it so often. */
+  'created-twice': { times: number };
+  /** Only the API's list shows that it was created: that attempt had no clear answer. */
+  listed: { attempt: number; lost: string };
+};
+
+export type ResultCode = keyof ResultFacts;
+
+/** Why an order ended as it did, in a code of our own. */
+export type OwnReason =
+  | Fault
+  | { [Code in ResultCode]: { code: Code; facts: ResultFacts[Code] } }[ResultCode];
+
+/** The same; or the code and the words of whoever answered. */
+export type Reason = OwnReason | { code: string; facts: { says: string } };
+
+/** The words of whoever answered; undefined for a reason of our own. */
+export function saysOf({ facts }: Reason): string | undefined {
+  return 'says' in facts ? facts.says : undefined;
+}
+
 /** What is wrong, without its place. */
 export type Fault = {
   [Code in ProblemCode]: { code: Code; facts: ProblemFacts[Code] };
@@ -129,6 +172,9 @@ export type Problem = Fault & {
   value: string;
   rows?: readonly string[];
 };
+
+/** Of an order that failed a check, where nothing says which one. */
+export const UNEXPLAINED: Fault & { field: string } = { code: 'invalid', facts: {}, field: '' };
 
 /** Whether a person may answer that the row is right as it is. */
 export function isConfirmable(code: ProblemCode): boolean {

@@ -6,10 +6,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { idOf } from '../order/letter-id.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
+import { saysOf, UNEXPLAINED } from '../order/problem.ts';
 import type { Store } from '../redis/store.ts';
-import { stageOf, UNEXPLAINED, withLastAnswer } from '../report/dead-letters.ts';
+import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
-import { problemText } from '../wording/problem.ts';
+import { problemText, reasonText } from '../wording/problem.ts';
 
 /** A dead letter with the batch that it belongs to. `newerIn`: the newest batch in which its order needs a person for the same kind of reason, if that is another one. `isForgotten`: only its fix file sends it again, because the ledger no longer has its content. */
 export type FoundDeadLetter = DeadLetter & {
@@ -114,7 +115,7 @@ async function deadLetterOf(
   const kind = result.outcome as DeadLetterKind;
   const { place = { line: 0 }, ...read }: Partial<NonNullable<typeof failed>> = failed ?? {};
   const first = read.problems?.[0];
-  const message = first ? problemText(first) : result.message || problemText(UNEXPLAINED);
+  const message = first ? problemText(first) : reasonText(result);
   const letter: FoundDeadLetter = {
     id: idOf(batch, ordinal),
     revision: 1,
@@ -122,16 +123,12 @@ async function deadLetterOf(
     kind,
     stage: stageOf(kind),
     code,
+    facts: result.facts,
     message,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     ...read,
-    signature: signatureOf(
-      first ??
-        (kind === 'refused' || kind === 'failed' || kind === 'inDoubt'
-          ? { code, says: message }
-          : { code }),
-    ),
+    signature: signatureOf(first ?? { code, says: saysOf(result) }),
     attempts,
     firstAt: iso(firstAt),
     lastAt: iso(at),
@@ -147,5 +144,5 @@ async function deadLetterOf(
 
 /** Of many invalid orders in a batch, only the first are kept; the report reads the others from the file again. */
 function invalidIn({ startedAt }: Batch): StoredResult {
-  return { outcome: 'invalid', attempts: 0, at: startedAt, code: 'invalid', message: '' };
+  return { outcome: 'invalid', attempts: 0, at: startedAt, ...UNEXPLAINED };
 }

@@ -10,7 +10,7 @@ import { placeText } from '../order/fixing.ts';
 import type { NamedBatch } from '../order/named-batch.ts';
 import type { CheckedOrder, InvalidOrder, Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
-import type { Fault } from '../order/problem.ts';
+import type { Fault, Reason } from '../order/problem.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { keptItemsOf, readKept } from '../report/results.ts';
 
@@ -115,17 +115,16 @@ export function createTitles(
 
 /** What a program must know of a duplicate: the API does not have the order that it repeats, at least not yet. */
 export function wordsOfDuplicate(
-  { code, message }: { code: string; message: string },
+  { code, facts }: Reason,
   known: Known | undefined,
   { state }: Pick<Batch, 'state'>,
 ) {
   if (code !== DUPLICATE || known === undefined || known.kind === 'accepted') return undefined;
-  if (known.kind === 'open')
-    return { code: NOT_ACCEPTED, message: `${message}, and is not accepted` };
+  if (known.kind === 'open') return { code: NOT_ACCEPTED, facts };
   // Later the ledger no longer has orders that are older than `ledger.keep`.
   return state === 'done'
     ? undefined
-    : { code: NOT_ACCEPTED, message: 'the same order was in another file, and was discarded' };
+    : { code: NOT_ACCEPTED, facts: { isDiscarded: true as const } };
 }
 
 type Elsewhere = Exclude<Known, { kind: 'nothing' }>;

@@ -20,6 +20,7 @@ import { countAdmitted } from './changed-file.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import { endAsReported, finishedReport, hasEnded } from './end-as-reported.ts';
 import type { SettlementContext } from './put-batch-away.ts';
+import { written } from './report-orders.ts';
 
 /**
  * Reports a batch whose claimed file is gone. It was put away after its report. Otherwise the batch waits for its file, because results and fix file need it: PoSyncError
@@ -185,8 +186,8 @@ async function* cancelled(
     const ordinals = Array.from({ length: Math.min(PAGE, end - from) }, (_, i) => from + i);
     for (const one of await batches.results(batch, ordinals)) {
       if (one?.of === undefined) continue;
-      const { outcome, attempts, at, code, message, of } = one;
-      yield listed(of.number, of.place, { outcome, attempts, at: iso(at), code, message });
+      const { outcome, attempts, at, of } = one;
+      yield listed(of.number, of.place, { outcome, attempts, at: iso(at), ...written(one) });
     }
   }
 }
@@ -197,7 +198,8 @@ async function* accepted(batch: Batch, { ledger, store }: Deps): AsyncGenerator<
   for await (const page of pages(acceptedFrom(batch, store), PAGE)) {
     const times = await ledger.listedTwice.timesOf(page.map(({ number }) => number));
     for (const [i, { number, attempts, at }] of page.entries()) {
-      const words = times[i] === undefined ? { code: '', message: '' } : createdTwice(times[i]);
+      const words =
+        times[i] === undefined ? { code: '', message: '' } : written(createdTwice(times[i]));
       yield listed(number, { line: 0 }, { outcome: 'accepted', attempts, at: iso(at), ...words });
     }
   }

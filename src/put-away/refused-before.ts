@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { keptCorrection } from '../correct/read-as.ts';
+import type { StoredResult } from '../ledger/entry.ts';
 import { digestOf } from '../order/digest.ts';
-import { batchTitle } from '../order/named-batch.ts';
+import type { NamedBatch } from '../order/named-batch.ts';
 import { itemsIn } from '../order/order.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { type Conflict, type ContentDeps, MOST_READS } from './known-content.ts';
@@ -14,13 +15,13 @@ const MOST_STEPS = 5;
 
 /**
  * Builds the search for orders in conflict that bring again what the API refused before a person corrected it: their
- * file has the old row. Finds the title of the batch in which they were refused, by number; nothing without proof.
+ * file has the old row. Finds the batch in which they were refused, by number; nothing without proof.
  */
 export function createRefusedBefore({ batches, config }: ContentDeps) {
   let reads = 0;
 
-  return async (conflicts: readonly InConflict[]): Promise<Map<string, string>> => {
-    const found = new Map<string, string>();
+  return async (conflicts: readonly InConflict[]): Promise<Map<string, NamedBatch>> => {
+    const found = new Map<string, NamedBatch>();
     const accepted = Map.groupBy(conflicts, ({ known }) =>
       known?.kind === 'accepted' ? known.compact.batchNo : 0,
     );
@@ -62,22 +63,19 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
           const closed = letter.closed ?? closings.get(letter.id);
           const end = closed?.by === 'fixed' ? closed.end : closed;
           if (end?.by === 'accepted' && end.batch === corrected)
-            found.set(number, batchTitle({ batch: batch.batch, file: batch.name }));
+            found.set(number, { batch: batch.batch, file: batch.name });
         }
       }
     }
   };
 }
 
-/** In the message of a conflict that has the items which were refused before. */
-const NOTHING_NEW = 'nothing in it is new';
-
-/** The result of an order in conflict, with what a person must know if it was refused in the batch `title` before. */
-export function withRefusal<Result extends { outcome: string; message: string }>(
-  result: Result | undefined,
-  title: string | undefined,
-): Result | undefined {
-  if (title === undefined || result?.outcome !== 'conflict') return result;
-  const text = `It has the items that the API refused in ${title} and that a person corrected since, so ${NOTHING_NEW}: discard it, and correct your own list, too`;
-  return { ...result, message: `${result.message}. ${text}` };
+/** The result of an order in conflict, with where it was refused before, if it was. */
+export function withRefusal(
+  result: StoredResult | undefined,
+  refusedIn: NamedBatch | undefined,
+): StoredResult | undefined {
+  const isConflict = result?.code === 'other-content' || result?.code === 'other-spelling';
+  if (refusedIn === undefined || !isConflict) return result;
+  return { ...result, facts: { ...result.facts, refusedIn } } as StoredResult;
 }

@@ -8,7 +8,6 @@ import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { digestOf } from '../order/digest.ts';
-import { batchTitle } from '../order/named-batch.ts';
 import {
   type CheckedOrder,
   createPager,
@@ -16,13 +15,13 @@ import {
   type Order,
   type ValidOrder,
 } from '../order/order.ts';
-import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
-import type { Problem } from '../order/problem.ts';
+import { DUPLICATE, needsPerson, type OrderResult } from '../order/outcome.ts';
+import type { Problem, Reason } from '../order/problem.ts';
 import { atApiOf } from '../report/answer.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { problemText } from '../wording/problem.ts';
+import { problemText, reasonText } from '../wording/problem.ts';
 import {
   createKnownContent,
   createOwners,
@@ -174,7 +173,7 @@ function createJoin(batch: Batch, deps: Deps) {
       return withStored(
         batch,
         order,
-        { ...stored, ...wordsOfDuplicate(stored, known, batch) },
+        { ...stored, ...wordsOfDuplicate(stored, known, batch) } as StoredResult,
         content,
       );
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
@@ -191,12 +190,11 @@ function createJoin(batch: Batch, deps: Deps) {
       };
     }
     const from = await titleOf(known);
-    const message = from === undefined ? FOUND_THERE : `the same order is in ${batchTitle(from)}`;
-    const result = { outcome: DUPLICATE, attempts: 0, at: checkedAt, code: DUPLICATE, message };
-    return {
-      order,
-      result: resultOf(order, { ...result, ...wordsOfDuplicate(result, known, batch) }),
-    };
+    const reason = { code: DUPLICATE, facts: { from } };
+    const { code, facts } = wordsOfDuplicate(reason, known, batch) ?? reason;
+    const message = reasonText({ code, facts } as Reason);
+    const result = { outcome: DUPLICATE, attempts: 0, at: checkedAt, code, message };
+    return { order, result: resultOf(order, result) };
   }
 
   return join;
@@ -208,7 +206,11 @@ function withTimes(
   times: number | undefined,
 ): ReportedOrder {
   const isOurs = times !== undefined && result.outcome === 'accepted';
-  return { order, result: isOurs ? { ...result, ...createdTwice(times) } : result, ...rest };
+  return {
+    order,
+    result: isOurs ? { ...result, ...written(createdTwice(times)) } : result,
+    ...rest,
+  };
 }
 
 function invalid({ batch }: Batch, order: InvalidOrder, checkedAt: string): ReportedOrder {
@@ -236,9 +238,15 @@ function shownProblems(problems: readonly Problem[]): string {
 /** An invalid order that an export showed before counts as a duplicate and has no separate dead letter. */
 function withoutDeadLetter(
   order: CheckedOrder,
-  { outcome, at, code, message }: StoredResult,
+  { outcome, at, ...reason }: StoredResult,
 ): ReportedOrder {
-  return { order, result: resultOf(order, { outcome, attempts: 0, at: iso(at), code, message }) };
+  const result = { outcome, attempts: 0, at: iso(at), ...written(reason) };
+  return { order, result: resultOf(order, result) };
+}
+
+/** A reason as `results.csv` has it. */
+export function written(reason: Reason): Pick<OrderResult, 'code' | 'message'> {
+  return { code: reason.code, message: reasonText(reason) };
 }
 
 /** `content` is the known content of a conflict's number. */
@@ -249,7 +257,7 @@ function withStored(
   content: Order | undefined,
 ): ReportedOrder {
   const { outcome, attempts, at, code, failed } = stored;
-  const message = failed ? shownProblems(failed.problems) : stored.message;
+  const message = failed ? shownProblems(failed.problems) : reasonText(stored);
   const order = failed ? { ...found, place: failed.place } : found;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
-import type { Known } from '../ledger/entry.ts';
+import { answered, type Known } from '../ledger/entry.ts';
 import { type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
 import { idOf } from '../order/letter-id.ts';
 import {
@@ -13,9 +13,15 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import { type Fault, isKnownElsewhere, type Problem } from '../order/problem.ts';
+import {
+  isKnownElsewhere,
+  type Problem,
+  type Reason,
+  saysOf,
+  UNEXPLAINED,
+} from '../order/problem.ts';
 import { firstOf } from '../order/text.ts';
-import { faultText, problemText, shortText } from '../wording/problem.ts';
+import { faultText, problemText, reasonText, shortText } from '../wording/problem.ts';
 import { readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
@@ -30,6 +36,7 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
     kind: 'invalid',
     stage: 'validation',
     code: fault.code,
+    facts: fault.facts,
     message: problemText({ ...fault, field: '' }),
     problems: [...order.problems],
     ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
@@ -42,14 +49,9 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
   };
 }
 
-/** Of an order that failed a check, where nothing says which one. */
-export const UNEXPLAINED: Fault & { field: string } = { code: 'invalid', facts: {}, field: '' };
-
 /** Why a valid order needs a person. Times are ISO 8601. */
 export type DeliveryFacts = {
   kind: DeadLetterKind;
-  code: string;
-  message: string;
   attempts: number;
   firstAt: string;
   lastAt: string;
@@ -59,17 +61,17 @@ export type DeliveryFacts = {
   known?: Order | undefined;
   /** Of an order that admission held: its problem. */
   failed?: { problems: readonly Problem[] };
-};
+} & Reason;
 
-/** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
+/** The dead letter of an order that passed the checks. */
 export function deliveryDeadLetterOf(
   batch: string,
   order: ValidOrder,
-  facts: DeliveryFacts,
+  reason: DeliveryFacts,
 ): DeadLetter {
-  const { kind, code, attempts, firstAt, lastAt, httpStatus, response, known, failed } = facts;
+  const { kind, code, facts, attempts, firstAt, lastAt, httpStatus, response, known, failed } =
+    reason;
   const [problem] = failed?.problems ?? [];
-  const message = problem ? problemText(problem) : facts.message;
   return {
     id: idOf(batch, order.ordinal),
     revision: 1,
@@ -77,11 +79,12 @@ export function deliveryDeadLetterOf(
     kind,
     stage: stageOf(kind),
     code,
-    message,
+    facts,
+    message: reasonText(reason),
     ...(problem && { problems: [problem] }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
-    signature: signatureOf(problem || kind === 'conflict' ? { code } : { code, says: message }),
+    signature: signatureOf({ code, says: saysOf(reason) }),
     attempts,
     firstAt,
     lastAt,
@@ -102,13 +105,9 @@ export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, known?
   if (!DEAD.has(state) || !isOwn || lastAt <= letter.lastAt) return letter;
   if (state !== letter.kind || answer === undefined) return { ...letter, attempts, lastAt };
   const { httpStatus: _, response: __, ...rest } = letter;
-  return {
-    ...rest,
-    ...answer,
-    signature: signatureOf({ code: answer.code, says: answer.message }),
-    attempts,
-    lastAt,
-  } as Letter;
+  const reason = answered(answer, state);
+  const signature = signatureOf({ code: reason.code, says: answer.message });
+  return { ...rest, ...reason, message: reasonText(reason), signature, attempts, lastAt } as Letter;
 }
 
 /** The step that found out that an order needs a person. */

@@ -3,7 +3,7 @@ import type { Problem } from '../order/problem.ts';
 import { alike } from '../order/text.ts';
 
 /** What is signed: the code, the column, and what the API said. */
-type Signed = { code: string; field?: string; says?: string };
+type Signed = { code: string; field?: string; says?: string | undefined };
 
 /**
  * A short name for a kind of error, e.g. `not-whole:MENGE` or `400:5a0c11fe`: equal for the same code and field, and for

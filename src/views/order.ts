@@ -131,7 +131,7 @@ function outcomeEvents(
   const { outcome, attempts, message } = result;
   const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
   // The message of an unclear answer names its attempt.
-  const isNamed = attempts === 0 || message.startsWith('attempt ');
+  const isNamed = attempts === 0 || result.code === 'listed';
   const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';
   const times = again || (isNamed ? '' : ` after ${counted(attempts, 'attempt')}`);
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;

@@ -1,7 +1,15 @@
 import { counted } from '../core/format.ts';
 import { batchTitle, fileTitle } from '../order/named-batch.ts';
 import { firstItems } from '../order/order.ts';
-import type { Fault, ProblemCode, ProblemFacts, ValueFacts } from '../order/problem.ts';
+import {
+  type Origin,
+  type OwnReason,
+  type ProblemFacts,
+  type Reason,
+  type ResultFacts,
+  saysOf,
+  type ValueFacts,
+} from '../order/problem.ts';
 
 /** What a person does to send the values of a row as they are. */
 const CONFIRM = 'write send into _do of fix.xlsx, or check the box in the form';
@@ -14,7 +22,9 @@ export const NUMBER_TAKEN =
 export const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
-type Table = { readonly [Code in ProblemCode]: (facts: ProblemFacts[Code]) => string };
+type Facts = ProblemFacts & ResultFacts;
+type Code = keyof Facts;
+type Table = { readonly [Own in Code]: (facts: Facts[Own]) => string };
 
 /** The sentence for each code. Of a value, its subject is the column. */
 const SENTENCES: Table = {
@@ -73,7 +83,36 @@ const SENTENCES: Table = {
   'rows-left-out': ({ number, from }) =>
     `order ${number} waits for a person in ${batchTitle(from)}, and none of its rows is here: this order would replace it`,
   invalid: () => 'failed a check; the report shows which one when the batch is finished',
+  duplicate: ({ from }) =>
+    from === undefined
+      ? 'the API already had this order'
+      : `the same order is ${from === 'here' ? 'earlier in this file' : `in ${batchTitle(from)}`}`,
+  'not-accepted': ({ isDiscarded, ...origin }) =>
+    isDiscarded
+      ? 'the same order was in another file, and was discarded'
+      : `${SENTENCES.duplicate(origin)}, and is not accepted`,
+  'known-invalid': ({ from }) =>
+    `unchanged since an earlier export, ${from ? `waits for a person in ${batchTitle(from)}` : 'in which it needed a person'}`,
+  'known-settled': () =>
+    'unchanged since an earlier export, in which it needed a person; it was settled since',
+  'other-content': (facts) => `${conflictText(facts)} with different items, ${originText(facts)}`,
+  'other-spelling': (facts) => `${conflictText(facts)} as ${facts.as}, ${originText(facts)}`,
+  cancelled: ({ isDoubted }) =>
+    isDoubted
+      ? "withdrawn: an attempt got no clear answer, and the API's list did not show the order"
+      : 'withdrawn before it was sent',
+  'created-twice': ({ times }) =>
+    `the API's list shows this order ${times} times: it was created twice`,
+  listed: ({ attempt, lost }) => `attempt ${attempt}: ${lost}; found in the API's list`,
 };
+
+const conflictText = ({ state }: ResultFacts['other-content']): string =>
+  `this number is already ${state === 'accepted' ? 'accepted' : 'in progress'}`;
+
+function originText({ from }: Origin): string {
+  if (from === undefined) return "found in the API's list";
+  return from === 'here' ? 'earlier in this file' : `from ${batchTitle(from)}`;
+}
 
 /** What a person does about it, where that is not to correct the value. */
 const REMEDIES: Partial<Table> = {
@@ -82,7 +121,15 @@ const REMEDIES: Partial<Table> = {
   'already-corrected': (facts) => correctedRemedy(facts),
   'rows-left-out': ({ number }) =>
     `If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}.`,
+  'other-content': (facts) => conflictRemedy(facts),
+  'other-spelling': (facts) => conflictRemedy(facts),
 };
+
+function conflictRemedy({ refusedIn }: ResultFacts['other-content']): string {
+  return refusedIn === undefined
+    ? ''
+    : `It has the items that the API refused in ${batchTitle(refusedIn)} and that a person corrected since, so nothing in it is new: discard it, and correct your own list, too.`;
+}
 
 function correctedRemedy({ number, as, row, now }: ProblemFacts['already-corrected']): string {
   const twice = `If it is ordered twice on purpose, ${CONFIRM}, in each row of this order.`;
@@ -98,27 +145,33 @@ function correctedRemedy({ number, as, row, now }: ProblemFacts['already-correct
   return `If it is the same order, ${agree}discard it. If it is another order, ${CONFIRM}, in each row of this order.${wait}`;
 }
 
-type FaultOf<Code extends ProblemCode> = { code: Code; facts: ProblemFacts[Code] };
+type ReasonOf<Own extends Code> = { code: Own; facts: Facts[Own] };
 
 /** What is wrong, without the name of the column and without what to do. */
-export function faultText<Code extends ProblemCode>({ code, facts }: FaultOf<Code>): string {
+export function faultText<Own extends Code>({ code, facts }: ReasonOf<Own>): string {
   return SENTENCES[code](facts);
 }
 
 /** What to do about it; "" for a value to correct. */
-function remedyText<Code extends ProblemCode>({ code, facts }: FaultOf<Code>): string {
+function remedyText<Own extends Code>({ code, facts }: ReasonOf<Own>): string {
   return REMEDIES[code]?.(facts) ?? '';
 }
 
 /** The same and what to do. */
-export function problemText(problem: Fault & { field?: string }): string {
+export function problemText(problem: OwnReason & { field?: string }): string {
   const remedy = remedyText(problem);
   return `${shortText(problem)}${remedy && `. ${remedy}`}`;
 }
 
 /** What is wrong, without what to do. Only values have a column. */
-export function shortText({ field = '', ...fault }: Fault & { field?: string }): string {
-  return `${field}${field && ' '}${faultText(fault)}`;
+export function shortText({ field = '', ...reason }: OwnReason & { field?: string }): string {
+  return `${field}${field && ' '}${faultText(reason)}`;
+}
+
+/** Why an order ended as it did: our sentence and what to do, or the words of whoever answered. */
+export function reasonText(reason: Reason): string {
+  const { code, facts } = reason;
+  return saysOf(reason) ?? problemText({ code, facts } as OwnReason);
 }
 
 /** `character`: as `U+202E`. */

@@ -238,7 +238,7 @@ describe('admission of a page', () => {
       undefined,
       expect.objectContaining({
         outcome: 'duplicate',
-        message: 'the same order is earlier in this file',
+        facts: { from: 'here' },
       }),
     ]);
   });
@@ -707,11 +707,11 @@ describe('admission of a page', () => {
       ]).toEqual([
         expect.objectContaining({
           code,
-          message: `this number is already in progress as ${first}, from another file named "orders.csv" (batch b1)`,
+          facts: { as: first, state: 'inProgress', from: { batch: 'b1', file: 'orders.csv' } },
         }),
         expect.objectContaining({
           code,
-          message: `this number is already accepted as ${first}, from another file named "orders.csv" (batch b1)`,
+          facts: { as: first, state: 'accepted', from: { batch: 'b1', file: 'orders.csv' } },
         }),
       ]);
     });

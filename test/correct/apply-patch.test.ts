@@ -34,7 +34,7 @@ function letter(
   const facts = {
     kind: 'refused' as const,
     code: '400',
-    message: 'No',
+    facts: { says: 'No' },
     attempts: 1,
     firstAt: AT,
     lastAt: AT,

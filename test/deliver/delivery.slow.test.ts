@@ -96,7 +96,7 @@ describe('delivery', () => {
     });
     const [result] = await rig.batches.results('b1', [1]);
     expect(result).toMatchObject({ outcome: 'refused', code: '400', httpStatus: 400, attempts: 1 });
-    expect(result?.message).toBe('PO-2: articleCode is invalid');
+    expect(result?.facts).toEqual({ says: 'PO-2: articleCode is invalid' });
   });
 
   it('sends the declared headers with orders and the list, not with token requests; an order whose number contains one is an order like any other', async () => {
@@ -460,7 +460,7 @@ describe('delivery', () => {
     expect(result).toMatchObject({
       outcome: 'cancelled',
       attempts: 1,
-      message: expect.stringMatching(/^withdrawn: an attempt/),
+      facts: { isDoubted: true },
     });
     expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([
       { who: 'anna', what: 'cancelled' },

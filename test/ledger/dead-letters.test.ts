@@ -99,7 +99,13 @@ describe('closing a dead letter', () => {
   it('leaves a dead letter whose number came into the ledger, or changed there, since a person decided', async () => {
     const { version } = await refused();
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);
-    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'x', message: 'x' } as const;
+    const result = {
+      outcome: 'invalid',
+      attempts: 0,
+      at: 1,
+      code: 'x',
+      facts: { says: 'x' },
+    } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
     const request = { id: 'b2-3', number: '4711', by: ACTION };
     for (const seen of [0, version - 1])
@@ -115,7 +121,7 @@ describe('closing a dead letter', () => {
       attempts: 0,
       at: 1,
       code: 'other-content',
-      message: 'x',
+      facts: { state: 'accepted' },
     } as const;
     await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
     const closed = await letters.close({ id: 'b2-3', number: '4711', by: ACTION });
@@ -128,7 +134,7 @@ describe('closing a dead letter', () => {
 
   it('a dead letter is open until it is closed, whatever else has its number', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
-    const words = { attempts: 1, at: 1, code: 'x', message: 'x' };
+    const words = { attempts: 1, at: 1, code: 'x', facts: { says: 'x' } };
     await ledger.count('b1', 1000, [
       { ordinal: 2, number: '4711', result: { ...words, outcome: 'inDoubt' } },
       { ordinal: 6, number: '4711', result: { ...words, outcome: 'conflict' } },

@@ -95,7 +95,7 @@ describe('identity', () => {
         attempts: 0,
         at: 1,
         code: 'invalid',
-        message: '',
+        facts: {},
       } as const;
       const before = await Promise.all([
         redis.hgetall(keys.identity),

@@ -150,7 +150,7 @@ describe('ledger', () => {
         attempts: 1,
         at: 70_000,
         code: 'listed',
-        message: "attempt 1: read ECONNRESET; found in the API's list",
+        facts: { attempt: 1, lost: 'read ECONNRESET' },
       },
     ]);
   });
@@ -180,7 +180,7 @@ describe('ledger', () => {
     });
     expect(await batches.results('b1', [0, 1])).toMatchObject([
       undefined,
-      { outcome: 'refused', message: 'no such article' },
+      { outcome: 'refused', facts: { says: 'no such article' } },
     ]);
   });
 
@@ -234,7 +234,7 @@ describe('ledger', () => {
 
   it('counts an order that ends at admission once, however often it is reported', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
-    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'empty', message: '' } as const;
+    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'invalid', facts: {} } as const;
     await ledger.count('b1', 1000, [{ ordinal: 3, number: '9', result }]);
     await ledger.count('b1', 1000, [{ ordinal: 3, number: '9', result }]);
     expect(await batches.find('b1')).toMatchObject({ open: 1, counts: { invalid: 1 } });
@@ -284,9 +284,9 @@ describe('ledger', () => {
       const entry = await enter(first, 0, first);
       const words = {
         code: 'other-content',
-        message: 'in progress with different items',
+        facts: { state: 'inProgress' },
         against: entry.batchNo,
-      };
+      } as const;
       const result = { outcome: 'conflict', attempts: 0, at: 6000, ...words } as const;
       await ledger.count(second, 6000, [{ ordinal: 0, number: first, result }]);
       await go(await go(entry, BEGIN), ACCEPTED);

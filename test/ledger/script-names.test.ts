@@ -31,7 +31,7 @@ const CHANGES: Change[] = [
     doubt: 8,
     compact: { number: 'PO-1', digest: ENTRY.digest, attempts: 1, at: 9, batchNo: 1 },
     outcome: 'refused',
-    result: { outcome: 'refused', attempts: 1, at: 9, code: 'no', message: 'line\nfeed' },
+    result: { outcome: 'refused', attempts: 1, at: 9, code: 'no', facts: { says: 'line\nfeed' } },
     closes: true,
     at: 9,
     operatorAction: { at: 9, who: 'anna', what: 'retried' },

@@ -104,8 +104,8 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     outcome: 'invalid',
     attempts: 0,
     at: store.time.now(),
-    code: 'empty',
-    message: '',
+    code: 'invalid',
+    facts: {},
   } as const;
   await ledger.count(batch, store.time.now(), [{ ordinal: 0, number: 'PO-1', result: invalid }]);
   await batches.admitted(batch, 1, '');
@@ -213,7 +213,7 @@ describe('settlement', () => {
       attempts: 0,
       at: time.now(),
       code: 'duplicate',
-      message: '',
+      facts: {},
     } as const;
     await createLedger(place.store).count(place.batch, time.now(), [
       { ordinal: 1, number: 'PO-2', result },

@@ -36,7 +36,7 @@ export function dead(
   const deadLetter = deliveryDeadLetterOf(BATCH, order, {
     kind,
     code,
-    message,
+    facts: { says: message },
     attempts: 1,
     firstAt: AT,
     lastAt: AT,

@@ -226,6 +226,7 @@ First order as it would be sent:
     const [PO, ART] = ['007', 'X'];
     const letter = {
       id: `${batch}-0`,
+      revision: 1,
       purchaseOrderNumber: PO,
       kind: 'invalid',
       problems: [{ line: 2, field: 'QTY', code: 'not-a-number', value: 'two', message: 'No' }],

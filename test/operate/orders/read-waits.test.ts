@@ -57,7 +57,13 @@ describe('the orders that wait', () => {
     await ledger.enter(early, undefined, soon);
     const place = { line: 2 };
     const follower = { batch: BATCHES[1], batchNo: 2, ordinal: 7, place };
-    const repeats = { outcome: 'duplicate', attempts: 0, at: 0, code: '', message: '' } as const;
+    const repeats = {
+      outcome: 'duplicate',
+      attempts: 0,
+      at: 0,
+      code: 'duplicate',
+      facts: {},
+    } as const;
     expect(await ledger.followers.follow([{ entry: early, follower, repeats }])).toEqual([true]);
     expect(await waitsOf(rig)).toEqual([
       {
@@ -160,7 +166,7 @@ describe('the orders that wait', () => {
       entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal });
     await ledger.enter(order('A', 0), undefined, store.time.now());
     await batches.readingWaits(batch, 1);
-    const result = { outcome: 'invalid', attempts: 0, at: 0, code: '', message: '' } as const;
+    const result = { outcome: 'invalid', attempts: 0, at: 0, code: 'invalid', facts: {} } as const;
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     // Of 2,000 orders, one waits and one has its outcome.
     const [wait, ...others] = await waitsOf(rig);
@@ -192,7 +198,13 @@ describe('the orders that wait', () => {
     const soon = store.time.now() + 60_000;
     await ledger.enter(order('A', 0), undefined, soon);
     await ledger.enter(order('B', 1), undefined, soon);
-    const result = { outcome: 'duplicate', attempts: 0, at: 0, code: '', message: '' } as const;
+    const result = {
+      outcome: 'duplicate',
+      attempts: 0,
+      at: 0,
+      code: 'duplicate',
+      facts: {},
+    } as const;
     const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
     await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
