@@ -338,6 +338,8 @@ function operationContext(
         env,
         signal: context.stopping,
       }),
+    // A daemon reads what is submitted.
+    take: async () => undefined,
     search: createFileSearch((wanted, signal) => findInFile(wanted, context, signal)),
   };
 }

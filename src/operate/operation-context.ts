@@ -1,3 +1,4 @@
+import type { ClaimedFile } from '../order/batch.ts';
 import type { PersonJobs } from '../queue/person-jobs.ts';
 import type { Look } from '../reconcile/list-proof.ts';
 import type { ListCheck } from './delivery/api-list.ts';
@@ -18,6 +19,8 @@ export type OperationContext = OperatorContext & {
   examine(): Promise<Finding[]>;
   /** Shows a person at a command line what it waits for. */
   say?: (text: string) => void;
+  /** Reads a file that was submitted; undefined where this daemon only delivers. */
+  take: ((file: ClaimedFile) => Promise<void>) | undefined;
   /** What is done with many dead letters, also after a restart. */
   jobs: PersonJobs<BulkJob, BulkEnd>;
   /** Looks for an order in a file. */

@@ -1,5 +1,12 @@
 import { CANCEL_BATCH, LIST_BATCHES, RELEASE_BATCH, SHOW_BATCH } from './batches.ts';
-import { DISCARD, LIST_DEAD_LETTERS, RESOLVE, RETRY, SHOW_DEAD_LETTER } from './dead-letters.ts';
+import {
+  CORRECT,
+  DISCARD,
+  LIST_DEAD_LETTERS,
+  RESOLVE,
+  RETRY,
+  SHOW_DEAD_LETTER,
+} from './dead-letters.ts';
 import { DASHBOARD, DOCTOR, EXPLAIN, PAUSE, RECONCILE, RESUME, STATUS } from './environment.ts';
 import type { Operation } from './operation.ts';
 
@@ -13,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   CANCEL_BATCH,
   LIST_DEAD_LETTERS,
   SHOW_DEAD_LETTER,
+  CORRECT,
   RETRY,
   DISCARD,
   RESOLVE,

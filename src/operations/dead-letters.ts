@@ -131,3 +131,38 @@ export const RESOLVE = acting({
   exits: [['0', 'settled'], NOT_DONE],
   load: async () => (await import('./run-dead-letters.ts')).resolve,
 });
+
+const ROWS = z
+  .array(
+    z.strictObject({
+      row: z.int().min(1).optional(),
+      cells: z.record(z.string(), z.string()).default({}),
+      delete: z.boolean().optional(),
+      send: z.boolean().optional(),
+    }),
+  )
+  .min(1)
+  .meta({
+    description:
+      'what is changed, as JSON: [{"row": 1, "cells": {"NAME": "value"}}]; without row, one is added; delete leaves one out',
+    'x-value': 'json',
+  });
+
+export const CORRECT = acting({
+  name: 'dead-letters correct',
+  summary:
+    'Change rows of a dead letter: they are checked, and sent as a file unless a check fails.',
+  input: z.strictObject({
+    id: argument('its id, as dead-letters list --json shows it'),
+    revision: count('the one that was read: another is refused').default(1),
+    rows: ROWS,
+    ...CONFIRMED,
+  }),
+  output: schemas.corrected,
+  role: 'operate',
+  examples: [
+    `po-sync dead-letters correct 20261121T071500Z-inbox-orders-cf449eb3-203 --rows '[{"row": 1, "cells": {"Pieces": "12"}}]'`,
+  ],
+  exits: [['0', 'sent'], NOT_DONE, ['2', 'not sent: a check failed']],
+  load: async () => (await import('./run-correct.ts')).correct,
+});

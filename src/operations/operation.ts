@@ -139,6 +139,7 @@ export type Parameter = {
   description?: string;
   default?: unknown;
   enum?: string[];
+  items?: { type?: string };
   'x-argument'?: true;
   'x-value'?: string;
 };
@@ -175,11 +176,21 @@ export function readInput<Input extends z.ZodObject>(
 }
 
 /** A text as the type that a parameter has. */
-export function typedValue({ type }: Parameter = {}, value: unknown): unknown {
-  if (type === 'array') return [value].flat();
+export function typedValue({ type, items }: Parameter = {}, value: unknown): unknown {
+  if (type === 'array' && items?.type !== 'object') return [value].flat();
   if (typeof value !== 'string') return value;
+  if (type === 'array') return valueIn(value);
   if (type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
   return type === 'integer' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+}
+
+/** What a text has as JSON; of any other, the text, which is refused. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A name that looks like one; anything else in an address may be a secret. */

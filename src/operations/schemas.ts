@@ -433,6 +433,21 @@ export const discarded = z.union([
   strict({ dryRun: z.boolean(), id, plan: verdicts, kinds: z.partialRecord(kind, whole) }),
   strict({ done: verdicts, changed }),
 ]);
+export const corrected = strict({
+  sent: z.boolean(),
+  orders: list(
+    strict({
+      number: text,
+      known: text.optional(),
+      inProgress: isTrue.optional(),
+      verdict: z.enum(['new', 'duplicate', 'conflict', 'waiting', 'invalid']),
+      problems: list(strict({ row: whole, field: text, code: text, message: text })),
+    }),
+  ),
+  isReady: z.boolean(),
+  trouble: text.optional(),
+  batch: text.optional(),
+});
 export const settled = strict({
   order: text,
   as: z.enum(['accepted', 'resend', 'other-order']),

@@ -80,6 +80,9 @@ const ACTS: readonly (readonly [name: string, given: Json])[] = [
   ['dead-letters retry', { rate: 0 }],
   ['dead-letters discard', { batch: '{batch}', limit: 2, dryRun: true }],
   ['dead-letters discard', {}],
+  ['dead-letters correct', { id: '{letter}', rows: [{ row: 1, cells: { quantity: 'none' } }] }],
+  ['dead-letters correct', { id: '{letter}', rows: [{ row: 9, cells: {} }] }],
+  ['dead-letters correct', { id: '{letter}', rows: 'none' }],
   ['dead-letters resolve', { order: 'PO-3', as: 'accepted' }],
   ['dead-letters resolve', { order: 'PO-3', as: 'wrong' }],
   ['reconcile', {}],
@@ -115,7 +118,9 @@ function wordsOf(name: string, given: Json): string[] {
   const words = Object.entries(given).flatMap(([key, value]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     if (parameters[key]?.['x-argument']) return [String(value)];
-    return String(value) === 'true' ? [flag] : [flag, String(value)];
+    const text =
+      Array.isArray(value) && name.endsWith('correct') ? JSON.stringify(value) : String(value);
+    return text === 'true' ? [flag] : [flag, text];
   });
   return [...name.split(' '), ...words, ...('yes' in parameters ? ['--yes'] : []), '--json'];
 }

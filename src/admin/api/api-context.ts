@@ -10,6 +10,7 @@ import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { createUploads } from '../../operate/uploads/uploads.ts';
 import { workOnBulk } from '../../operations/run-bulk.ts';
+import { needIntake } from '../../operations/run-correct.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { openPersonJobs } from '../../queue/person-jobs.ts';
 import type { Principal, Route } from '../http/route.ts';
@@ -94,7 +95,8 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   /** What operations work on, for a person. */
   function operationContext(principal: Principal | undefined): OperationContext {
     const checkList = (numbers: ReadonlySet<string>) => findListed(numbers, people.readList);
-    return { ...operatorOf(principal), ...shared, checkList, readList: people.readList };
+    const { readList, take } = people;
+    return { ...operatorOf(principal), ...shared, checkList, readList, take };
   }
 
   const working = jobs.work((id, job) => workOnBulk(id, job, operationContext(undefined)));
@@ -124,20 +126,14 @@ function openPeople(
 ) {
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
-  /** PoSyncError `no-intake`. */
-  function needIntake(): void {
-    if (takesFiles) return;
-    throw new PoSyncError('no-intake', 'This daemon only delivers: it takes no files.', {
-      remedy: 'Use the dashboard of a daemon with the role intake or all.',
-    });
-  }
-
+  const take = takesFiles ? sources.take : undefined;
   const uploads = createUploads(base, { take: sources.take, readList });
   return {
     readList,
     corrections,
     uploads,
-    needIntake,
+    take,
+    needIntake: () => void needIntake(take),
     notes: createNotes(base.store),
   };
 }

@@ -1,5 +1,4 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
 import { type SentRow, sentRows } from '../../correct/patch.ts';
 import {
   type Correctable,
@@ -8,6 +7,7 @@ import {
   type CorrectionState,
   stateOf,
 } from '../../operate/corrections/corrections.ts';
+import { resultText } from '../../operations/run-correct.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
@@ -91,16 +91,6 @@ export async function sendCorrection(
     const result = await api.corrections.send(letter, { revision, corrected }, context.operator);
     return { ...result, text: resultText(result) };
   });
-}
-
-/** What a correction led to, in a sentence. */
-export function resultText({ checked, sent }: CorrectionResult): string {
-  if (sent !== undefined) return `The correction is sent as batch ${sent.batch}.`;
-  const { trouble, orders } = checked;
-  if (trouble !== undefined) return `Not sent: ${trouble}`;
-  const wrong = orders.flatMap(({ problems }) => problems).length;
-  if (wrong > 0) return `Not sent: ${counted(wrong, 'problem')} left.`;
-  return `Not sent: ${orders.map(({ number, verdict }) => `${number} is ${verdict}`).join(', ')}.`;
 }
 
 function rowsJson({ rows, revision }: Correctable) {

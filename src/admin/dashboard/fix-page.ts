@@ -1,8 +1,9 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { resultText } from '../../operations/run-correct.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readLetter } from '../api/dead-letter-routes.ts';
-import { resultText, sendCorrection } from '../api/fix-routes.ts';
+import { sendCorrection } from '../api/fix-routes.ts';
 import { leadBack } from '../api/operation-routes.ts';
 import { type AdminRequest, problemReply, type Reply, type Route } from '../http/route.ts';
 import { keptPage } from '../http/sign-in.ts';

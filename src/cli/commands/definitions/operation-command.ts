@@ -163,13 +163,17 @@ function optionOf(
   parameter: Parameter,
   { isRequired, check }: { isRequired: boolean; check: (text: string) => unknown },
 ): OptionDefinition {
-  const { type, description: text = '', enum: choices, default: usual } = parameter;
+  const { type, items, description: text = '', enum: choices, default: usual } = parameter;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   if (type === 'boolean') return { flags: name === 'yes' ? '-y, --yes' : flag, text };
   return {
     flags: `${flag} <${parameter['x-value'] ?? name}>`,
     text,
-    ...(type === 'array' ? { isList: true } : choices ? { choices } : { parse: check }),
+    ...(type === 'array' && items?.type !== 'object'
+      ? { isList: true }
+      : choices
+        ? { choices }
+        : { parse: check }),
     ...(usual !== undefined && { default: { value: usual, shown: JSON.stringify(usual) } }),
     ...(isRequired && { isRequired }),
   };

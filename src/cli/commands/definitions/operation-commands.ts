@@ -5,6 +5,7 @@ import {
   SHOW_BATCH,
 } from '../../../operations/batches.ts';
 import {
+  CORRECT,
   DISCARD,
   LIST_DEAD_LETTERS,
   RESOLVE,
@@ -40,6 +41,7 @@ export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
   actCommandOf(CANCEL_BATCH),
   commandOf(LIST_DEAD_LETTERS, async () => (await import('../dead-letters-list.ts')).listView),
   commandOf(SHOW_DEAD_LETTER, async () => (await import('../dead-letters-list.ts')).showView),
+  actCommandOf(CORRECT),
   actCommandOf(RETRY),
   actCommandOf(DISCARD),
   actCommandOf(RESOLVE),
