@@ -15,7 +15,7 @@ const NEW = Array.from({ length: 10 }, (_, i) => `PO-${i + 41}`);
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const FILE = [HEAD, ...[...KNOWN, ...NEW].map((number) => `${number},NEW,A-1,1`), ''].join('\n');
 
-/** Ends by itself when every order has its outcome, or needs a person. */
+/** Ends when every order has its outcome, or needs a person. */
 const ONCE = ['start', '--once', '--max-wait', '10m'];
 
 type Kind = string;
