@@ -1,6 +1,6 @@
 import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
-import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
+import { type Entry, outdatedResult } from '../ledger/entry.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
 import {
   createKnownInvalid,
@@ -12,12 +12,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
+import { correctedBy, idOf, type LetterRef } from '../order/letter-id.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
 import { reasonText } from '../wording/problem.ts';
-import { createOrderGuard } from './order-guard.ts';
+import { heldBeside } from './held-back.ts';
 import type { FileFacts, Plan } from './plan.ts';
 import * as planning from './plan.ts';
 
@@ -37,29 +38,23 @@ type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> }
 type Admitting = AdmitPageDeps & {
   knownInvalid: KnownInvalid;
   deadLetters: DeadLetters;
-  guard: OrderGuard;
 };
-
-type OrderGuard = ReturnType<typeof createOrderGuard>;
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
  * `next` decides, and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
-  const { store, ledger, batches } = deps;
-  const { redis, keys } = store;
-  const guard = createOrderGuard({ redis, keys, ledger, batches });
+  const { store, batches } = deps;
   const line = {
     ...deps,
-    guard,
     knownInvalid: createKnownInvalid(store),
     deadLetters: createDeadLetters(store),
   };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    if (file.isFixFile) await guard.page(batch, orders, file);
+    if (file.isFixFile) await noteCorrected(line, orders);
     await countInvalid(
       line,
       batch,
@@ -67,6 +62,21 @@ export function createAdmitPage(deps: AdmitPageDeps) {
     );
     for (const round of planning.inRounds(orders)) await admitRound(line, batch, round, file);
   };
+}
+
+/** Of the orders of dead letters that these correct, a later version of an export may have the content. */
+async function noteCorrected(
+  { ledger, knownInvalid, batches }: Admitting,
+  orders: readonly CheckedOrder[],
+): Promise<void> {
+  const from = correctedBy(orders.flatMap(({ records }) => records));
+  const known = await ledger.lookup(from.map(({ number }) => number));
+  const own = known.flatMap((one, i) =>
+    one.kind === 'open' && idOf(one.entry.batch, one.entry.ordinal) === from[i]?.id
+      ? [one.entry]
+      : [],
+  );
+  await knownInvalid.corrected(own, batches);
 }
 
 async function countInvalid(
@@ -166,8 +176,9 @@ async function endedIn(
     const { order, digest: fingerprint } = one;
     const result = planning.resultOf(one, store.time.now(), batch, origin);
     if (result === undefined) return [];
-    const { ordinal, number, place } = order;
-    return [{ ordinal, number, result, fingerprint, line: place.line, reason: reasonText(result) }];
+    const { ordinal, number, place, records } = order;
+    const facts = { line: place.line, reason: reasonText(result), ...planning.lettersOf(records) };
+    return [{ ordinal, number, result, fingerprint, ...facts }];
   });
 }
 
@@ -189,6 +200,7 @@ async function count(
     batch.batch,
     at,
     ended.map((one) => ({ ...one, result: results.get(one) ?? one.result })),
+    batch.no,
   );
   logDead(line, batch, fresh);
   if (batch.kind === 'export') await knownInvalid.remember(batch.source, fresh);
@@ -217,7 +229,7 @@ async function dropCorrected({ ledger }: Admitting, plans: readonly Plan[]): Pro
 
 /** Duplicates of orders in progress wait for them. Returns those whose order was changed meanwhile. */
 async function follow(
-  { ledger, store }: Admitting,
+  { ledger, store, deadLetters }: Admitting,
   { batch, no }: Batch,
   plans: readonly Plan[],
 ): Promise<ValidOrder[]> {
@@ -230,7 +242,16 @@ async function follow(
       return { entry, follower: { batch, batchNo: no, ordinal, place }, repeats };
     }),
   );
+  for (const [i, { order, entry }] of duplicates.entries())
+    if (done[i]) for (const from of correctedBy(order.records)) await passOn(from, entry);
   return duplicates.filter((_, i) => !done[i]).map(({ order }) => order);
+
+  /** What becomes of the dead letter is now what becomes of the order that is in progress. */
+  async function passOn({ id, number }: LetterRef, { batch: by, ordinal }: Entry): Promise<void> {
+    const successor = idOf(by, ordinal);
+    if (id !== successor)
+      await deadLetters.close({ id, number, by: { at: store.time.now(), successor } });
+  }
 }
 
 /**
@@ -241,20 +262,14 @@ async function enqueue(
   line: Admitting,
   batch: Batch,
   plans: readonly Plan[],
-  { records, isFixFile, corrects }: FileFacts,
+  { records, isFixFile }: FileFacts,
 ): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const guarded = await line.guard.rows(batch, planning.ordersOf(fresh), { isFixFile, corrects });
-  const held = [...guarded.values()].filter((one) => 'valid' in one);
-  await countInvalid(line, batch, held);
-  const entering = fresh.flatMap((plan) => {
-    const rows = guarded.get(plan.order) ?? [];
-    return 'valid' in rows ? [] : [{ ...plan, rows }];
-  });
+  const held = isFixFile ? await heldBeside(planning.ordersOf(fresh), line) : new Map();
+  await countInvalid(line, batch, [...held.values()]);
+  const entering = fresh.filter(({ order }) => !held.has(order));
   if (batch.kind === 'export')
     await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
-  if (isFixFile) await line.guard.entering(batch, entering, corrects);
-  if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
@@ -262,18 +277,25 @@ async function enqueue(
 }
 
 async function enterGroup(
-  { queue, ledger }: Admitting,
+  { queue, ledger, store }: Admitting,
   batch: Batch,
-  group: readonly (Fresh & { rows: readonly RowClaim[] })[],
+  group: readonly Fresh[],
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
+  const at = store.time.now();
   const done = await Promise.all(
-    group.map(({ admission: { entry, before, due }, rows }) =>
-      ledger.enter({ ...entry, job }, before, due, rows),
+    group.map(({ admission: { entry, before, due } }) =>
+      ledger.enter({ ...entry, job }, before, due),
     ),
   );
-  const mine = group.filter((_, i) => done[i]);
-  const late = group.filter((_, i) => !done[i]).map(({ order }) => order);
+  const outdated = group.filter((_, i) => done[i] === 'outdated');
+  const ended = outdated.map(({ order: { ordinal, number, records } }) => {
+    const isCorrection = correctedBy(records).length > 0;
+    return { ordinal, number, result: isCorrection ? outdatedResult(at) : planning.lateResult(at) };
+  });
+  await ledger.count(batch.batch, at, ended);
+  const mine = group.filter((_, i) => done[i] === true);
+  const late = group.filter((_, i) => done[i] === false).map(({ order }) => order);
   return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }
 

@@ -80,10 +80,9 @@ export function createFileAdmission({
     retention,
     log,
   });
-  const claims = { ...store, ledger };
   const { inspect: inspectOnce, lacks } = createFirstPasses(config, stopping);
   const read: Reading['read'] = (file, signal) =>
-    inspectAs(file, { config, batches, claims, inspect: inspectOnce }, signal);
+    inspectAs(file, { config, batches, inspect: inspectOnce }, signal);
 
   return {
     ingest: (file, claim, on) =>
@@ -317,7 +316,7 @@ async function inspect(
 async function admitAll(
   file: ClaimedFile,
   batch: Batch,
-  { inspection, correction }: ReadAs,
+  { inspection }: ReadAs,
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
@@ -326,11 +325,7 @@ async function admitAll(
   let isCounted = await batches.counted(file.batch);
   const pager = createPager(PAGE);
   const { records, isFixFile = false } = inspection;
-  const facts = {
-    records,
-    isFixFile,
-    corrects: correction && new Map(correction.formers),
-  };
+  const facts = { records, isFixFile };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
   const on = {

@@ -1,50 +1,19 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import {
-  answered,
-  cancelledResult,
-  type Entry,
-  type Known,
-  type StoredResult,
-} from '../ledger/entry.ts';
+import { answered, cancelledResult, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import type { Appearance } from '../ledger/state-machine/appears.ts';
 import { next } from '../ledger/state-machine/next.ts';
-import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
+import { digestOf, fingerprintOf } from '../order/digest.ts';
+import { correctedBy } from '../order/letter-id.ts';
 import type { NamedBatch } from '../order/named-batch.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { type Origin, type Problem, UNEXPLAINED } from '../order/problem.ts';
-import { type FixTarget, type SourceRecord, targetKey } from '../order/record.ts';
 import { problemText } from '../wording/problem.ts';
 
-/** The order of each row that a file corrects, by `targetKey`. */
-export type Corrects = ReadonlyMap<string, Former>;
-
-/** What a row was, if its order had a number. */
-export function formerIn(corrects: Corrects | undefined) {
-  return (row: FixTarget): Former | undefined => {
-    const was = corrects?.get(targetKey(row));
-    return was?.number ? was : undefined;
-  };
-}
-
-/** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
-export function mayBeRowOf(
-  number: string,
-  { fixTarget }: SourceRecord,
-  corrects: Corrects,
-): boolean {
-  if (fixTarget === undefined) return false;
-  return (corrects.get(targetKey(fixTarget))?.number ?? number) === number;
-}
-
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
-export type FileFacts = {
-  records: number;
-  isFixFile: boolean;
-  corrects?: Corrects | undefined;
-};
+export type FileFacts = { records: number; isFixFile: boolean };
 
 /** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
 export type Ended = Counted & { fingerprint: string; line: number; reason: string };
@@ -63,9 +32,10 @@ export function planOrder(
   { isFixFile }: FileFacts,
   at: number,
 ): Plan {
-  const { order, ordinal, place } = valid;
+  const { order, ordinal, place, records } = valid;
   const digest = digestOf(order);
-  const arrival = { order, digest, batch, batchNo, ordinal, place, job: '' };
+  const from = lettersOf(records);
+  const arrival = { order, digest, batch, batchNo, ordinal, place, job: '', ...from };
   const how = { isAgain: isFixFile, isExport: kind === 'export', isCancelled: cancelled };
   return { order: valid, digest, admission: next(known, { kind: 'appears', at, arrival, ...how }) };
 }
@@ -75,7 +45,7 @@ export function planOrder(
  * `origin` says where the other order of a conflict comes from.
  */
 export function resultOf(
-  { admission }: Plan,
+  { admission, order }: Plan,
   at: number,
   { no: own }: Pick<Batch, 'no'>,
   origin: (batchNo: number) => Origin,
@@ -98,9 +68,10 @@ export function resultOf(
       const facts = { ...origin(batchNo), state: underWay ? 'inProgress' : 'accepted' } as const;
       const other = known?.items && { known: { items: known.items } };
       const result = { attempts: 0, at, outcome: 'conflict', ...other, against: batchNo } as const;
-      return as === undefined
-        ? { ...result, code: 'other-content', facts }
-        : { ...result, code: 'other-spelling', facts: { ...facts, as } };
+      if (as === undefined) return { ...result, code: 'other-content', facts };
+      return keyOf(as) === keyOf(order.number)
+        ? { ...result, code: 'other-spelling', facts: { ...facts, as } }
+        : { ...result, code: 'renumbered', facts: { ...facts, as } };
     }
     case 'waits':
       return admission.result;
@@ -125,9 +96,6 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
   };
 }
 
-/** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set(['already-corrected', 'rows-left-out']);
-
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;
 /** Problems of an order that people see before the report. */
@@ -146,7 +114,8 @@ export function invalidResult(order: InvalidOrder, at: number, isKept: boolean):
     problems: problems.slice(0, PROBLEMS_KEPT).map(shortened),
     ...firstRead(order),
   };
-  const isHeld = HELD_HERE.has(code);
+  // The report cannot find it in the file again.
+  const isHeld = code === 'rows-left-out';
   const result = { outcome: 'invalid', attempts: 0, at, code, facts } as StoredResult;
   return isKept || isHeld ? { ...result, failed } : result;
 }
@@ -160,7 +129,14 @@ export function endedInvalid(
     .slice(0, 1)
     .map((one) => problemText(one))
     .join('');
-  return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
+  const fingerprint = fingerprintOf(records);
+  return { ordinal, number, result, fingerprint, line: place.line, reason, ...lettersOf(records) };
+}
+
+/** The dead letters that records correct. */
+export function lettersOf(records: ValidOrder['records']) {
+  const from = correctedBy(records);
+  return from.length === 0 ? {} : { from };
 }
 
 function firstRead({ articles, itemsRead }: InvalidOrder) {
@@ -179,17 +155,14 @@ export function sameFileResult(at: number): StoredResult {
   return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', facts: { from: 'here' } };
 }
 
+/** The result of an order whose number waits for a person, and is corrected in another file at the same moment. */
+export function lateResult(at: number): StoredResult {
+  return { outcome: 'conflict', attempts: 0, at, code: 'being-corrected', facts: {} };
+}
+
 /** The plan for an order that ends with this result, if there is one. */
 export function heldAs(plan: Plan, result: StoredResult | undefined): Plan {
   return result === undefined ? plan : { ...plan, admission: { kind: 'waits', result } };
-}
-
-/** The entries of dead letters that plans replace with other content. */
-export function replacedBy(plans: readonly Plan[]): Entry[] {
-  return plans.flatMap(({ digest, admission }) => {
-    const before = admission.kind === 'queue' ? admission.before : undefined;
-    return before === undefined || before.digest === digest ? [] : [before];
-  });
 }
 
 /** Numbers that are accepted or in progress. */

@@ -1,9 +1,8 @@
 import type { Mapping } from '../config/config.ts';
 import { counted } from '../core/format.ts';
 import type { CorrectionCounts } from '../order/dead-letter.ts';
-import { type Former, formerOf } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
-import { type FileShape, type SourceRecord, targetKey } from '../order/record.ts';
+import type { FileShape, SourceRecord } from '../order/record.ts';
 import { shorten, trimBlanks } from '../order/text.ts';
 import {
   type Edit,
@@ -27,11 +26,10 @@ export type Corrected = {
 };
 
 /**
- * What patches do. `records`: the rows of the orders that they touch, those of one order together; `formers`: what their orders were, by batch and place; `discards`: the ids of dead letters.
+ * What patches do. `records`: the rows of the orders that they touch, those of one order together; `discards`: the ids of dead letters.
  */
 export type Applied = {
   records: readonly SourceRecord[];
-  formers: readonly (readonly [target: string, former: Former])[];
   discards: readonly string[];
   counts: CorrectionCounts;
   warnings: readonly string[];
@@ -66,7 +64,7 @@ export function applyPatch(
   const touched = [...edits.values()].filter(({ isTouched }) => isTouched);
   const restored = [...edits.values()].flatMap((edit) => edit.restored);
   return {
-    ...write(touched, { batch: corrected.batch, form, isSettled, lineFor }),
+    records: write(touched, { form, isSettled, lineFor }),
     discards: [...discards].map((ordinal) => `${corrected.batch}-${ordinal}`),
     counts: {
       ...counts,
@@ -172,7 +170,7 @@ function openWith(number: string, { letters }: Corrected): Letter | undefined {
 
 /** The numbers of the rows of a dead letter as it is corrected. */
 function numbersOf(edit: Edit, form: RowForm): string[] {
-  const records = recordsOf(edit, form, { batch: '', lineFor: () => 0, held: [] });
+  const records = recordsOf(edit, form, { lineFor: () => 0, held: [] });
   return [...new Set(records.map(form.numberOf).filter((number) => number !== ''))];
 }
 
@@ -259,30 +257,18 @@ function isNamedBy({ cells }: PatchRow, corrected: Corrected): boolean {
 }
 
 type Writing = {
-  batch: string;
   form: RowForm;
   isSettled: (place: string) => boolean;
   lineFor: () => number;
 };
 
 /** The rows of all orders, those of one number together. */
-function write(touched: readonly Edit[], { batch, form, isSettled, lineFor }: Writing) {
-  const all = touched.map((edit) => {
-    const held = stillHeld(edit, form, isSettled);
-    return { edit, records: recordsOf(edit, form, { batch, lineFor, held }) };
-  });
-  const groups = Map.groupBy(
-    all.flatMap(({ records }) => records),
-    (record) => form.numberOf(record) || `line ${record.place.line}`,
+function write(touched: readonly Edit[], { form, isSettled, lineFor }: Writing): SourceRecord[] {
+  const all = touched.flatMap((edit) =>
+    recordsOf(edit, form, { lineFor, held: stillHeld(edit, form, isSettled) }),
   );
-  return {
-    records: [...groups.values()].flat(),
-    formers: all.flatMap(({ edit: { letter }, records }) =>
-      records.flatMap(({ fixTarget }) =>
-        fixTarget ? [[targetKey(fixTarget), formerOf(letter)] as const] : [],
-      ),
-    ),
-  };
+  const groups = Map.groupBy(all, (record) => form.numberOf(record) || `line ${record.place.line}`);
+  return [...groups.values()].flat();
 }
 
 const SHOWN = 20;

@@ -2,8 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { plainName } from '../config/mapping-schema.ts';
 import { find, isObject, textOf } from '../mapping/find-key.ts';
 import { compile } from '../mapping/plan.ts';
-import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
-import { placeText } from '../order/fixing.ts';
+import { type DeadLetter, type LetterRow, refOf } from '../order/dead-letter.ts';
 import type { Problem } from '../order/problem.ts';
 import type { FileShape, Place, SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
@@ -137,7 +136,7 @@ function isOpen(letter: Letter, form: RowForm): boolean {
 export function recordsOf(
   edit: Edit,
   form: RowForm,
-  { batch, lineFor, held }: { batch: string; lineFor(): number; held: readonly Problem[] },
+  { lineFor, held }: { lineFor(): number; held: readonly Problem[] },
 ): SourceRecord[] {
   const isAllSent = edit.rows.some(({ isSent }) => isSent) && isOpen(edit.letter, form);
   const kept = recordsIn(edit.rows.map(({ row }) => row)).flatMap((rows): SourceRecord[] => {
@@ -148,7 +147,7 @@ export function recordsOf(
     const left = held.filter((one) => isHeldIn(one, from, edit.letter));
     const facts = {
       place: { line },
-      fixTarget: { batch, place: placeText(from) },
+      from: refOf(edit.letter),
       ...((isAllSent || own.some(({ isSent }) => isSent)) && { isConfirmed: true }),
       ...(left.length > 0 && { held: left.map((one) => movedTo(one, line, from.pointer)) }),
     };
@@ -222,13 +221,13 @@ function addedRecords(
   return added.flatMap(({ line, cells }): SourceRecord[] => {
     const place = { line };
     if (form.header !== undefined)
-      return [{ kind: 'row', place, cells: tableCells(cells, form.header) }];
+      return [{ kind: 'row', place, from: refOf(letter), cells: tableCells(cells, form.header) }];
     const list = isObject(first?.value) ? find(first.value, form.items ?? []) : undefined;
     if (kept.length === 0 || list?.value !== undefined) return [];
     const values = Object.entries(cells).map(
       ([name, text]) => [pointerOf(name, '', 0), text] as const,
     );
-    return [{ kind: 'object', place, value: withValues({}, new Map(values)) }];
+    return [{ kind: 'object', place, from: refOf(letter), value: withValues({}, new Map(values)) }];
   });
 }
 

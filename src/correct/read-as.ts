@@ -10,15 +10,14 @@ import {
   readJsonIfExists,
   stampOf,
 } from '../core/regular-file.ts';
+import type { Taker } from '../ledger/batches/aftermath.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { createRowClaims } from '../ledger/row-claims.ts';
 import { apiMappings } from '../mapping/api-mappings.ts';
 import {
   type Closings,
   type CorrectionCounts,
   closedBy,
   type DeadLetter,
-  placesOf,
 } from '../order/dead-letter.ts';
 import { splitId } from '../order/letter-id.ts';
 import { batchTitle } from '../order/named-batch.ts';
@@ -66,15 +65,13 @@ export type ReadAsDeps = {
   batches: {
     find(name: string): Promise<FoundBatch | undefined>;
     closings?(batch: string): Promise<Closings>;
+    taken?(batch: string): Promise<ReadonlyMap<string, Taker>>;
   };
   /** The first pass; absent: `inspectOrders`. */
   inspect?: typeof inspectOrders;
-  /** What orders rows became meanwhile; absent without Redis. */
-  claims?: Parameters<typeof createRowClaims>[0];
 };
 
 type FoundBatch = Pick<Batch, 'source'> & {
-  repeats?: unknown;
   name?: string;
   inspection?: Partial<Pick<NonNullable<Batch['inspection']>, 'readAs' | 'shape' | 'mapping'>>;
 };
@@ -145,7 +142,6 @@ async function correctionIn(
     ...layout,
     of: parts.map(({ corrected }) => corrected.batch),
     records: touched.flatMap(({ records }) => records),
-    formers: applied.flatMap(({ formers }) => formers),
     discards: applied.flatMap(({ discards }) => discards),
     counts: {
       taken: sum('taken'),
@@ -161,7 +157,7 @@ async function correctionIn(
 async function partOf(
   { batch: name, read }: FoundPatch,
   own: string | undefined,
-  { config, batches, claims }: ReadAsDeps,
+  { config, batches }: ReadAsDeps,
 ): Promise<Part> {
   const batch = (await batches.find(name)) ?? (await reportedBatch(name, config));
   const shape = batch?.inspection?.shape;
@@ -171,7 +167,7 @@ async function partOf(
   const layout = { source, shape, ...(name_ !== undefined && { mapping: name_ }) };
   const { mapping } = mappingOf(layout, config);
   const closings = await batches.closings?.(name);
-  const { ownerOf } = claims ? createRowClaims(claims) : { ownerOf: undefined };
+  const taken = await batches.taken?.(name);
   const endOf = async (letter: DeadLetter): Promise<string | undefined> => {
     const closing = closings?.get(letter.id);
     const closed = closing ? closedBy(closing) : letter.closed;
@@ -179,14 +175,10 @@ async function partOf(
       const file = closed.batch && (await batches.find(closed.batch))?.name;
       return `it was ${closingText(closed, file)}`;
     }
-    // Of a file that was dropped again, admission compares the orders of the first one: a person may want both.
-    for (const place of ownerOf && batch.repeats === undefined ? placesOf(letter) : []) {
-      const owner = await ownerOf?.({ batch: name, place });
-      if (owner === undefined || owner.batch === own) continue;
-      const file = (await batches.find(owner.batch))?.name;
-      return `it was corrected as ${owner.number}, from ${batchTitle({ batch: owner.batch, file })}`;
-    }
-    return undefined;
+    const by = taken?.get(letter.id);
+    if (by === undefined || by.isOver || by.batch === own) return undefined;
+    const file = (await batches.find(by.batch))?.name;
+    return `it is being corrected as ${by.number}, in ${batchTitle({ batch: by.batch, file })}`;
   };
   const letters = await lettersIn(listOf(name, config), endOf).catch((error: unknown) => {
     throw codeOf(error) === 'ENOENT' ? foreignBatch(name, config.environment) : error;
@@ -275,7 +267,7 @@ type Reported = FileShape &
 const KEPT = '.correction.json';
 
 /** What a claimed file does, as it was decided first: what it corrects changes with it. */
-export async function keptCorrection(
+async function keptCorrection(
   batch: string,
   { reports }: ReadAsDeps['config'],
 ): Promise<Correction | undefined> {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { DeadLetter } from '../order/dead-letter.ts';
-import { formerOf, isRecognizable } from '../order/digest.ts';
+import { type DeadLetter, refOf } from '../order/dead-letter.ts';
 
 const BATCH = { batch: z.string() };
 /**
@@ -49,14 +48,13 @@ export function orderDecision(
   batch: string,
   letter: DeadLetter,
 ): Decision {
-  const was = formerOf(letter);
-  const { id, kind, revision } = letter;
+  const { id, number, content, revision } = refOf(letter);
   return {
     decision,
     batch,
-    number: was.number,
-    content: isRecognizable(was) ? was.content : '',
-    kind,
+    number,
+    content,
+    kind: letter.kind,
     letter: id,
     revision,
   };

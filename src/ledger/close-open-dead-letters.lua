@@ -2,7 +2,7 @@
 local function closeLetter(prefix, batch, ordinal, closing)
   local key = prefix .. ':b:' .. batch
   if redis.call('HSETNX', key .. ':closed', ordinal, closing) == 0 then return 0 end
-  redis.call('HINCRBY', key, 'open', -1)
+  if redis.call('HEXISTS', key, 'batch') == 1 then redis.call('HINCRBY', key, 'open', -1) end
   redis.call('XADD', prefix .. ':changes', 'MAXLEN', '~', 20000, '*', 'batch', batch, 'closed', ordinal)
   return 1
 end

@@ -19,16 +19,17 @@
 --   intent          of an attempt that begins: when, and the epoch and sequence that the ledger must have reached; none begins
 --   operatorAction  joins the history of the order; none
 --   followers       the duplicates that wait, as they were read: the first takes the order's place; they settle with the order
---   rows            of dead letters that the order takes, each [batch ('' for orders that have another number now), field,
---                   expected text, new text ('' leaves it)]; none
+--   from            dead letters that it corrects (take-letters.lua), which it takes, or with an outcome ends; none
+--   ending          how those end; they stay
 --   isAdmission     a reader admits the order; none does
 --   isAbsent        the API certainly does not have it; it may
 --   witness         it is sent again to show how far the list reaches: text of the last one that was, and its own; it is not
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
--- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
+-- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late,
+-- -4 when a dead letter that it corrects is not free, or another file corrects one of its number.
 -- Key names are those of keys.ts.
 -- include count-orders.lua
--- include close-open-dead-letters.lua
+-- include take-letters.lua
 -- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -116,22 +117,6 @@ local function settleFollowers(key, number, passesOn, at)
   redis.call('HDEL', followers, key)
 end
 
-local function rowsOf(batch)
-  if batch == '' then return prefix .. ':renumbered' end
-  return prefix .. ':b:' .. batch .. ':corrected'
-end
-
--- The rows that an order takes; false when another order took one of them meanwhile.
-local function takeRows(rows)
-  for _, row in ipairs(rows) do
-    if (redis.call('HGET', rowsOf(row[1]), row[2]) or '') ~= row[3] then return false end
-  end
-  for _, row in ipairs(rows) do
-    if row[4] ~= '' then redis.call('HSET', rowsOf(row[1]), row[2], row[4]) end
-  end
-  return true
-end
-
 local function commit(entry, change)
   local number, key, batch, ordinal, intent, witness = change.number, change.key, change.batch, change.ordinal, change.intent, change.witness
   if intent then
@@ -146,9 +131,11 @@ local function commit(entry, change)
   -- A person said meanwhile that the number is a separate order.
   if change.isAdmission and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
   if change.followers and change.followers ~= (redis.call('HGET', followers, key) or '') then return 0 end
+  local letters, isTaking = change.from or {}, not change.outcome and (change.isAdmission or change.from)
+  if isTaking and hasLetters and isBeingCorrected(prefix, waiting, number, batch) then return -4 end
   if intent and not takesTurn(number, intent.at) then return -2 end
   if witness and witness.before ~= (redis.call('HGET', listProof, 'witness') or '') then return 0 end
-  if change.rows and not takeRows(change.rows) then return 0 end
+  if isTaking and not takeLetters(prefix, letters, batch, key, number) then return -4 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
   if change.due then redis.call('ZADD', due, change.due, key) else redis.call('ZREM', due, key) end
@@ -166,6 +153,7 @@ local function commit(entry, change)
   local outcome, at = change.outcome, change.at
   if not outcome then return sequence end
   if change.closing and hasLetters then closeBefore(number, change.closing, batch, ordinal) end
+  if change.ending then endLetters(prefix, waiting, letters, key, change.ending, outcome == 'accepted' or outcome == 'duplicate') end
   -- The first outcome is the one that the batch reports, also when a person sends the order again before its report.
   local isFirst = count(number, batch, ordinal, outcome, change.needsPerson, at)
   hasLetters = hasLetters or change.needsPerson

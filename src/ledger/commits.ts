@@ -1,5 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
-import type { Closing } from '../order/dead-letter.ts';
+import { type Closing, REPLACED } from '../order/dead-letter.ts';
+import { type Former, idOf, type LetterRef, splitId } from '../order/letter-id.ts';
 import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
@@ -11,19 +12,13 @@ import {
   encodeEntry,
   INTENT_TRAVELS,
   type OperatorAction,
+  OTHER,
   type StoredResult,
 } from './entry.ts';
 import type { Checkpoint, LedgerIdentity } from './identity.ts';
 
 /** Changes that share a round trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
-
-/**
- * One row that an order takes in the step that puts it into the ledger: the field of its batch's hash, or with `batch` '' of those
- * that have another number now; its text as it was looked up ('' for none), and its text from then on ('' as it is). The order is
- * not entered when another one took the row meanwhile.
- */
-export type RowClaim = { batch: string; field: string; before: string; after: string };
 
 /** One decided change of an order, and what its batch counts for it. */
 export type Change = {
@@ -47,8 +42,8 @@ export type Change = {
   sentBy?: string | undefined;
   /** Of an order that is canceled: the duplicates that waited for it, as stored. The first takes its place. */
   followers?: string;
-  /** The rows of dead letters that the order takes. */
-  rows?: readonly RowClaim[];
+  /** The dead letters that the order corrects. */
+  from?: readonly LetterRef[];
   /** The API certainly does not have the order: another one may prove that its list is complete. */
   isAbsent?: boolean;
   /** The order is sent again to show how far the list reaches: the text of the last one that was, and its own. */
@@ -67,14 +62,15 @@ type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
 /**
  * Commits changes, many in one trip when many come. Each is atomic, compares the version it was decided on, and counts
- * its outcome in the same step. False when the order was changed meanwhile. Throws PoSyncError `ledger-rolled-back`
+ * its outcome in the same step. False when the order was changed meanwhile, `outdated` when a dead letter that it corrects is not
+ * to be corrected any more. Throws PoSyncError `ledger-rolled-back`
  * instead of letting an attempt begin in a ledger that forgot something or has not read the API's list yet.
  */
 export function createCommits({
   redis,
   keys,
   identity,
-}: CommitDeps): (change: Change) => Promise<boolean> {
+}: CommitDeps): (change: Change) => Promise<boolean | 'outdated'> {
   const script = readScript(new URL('./commit.lua', import.meta.url));
   const shared = [keys.due, keys.doubt, keys.waiting, keys.finished, keys.identity, keys.rebuild];
   const send = joinedCalls(sendGroup, { most: MOST, lanes: 2 });
@@ -90,11 +86,12 @@ export function createCommits({
   }
 
   return async (change) => {
-    const done = await send(pack(change, identity.known(), keys.keyOf(change.number)));
+    const done = await send(pack(change, identity.known(), keys));
     if (done === -1)
       throw new PoSyncError('ledger-rolled-back', 'The ledger is incomplete; read the list first.');
     if (done === -3) throw new PoSyncError('intent-late', 'The intent reached Redis too late.');
     if (done === -2) throw new PoSyncError('delivery-paused', 'Delivery is paused.');
+    if (done === -4) return 'outdated';
     identity.saw(done);
     return done !== 0;
   };
@@ -103,10 +100,12 @@ export function createCommits({
 /** A change as the script reads it, which names what it contains. */
 type Packed = { text: string; change: string };
 
-function pack(change: Change, reached: Checkpoint, key: string): Packed {
+function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'>): Packed {
   const { number, expected, entry, due, doubt, compact, batch, ordinal, outcome, at } = change;
-  const { result, operatorAction, followers, rows = [], isAdmission, isAbsent, witness } = change;
+  const { result, operatorAction, followers, from, isAdmission, isAbsent, witness } = change;
   const { epoch, sequence } = reached;
+  const key = keyOf(number);
+  const batchNo = entry?.batchNo ?? compact?.batchNo ?? 0;
   const named = {
     number,
     key,
@@ -129,10 +128,8 @@ function pack(change: Change, reached: Checkpoint, key: string): Packed {
         : undefined,
     operatorAction: operatorAction && JSON.stringify(operatorAction),
     followers,
-    rows:
-      rows.length === 0
-        ? undefined
-        : rows.map((row) => [row.batch, row.field, row.before, row.after]),
+    from: from && takenLetters(from, { number, at: at ?? 0, batchNo }, keyOf),
+    ending: from && outcome ? endingOf(change, outcome) : undefined,
     isAdmission,
     isAbsent,
     witness,
@@ -149,4 +146,48 @@ function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): C
   };
   const who = operatorAction?.who ?? sentBy;
   return who === undefined ? closing : { ...closing, who };
+}
+
+/** How the dead letters end that an order corrects; not where it was cancelled: then they stay. */
+function endingOf(change: Change, outcome: Outcome): string | undefined {
+  if (needsPerson(outcome)) return replacedText(change, change.at ?? 0);
+  return outcome === 'cancelled' ? undefined : JSON.stringify(closingOf(change));
+}
+
+/** How dead letters end whose order needs a person in a newer one. */
+export function replacedText(
+  { number, batch, ordinal }: Pick<Change, 'number' | 'batch' | 'ordinal'>,
+  at: number,
+): string {
+  const closing: Closing = { number, at: new Date(at).toISOString(), by: REPLACED, batch };
+  return JSON.stringify({ ...closing, successor: idOf(batch, ordinal) });
+}
+
+type Became = { number: string; at: number; batchNo: number };
+
+/** The dead letters that an order corrects, as take-letters.lua reads them. */
+export function takenLetters(
+  from: readonly LetterRef[],
+  { number: became, at, batchNo }: Became,
+  keyOf: Keys['keyOf'],
+) {
+  const taken = ({ id, number, content }: Former, isBefore: boolean) => {
+    const [batch, ordinal] = splitId(id);
+    const key = keyOf(number);
+    const digest = content || OTHER;
+    const tombstone = encodeCompact({ number, became, digest, attempts: 0, at, batchNo }, key);
+    return {
+      batch,
+      ordinal: String(ordinal),
+      number,
+      key,
+      bucket: bucketOf(key),
+      tombstone,
+      isBefore,
+    };
+  };
+  return from.flatMap(({ before = [], ...one }) => [
+    taken(one, false),
+    ...before.map((former) => taken(former, true)),
+  ]);
 }

@@ -1,16 +1,24 @@
 -- Counts orders of one batch that end without a change of the ledger.
 -- KEYS waiting, finished, identity, the caller's own count
--- ARGV prefix, time, batch, how many changes the caller made ('' does not count them), then for each order: ordinal, outcome, needs a person? ('1'), result ('' none), number ('' none)
+-- ARGV prefix, time, batch, the result of an order whose dead letter is not free, how many changes the caller made ('' does not
+--      count them), then for each order: ordinal, outcome, needs a person? ('1'), result ('' none), number ('' none), its key,
+--      dead letters that it corrects ('' none; see take-letters.lua), their closing
 -- Returns the sequence, the caller's own count, and how many were new.
 -- include count-orders.lua
 -- include note-changes.lua
-local prefix, at, batch, made = unpack(ARGV, 1, 4)
+-- include take-letters.lua
+local prefix, at, batch, outdated, made = unpack(ARGV, 1, 5)
 local count, writeTallies = openTallies(prefix, KEYS[1], KEYS[2])
 local fresh = 0
-for i = 5, #ARGV, 5 do
-  local ordinal, outcome, needsPerson, result, number = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+for i = 6, #ARGV, 8 do
+  local ordinal, outcome, needsPerson, result, number, key, from, closing = unpack(ARGV, i, i + 7)
+  local letters = from ~= '' and cjson.decode(from) or {}
+  if not takeLetters(prefix, letters, batch, key, number) then
+    outcome, needsPerson, result, letters = 'cancelled', '0', outdated, {}
+  end
   if count(number, batch, ordinal, outcome, needsPerson == '1', at) then
     fresh = fresh + 1
+    if closing ~= '' then endLetters(prefix, KEYS[1], letters, key, closing, outcome == 'duplicate') end
     if result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
   end
 end

@@ -1,6 +1,5 @@
-import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import { type Closing, type DeadLetter, REPLACED } from '../order/dead-letter.ts';
 import { splitId } from '../order/letter-id.ts';
-import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -12,12 +11,6 @@ import { discarded } from './state-machine/decision.ts';
 /** An open dead letter: its batch, and the ordinal of its order in that. */
 export type OpenDeadLetter = { batch: string; ordinal: number };
 
-/** A later batch has the rows of a dead letter; `successor`: the id of the one there that needs a person. `at` is ledger time in milliseconds. */
-export type FixedBy = { at: number; batch: string; successor?: string; outcome?: Outcome };
-
-/** The order that an open dead letter was sent as, under another number, with a fix file of another file. */
-export type SentAs = { number: string; batch: string; file?: string };
-
 /** A dead letter, and who or what closes it. */
 export type ClosingRequest = {
   id: string;
@@ -26,8 +19,11 @@ export type ClosingRequest = {
   entry?: Entry;
   /** The version of the number's entry that the decision depends on, also one of another batch; 0: there was none. */
   seen?: number;
-  by: OperatorAction | FixedBy;
+  by: OperatorAction | Replaced;
 };
+
+/** The order with that id has it now. `at`: ledger time in milliseconds. */
+export type Replaced = { at: number; successor: string };
 
 /** `late`: the order was changed meanwhile, or something happens to it; look again. */
 export type ClosingResult = { closed: number } | 'late';
@@ -128,13 +124,10 @@ export async function newerIn(
 }
 
 function closingOf(number: string, by: ClosingRequest['by']): Closing {
-  const how = 'batch' in by ? fixedBy(by) : { by: by.what, who: by.who };
-  return { number, at: new Date(by.at).toISOString(), ...how };
-}
-
-function fixedBy({ at, batch, successor, outcome }: FixedBy) {
-  const end = outcome && { end: { at: new Date(at).toISOString(), by: outcome, batch } };
-  return { by: 'fixed', batch, ...(successor === undefined ? end : { successor }) };
+  const at = new Date(by.at).toISOString();
+  if ('what' in by) return { number, at, by: by.what, who: by.who };
+  const [batch] = splitId(by.successor);
+  return { number, at, by: REPLACED, batch, successor: by.successor };
 }
 
 /** What is kept of the number: the content that the API has. */

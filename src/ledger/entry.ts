@@ -1,3 +1,4 @@
+import type { LetterRef } from '../order/letter-id.ts';
 import type { Item, Order } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Problem, Reason } from '../order/problem.ts';
@@ -75,6 +76,8 @@ export type Entry = {
   known?: Listed;
   /** The person who decided that it is sent again after it needed a person. */
   sentBy?: string;
+  /** The dead letters that it corrects. */
+  from?: readonly LetterRef[];
   firstAt?: number;
   /** When the last attempt began; of an order that waits for a person, the answer or check since which it waits. */
   lastAt?: number;
@@ -84,9 +87,13 @@ export type Entry = {
   history?: readonly PastAttempt[];
 };
 
-/** What stays of an accepted order. `number`: as it was sent or listed. `batchNo` 0: it is from the API's list. */
+/**
+ * What stays of an accepted order. `number`: as it was sent or listed. `batchNo` 0: it is from the API's list. `became`: a person
+ * gave this order that number, under which it was accepted.
+ */
 export type Compact = {
   number: string;
+  became?: string;
   digest: string;
   attempts: number;
   at: number;
@@ -124,17 +131,21 @@ export function decodeEntry(text: string): Entry {
 
 /** About 30 characters: what a settled order costs next to its key. The number is kept where it is spelled in another way. */
 export function encodeCompact(compact: Compact, key: string): string {
-  const { number, digest, attempts, at, batchNo } = compact;
+  const { number, became, digest, attempts, at, batchNo } = compact;
   const facts = `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}`;
+  if (became !== undefined) return `${facts}=>${became}`;
   return number === key ? facts : `${facts}=${number}`;
 }
 
 /** The inverse of `encodeCompact`. */
 export function decodeCompact(text: string, key: string): Compact {
-  const [facts = '', ...number] = text.split('=');
+  const [facts = '', ...rest] = text.split('=');
   const [attempts = '', at = '', batchNo = ''] = facts.slice(16).split('.');
+  const number = rest.join('=');
   return {
-    number: number.length > 0 ? number.join('=') : key,
+    ...(number.startsWith('>')
+      ? { number: key, became: number.slice(1) }
+      : { number: number || key }),
     digest: facts.slice(0, 16),
     attempts: Number.parseInt(attempts, 36),
     at: Number.parseInt(at, 36),
@@ -181,6 +192,11 @@ export type StoredResult = {
   /** Of a cancelled order: nothing else in the ledger says which one it was, and its file may be gone. */
   of?: { number: string; place: Place };
 } & Reason;
+
+/** The result of an order whose dead letter is not to be corrected any more. */
+export function outdatedResult(at: number): StoredResult {
+  return { outcome: 'cancelled', attempts: 0, at, code: 'outdated', facts: {} };
+}
 
 /** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */
 export const INTENT_TRAVELS = 2_000;

@@ -36,7 +36,7 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
     if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
     const fields = numbers.flatMap((number) => [
       fieldOf({ number, fingerprint: '' }),
-      ...besidesOf(number),
+      leftOutField(number),
     ]);
     await redis.hdel(keys.knownInvalid(source), ...fields);
   }
@@ -78,21 +78,7 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
     }
   }
 
-  /** A person gave this order another number. Call before the ledger forgets it. */
-  async function renumbered(
-    { batch: name, order, digest }: Entry,
-    batches: Pick<Batches, 'find'>,
-  ): Promise<void> {
-    const batch = await batches.find(name);
-    if (batch?.kind !== 'export') return;
-    await redis.hset(
-      keys.knownInvalid(batch.source),
-      renumberedField(order.purchaseOrderNumber),
-      digest,
-    );
-  }
-
-  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, renumbered };
+  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected };
 }
 
 /** Whether one of the open dead letters that `waiting` holds for a number is of a fix file, or of this export, as after a loss of Redis. */
@@ -110,8 +96,6 @@ async function isWaiting(
 }
 
 const leftOutField = (number: string) => `-${number}`;
-const renumberedField = (number: string) => `>${number}`;
-const besidesOf = (number: string) => [leftOutField(number), renumberedField(number)];
 
 function fieldOf({ number, fingerprint }: KnownProblem): string {
   return number === '' ? `#${fingerprint}` : `=${number}`;
@@ -121,7 +105,7 @@ type Deps = { store: { redis: Redis; keys: Keys }; batches: Pick<Batches, 'find'
 
 /**
  * Which orders of an export wait for a person as they are shown, which is not sent: a person corrected them in a fix file in which they
- * still wait, or to another number, or the ledger lost them and only a report knows that they wait.
+ * still wait, or the ledger lost them and only a report knows that they wait.
  */
 export async function wereCorrected(
   source: string,
@@ -129,17 +113,13 @@ export async function wereCorrected(
   { store: { redis, keys }, batches }: Deps,
 ): Promise<boolean[]> {
   if (orders.length === 0) return [];
-  const fields = orders.map(({ number }) => renumberedField(number));
-  const renamed = await redis.hmget(keys.knownInvalid(source), ...fields);
   const were = await createKnownInvalid({ redis, keys }).wereKnown(source, orders);
   return await Promise.all(
-    orders.map(async ({ number, fingerprint }, i) => {
-      if (renamed[i] === fingerprint) return true;
-      return (
+    orders.map(
+      async ({ number }, i) =>
         were[i] === true &&
-        (await isWaiting(source, (await redis.hget(keys.waiting, number)) ?? '', batches))
-      );
-    }),
+        (await isWaiting(source, (await redis.hget(keys.waiting, number)) ?? '', batches)),
+    ),
   );
 }
 

@@ -1,9 +1,11 @@
+import type { Closing } from '../order/dead-letter.ts';
+import type { LetterRef } from '../order/letter-id.ts';
 import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice } from './adopt.ts';
-import { type Change, createCommits, type RowClaim } from './commits.ts';
+import { type Change, createCommits, replacedText, takenLetters } from './commits.ts';
 import {
   answered,
   cancelledResult,
@@ -12,6 +14,7 @@ import {
   type Entry,
   type Known,
   type OperatorAction,
+  outdatedResult,
   type StoredResult,
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
@@ -19,8 +22,13 @@ import { type LedgerIdentity, runCounting } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
 import { isSendable, type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
-/** One order that ends at admission. */
-export type Counted = { ordinal: number; number: string; result: StoredResult };
+/** One order that ends at admission; `from`: the dead letters that it corrects. */
+export type Counted = {
+  ordinal: number;
+  number: string;
+  result: StoredResult;
+  from?: readonly LetterRef[];
+};
 
 /** Numbers looked up in one step of Redis. */
 const LOOKUP = 500;
@@ -47,17 +55,15 @@ export function createLedger(deps: LedgerDeps) {
   const commit = createCommits({ redis, keys, identity });
   const lookup = createLookup(redis, keys);
 
-  /** Admits an order, due then; false when its number, a row or its batch was changed meanwhile, or it has an outcome. */
-  async function enter(
-    entry: Entry,
-    before: Entry | undefined,
-    due: number,
-    rows: readonly RowClaim[] = [],
-  ) {
-    const { order, batch, ordinal } = entry;
+  /**
+   * Admits an order, due then; false when its number or its batch was changed meanwhile, or it has an outcome; `outdated` when
+   * a dead letter that it corrects is not to be corrected any more.
+   */
+  async function enter(entry: Entry, before: Entry | undefined, due: number) {
+    const { order, batch, ordinal, from } = entry;
     const expected = before?.version ?? 0;
     const place = { number: order.purchaseOrderNumber, batch, ordinal };
-    return commit({ ...place, expected, entry, due, rows, isAdmission: true });
+    return commit({ ...place, expected, entry, due, ...(from && { from }), isAdmission: true });
   }
 
   /**
@@ -69,11 +75,13 @@ export function createLedger(deps: LedgerDeps) {
     entry: Entry,
     step: Step,
     operatorAction?: OperatorAction,
-    { followers = '', ...more }: Pick<Change, 'rows' | 'followers' | 'witness'> = {},
+    { followers = '', ...more }: Pick<Change, 'from' | 'followers' | 'witness'> = {},
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const isDone = await commit({ ...change, ...more, ...actionOn(entry, operatorAction) });
+    const from = change.outcome === undefined ? {} : entry.from && { from: entry.from };
+    const isDone =
+      (await commit({ ...change, ...from, ...more, ...actionOn(entry, operatorAction) })) === true;
     if (isDone && change.outcome !== undefined)
       onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
@@ -100,23 +108,42 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
     batch: string,
     at: number,
     orders: readonly Counted[],
+    batchNo = 0,
   ): Promise<void> {
     if (orders.length === 0) return;
-    const args = orders.flatMap(({ ordinal, number, result }) => [
-      ordinal,
-      result.outcome,
-      needsPerson(result.outcome) ? '1' : '0',
-      isPlain(result) ? '' : JSON.stringify(result),
-      number,
-    ]);
+    const args = orders.flatMap(({ ordinal, number, result, from }) => {
+      const { outcome } = result;
+      const isLeft = from === undefined || outcome === 'cancelled';
+      return [
+        ordinal,
+        outcome,
+        needsPerson(outcome) ? '1' : '0',
+        isPlain(result) ? '' : JSON.stringify(result),
+        number,
+        keys.keyOf(number),
+        isLeft ? '' : JSON.stringify(takenLetters(from, { number, at, batchNo }, keys.keyOf)),
+        isLeft ? '' : endingOf({ batch, ordinal, number, at, outcome }),
+      ];
+    });
     const used = [keys.waiting, keys.finished];
-    const counting = { script: countScript, used, head: [keys.prefix, at, batch] };
+    const outdated = JSON.stringify(outdatedResult(at));
+    const counting = { script: countScript, used, head: [keys.prefix, at, batch, outdated] };
     const [fresh] = await runCounting({ redis, keys, identity }, counting, args);
     // After a crash some were counted before, and which is not known.
     if (fresh === orders.length)
       for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
   };
 }
+
+/** How the dead letters end that an order corrects which ends at admission. */
+function endingOf({ outcome, ...one }: Ending): string {
+  const { number, batch, at } = one;
+  if (needsPerson(outcome)) return replacedText(one, at);
+  const closing: Closing = { number, at: new Date(at).toISOString(), by: 'accepted', batch };
+  return JSON.stringify(closing);
+}
+
+type Ending = { batch: string; ordinal: number; number: string; at: number; outcome: Outcome };
 
 export function createLookup(redis: Redis, keys: Keys) {
   const script = readScript(new URL('./lookup.lua', import.meta.url));

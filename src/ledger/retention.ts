@@ -146,7 +146,7 @@ function escaped(text: string): string {
 /** Hashes of settled orders that are read together. */
 const PAGE = 500;
 
-/** Every accepted order of a ledger, in no particular order. Reads the complete ledger, a page at a time. */
+/** Every accepted order of a ledger, in no particular order, without the numbers that orders had before. Reads the complete ledger, a page at a time. */
 export async function* settledOrders({
   redis,
   keys,
@@ -160,6 +160,9 @@ export async function* settledOrders({
       buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)),
     );
     for (const fields of page)
-      for (const [key, text] of Object.entries(fields)) yield decodeCompact(text, key);
+      for (const [key, text] of Object.entries(fields)) {
+        const compact = decodeCompact(text, key);
+        if (compact.became === undefined) yield compact;
+      }
   }
 }

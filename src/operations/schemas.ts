@@ -23,7 +23,6 @@ const OPEN = [
 
 const item = strict({ articleCode: text, quantity: z.number() });
 const order = strict({ purchaseOrderNumber: text, orderState: text, items: list(item) });
-const sentAs = strict({ number: text, batch: text, file: text.optional() });
 
 /** An error, in place of what the operation answers. */
 export const problem = strict({
@@ -127,7 +126,6 @@ const found = {
   file: text,
   now: z.enum(OPEN).optional(),
   newerIn: text.optional(),
-  sentAs: sentAs.optional(),
   isForgotten: isTrue.optional(),
 };
 
@@ -353,7 +351,6 @@ export const history = strict({
         message: text,
       }),
       deadLetter: strict(letter).optional(),
-      sentAs: sentAs.optional(),
       inProgress: isTrue.optional(),
     }),
   ),

@@ -1,5 +1,6 @@
-import { placeText } from './fixing.ts';
-import type { CheckedOrder, Order } from './order.ts';
+import { digestOf } from './digest.ts';
+import { correctedBy, type Former, idOf, type LetterRef } from './letter-id.ts';
+import { type CheckedOrder, itemsIn, type Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './problem.ts';
 
@@ -15,10 +16,11 @@ export type LetterRow = {
   value?: unknown;
 };
 
-/** One entry of `dead-letters.json`. `id`: that of its batch and the ordinal of its order. */
+/** One entry of `dead-letters.json`. `id`: that of its batch and the ordinal of its order. `from`: those that became it. */
 export type DeadLetter = {
   id: string;
   revision: number;
+  from?: readonly Former[];
   rows?: readonly LetterRow[];
   purchaseOrderNumber: string;
   kind: DeadLetterKind;
@@ -65,26 +67,22 @@ export type End = {
   who?: string;
 };
 
-/** `end`: how its rows ended under another number, in the file that brought them. */
-export type Closed = End & { end?: End };
+/** `successor`: the dead letter that replaced it. */
+export type Closed = End & { successor?: string };
 
-/** How an order that needed a person ended; undefined while it needs one in another batch. */
-export function endOf({ end, ...first }: Closed): End | undefined {
-  return first.by === 'fixed' ? end : first;
-}
+/** `by` of a dead letter whose order needs a person in another one. */
+export const REPLACED = 'replaced';
 
-/**
- * How a dead letter of a number was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
- * `successor`, the rows need a person again in that dead letter.
- */
-export type Closing = Closed & { number: string; successor?: string };
+/** How a dead letter of a number was closed: `batch` brought the order that was accepted, or the person `who` closed it. */
+export type Closing = Closed & { number: string };
 
 /** The closings of one batch, by the id of the dead letter. */
 export type Closings = ReadonlyMap<string, Closing>;
 
 /** Who or what closed it, without the dead letter that it closed. */
-export function closedBy({ at, by, batch, who, end }: Closing): Closed {
-  return { at, by, ...(batch && { batch }), ...(who && { who }), ...(end && { end }) };
+export function closedBy(closing: Closing): Closed {
+  const { number: _, ...closed } = closing;
+  return closed;
 }
 
 /** The location of an order: its first record or first record with a problem, and all its lines if it has several. */
@@ -106,9 +104,24 @@ export function errorLine({
   return problems?.[0]?.line ?? location.line;
 }
 
-/** The places of an order's rows, its first faulty row first: a fix file may come back without some of them. */
-export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
-  const { line, lines = [], pointer } = location;
-  const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
-  return [placeText(location), ...others.map((one) => placeText({ line: one }))];
+/** The beginning of the dead letter of an order: its id, and the life before it. */
+export function lifeOf(batch: string, { ordinal, records }: CheckedOrder) {
+  const from = correctedBy(records);
+  return {
+    id: idOf(batch, ordinal),
+    revision: 1 + Math.max(0, ...from.map(({ revision }) => revision)),
+    ...(from.length > 0 && { from: from.flatMap(formersOf) }),
+  };
+}
+
+/** A dead letter as one that is corrected. */
+export function refOf(letter: DeadLetter): LetterRef {
+  const { id, purchaseOrderNumber: number, payload, revision, from } = letter;
+  const items = itemsIn(payload);
+  const content = items.length === 0 ? '' : digestOf({ items });
+  return { id, number, content, revision, ...(from && { before: from }) };
+}
+
+function formersOf({ id, number, content, before = [] }: LetterRef): Former[] {
+  return [{ id, number, content }, ...before];
 }

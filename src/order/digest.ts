@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetter } from './dead-letter.ts';
-import { type Item, itemsIn } from './order.ts';
+import type { Item } from './order.ts';
 import type { SourceRecord } from './record.ts';
 import { PURCHASE_ORDER } from './record-kind.ts';
 
@@ -15,23 +14,6 @@ export function digestOf(order: { items: readonly Item[] }): string {
     .digest('base64url')
     .slice(0, 16);
 }
-
-/** An order as a file had it before a person corrected it. `content`: the digest of its items. */
-export type Former = { number: string; content: string };
-
-/** The order of a dead letter as its file had it. `content`: the digest, where only that is kept. */
-export function formerOf({ purchaseOrderNumber: number, payload, content }: Letter): Former {
-  return { number, content: content ?? digestOf({ items: itemsIn(payload) }) };
-}
-
-type Letter = Pick<DeadLetter, 'purchaseOrderNumber' | 'payload'> & { content?: string };
-
-/** Whether it can be recognized in another file: it has a number and items. */
-export function isRecognizable({ number, content }: Former): boolean {
-  return number !== '' && content !== NO_ITEMS;
-}
-
-const NO_ITEMS = digestOf({ items: [] });
 
 /** Digest of the records of an invalid order as they are in the file. */
 export function fingerprintOf(records: readonly SourceRecord[]): string {

@@ -92,19 +92,6 @@ type LedgerFacts = {
     from?: NamedBatch | undefined;
     items?: readonly { articleCode: string; quantity: number }[];
   };
-  /** A row without a number became an order when the same file was read before. */
-  'row-known': { number: string; from: NamedBatch };
-  /**
-   * The order, or a row of it, is already the order `as`. `row`: the one that is meant; `isWhole`: no other row is free.
-   * `now`: of an export, how its items are there now; `isOpen`: that order has no outcome yet.
-   */
-  'already-corrected': {
-    number: string;
-    as: string;
-    from: NamedBatch;
-    row?: { place: string; from: NamedBatch; isWhole: boolean };
-    now?: { items: 'same' | 'other' | 'unknown'; isOpen: boolean };
-  };
   /** The order would replace another one with its number, of which it has no row. */
   'rows-left-out': { number: string; from: NamedBatch };
   /** It failed a check, and which one is not kept until its report is written. */
@@ -116,8 +103,7 @@ export type ProblemCode = keyof ProblemFacts;
 /** Where an order is known from: another file, an earlier row of this one (`here`), or only the API's list. */
 export type Origin = { from?: NamedBatch | 'here' | undefined };
 
-/** A conflict. `refusedIn`: the API refused these items there, and a person corrected them since. */
-type ConflictFacts = Origin & { state: 'accepted' | 'inProgress'; refusedIn?: NamedBatch };
+type ConflictFacts = Origin & { state: 'accepted' | 'inProgress' };
 
 /** Why an order that was not simply accepted ended as it did, each code with its facts. */
 export type ResultFacts = {
@@ -133,6 +119,12 @@ export type ResultFacts = {
   'other-content': ConflictFacts;
   /** The number is known as `as`. */
   'other-spelling': ConflictFacts & { as: string };
+  /** A person gave the order the number `as`. */
+  renumbered: ConflictFacts & { as: string };
+  /** Another file corrects an order with its number at the same moment. */
+  'being-corrected': object;
+  /** Its dead letter was not to be corrected any more. */
+  outdated: object;
   /** A person withdrew it; `isDoubted`: after an attempt without a clear answer. */
   cancelled: { isDoubted?: true };
   /** The API's list shows it so often. */
@@ -178,10 +170,10 @@ export const UNEXPLAINED: Fault & { field: string } = { code: 'invalid', facts: 
 
 /** Whether a person may answer that the row is right as it is. */
 export function isConfirmable(code: ProblemCode): boolean {
-  return code === 'already-corrected' || code === 'rows-left-out';
+  return code === 'rows-left-out';
 }
 
 /** Codes that say that the ledger has the number, or the row, from another file. */
 export function isKnownElsewhere({ code }: { code: string }): boolean {
-  return code === 'number-known' || code === 'row-known';
+  return code === 'number-known';
 }

@@ -1,3 +1,4 @@
+import type { LetterRef } from './letter-id.ts';
 import type { Problem } from './problem.ts';
 
 /**
@@ -6,20 +7,11 @@ import type { Problem } from './problem.ts';
  */
 export type Place = { line: number; pointer?: string };
 
-/** The place of a row of a dead letter: its batch, and where the row was in the file of that batch. */
-export type FixTarget = { batch: string; place: string };
-
-/** A row as the key of a map. */
-export const targetKey = ({ batch, place }: FixTarget): string => `${batch} ${place}`;
-
-export const batchOfTarget = (key: string): string => key.slice(0, key.indexOf(' '));
-
 /**
- * What a person says about a record of a dead letter. `fixTarget`: the row that it corrects. `isConfirmed`: it is right as
- * it is. `held`: what was wrong with it, where nobody changed what these problems name.
+ * What a person says about a record. `from`: the dead letter that it corrects. `isConfirmed`: it is right as it is. `held`: what was wrong with it, where nobody changed what these problems name.
  */
 export type FixFacts = {
-  fixTarget?: FixTarget;
+  from?: LetterRef;
   isConfirmed?: boolean;
   held?: readonly Problem[];
 };

@@ -1,6 +1,6 @@
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { readOpenDeadLetters, type SentAs } from '../ledger/dead-letters.ts';
+import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import type { EntryState, StoredResult } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -20,7 +20,6 @@ export type FoundDeadLetter = DeadLetter & {
   /** The current state of its order, if it is no longer that of the dead letter. */
   now?: EntryState;
   newerIn?: string;
-  sentAs?: SentAs;
   isForgotten?: true;
 };
 

@@ -7,8 +7,7 @@ import type { OperatorAction } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import type { Former } from '../order/digest.ts';
-import { batchOfTarget } from '../order/record.ts';
+import { correctedBy, splitId } from '../order/letter-id.ts';
 import type { Context } from '../redis/store.ts';
 import { createDeadLetterClosing } from './close-dead-letters.ts';
 
@@ -36,17 +35,24 @@ export function createDiscardLetters(
     }
   }
 
-  return async ({ of, discards, formers }: Correction, who: string): Promise<void> => {
+  return async ({ of, discards, records }: Correction, who: string): Promise<void> => {
     const wanted = new Set(discards);
     const found: { batch: string; letter: DeadLetter }[] = [];
     for (const batch of wanted.size > 0 ? of : [])
       for await (const letter of readLetters(listOf(batch, config)))
         if (wanted.has(letter.id)) found.push({ batch, letter });
-    const correct = (target: string, was: Former): Decision => {
-      return { decision: 'correct', batch: batchOfTarget(target), ...was };
-    };
-    const decisions = [
-      ...formers.map(([target, was]) => correct(target, was)),
+    const taken = correctedBy(records);
+    const decisions: Decision[] = [
+      ...taken.map(({ id: letter, number, content, revision }): Decision => {
+        return {
+          decision: 'correct',
+          batch: splitId(letter)[0],
+          number,
+          content,
+          letter,
+          revision,
+        };
+      }),
       ...found.map(({ batch, letter }) => orderDecision('discard', batch, letter)),
     ];
     await decided(who, decisions, context, async () => {

@@ -4,11 +4,9 @@ import { inspectAs } from '../correct/read-as.ts';
 import { readOrders } from '../correct/read-orders.ts';
 import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.ts';
 import { isUnderWay, type Known } from '../ledger/entry.ts';
-import type { createRowClaims } from '../ledger/row-claims.ts';
 import { digestOf } from '../order/digest.ts';
-import { placeText } from '../order/fixing.ts';
 import type { NamedBatch } from '../order/named-batch.ts';
-import type { CheckedOrder, InvalidOrder, Order } from '../order/order.ts';
+import type { InvalidOrder, Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
 import type { Fault, Reason } from '../order/problem.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -23,7 +21,7 @@ export type KnownContent = (conflicts: readonly Conflict[]) => Promise<Map<strin
 export type ContentDeps = { batches: Batches; config: Config };
 
 /** Files read for one report, and the bytes of the largest one: a report must not take hours. */
-export const MOST_READS = 10;
+const MOST_READS = 10;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -153,24 +151,4 @@ function withFault(order: InvalidOrder, fault: Fault): InvalidOrder {
     ...order,
     problems: [...order.problems, { ...order.place, ...fault, field: '', value: '' }],
   };
-}
-
-/** `ownerOf`: the order that a row of a file with the same content became. */
-type OwnerDeps = {
-  batches: Batches;
-  ownerOf?: ReturnType<typeof createRowClaims>['ownerOf'];
-};
-
-/** Says of rows without a number that they became an order of the first file with this content. */
-export function createOwners(batch: Batch, { batches, ownerOf }: OwnerDeps) {
-  async function withOwner(order: CheckedOrder): Promise<CheckedOrder> {
-    if (order.valid || order.number !== '') return order;
-    const owner = await ownerOf?.({ batch: batch.batch, place: placeText(order.place) });
-    if (owner === undefined) return order;
-    const facts = { number: owner.number, from: await namedBatch(owner.batch, batches) };
-    return withFault(order, { code: 'row-known', facts });
-  }
-
-  return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> =>
-    batch.repeats === undefined ? [...page] : await Promise.all(page.map(withOwner));
 }

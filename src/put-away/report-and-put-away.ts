@@ -12,12 +12,10 @@ import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
-import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { PageLinks } from '../report/page/html.ts';
 import { EXPORT_REMEDY, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
-import { closeFixed } from './close-dead-letters.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
@@ -27,13 +25,10 @@ import { joined, ordersOf } from './report-orders.ts';
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
   const { config, store, side, fence } = context;
-  const { batches, ledger, breaker } = side;
+  const { batches, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
   const reportOf = createReportOfBatch({ breaker, config, store });
-  // A report that expired has no dead letters to close; the batch that names it still ends.
-  const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
-  const fixedDeps = { batches, ledger, ...store, reported };
 
   async function settleFinished(batch: Batch): Promise<void> {
     const unreadable = batch.unreadable ?? (await findChange(batch, context));
@@ -42,8 +37,7 @@ export function createReportAndPutAway(context: SettlementContext) {
     const report = await reportOf(batch, batch.cancelled ? 'cancelled' : 'finished');
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
-      const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, context);
-      const orders = closeFixed(fixedDeps, found, batch.batch);
+      const { orders, leftOut } = await ordersOf({ ...batch, path: claim.path }, context);
       const { inspection } = batch;
       const input = {
         folder,
@@ -74,11 +68,7 @@ export function createReportAndPutAway(context: SettlementContext) {
         batches,
         config,
       });
-      const orders = closeFixed(
-        fixedDeps,
-        joined(original?.orders ?? nothing(), batch, context),
-        batch.batch,
-      );
+      const orders = joined(original?.orders ?? nothing(), batch, context);
       const identity = await identityOf(batch, context);
       const shape = original?.shape;
       const links = linksOf(batch, config);

@@ -6,8 +6,6 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
-import { createRowClaims } from '../ledger/row-claims.ts';
-import { digestOf } from '../order/digest.ts';
 import {
   type CheckedOrder,
   createPager,
@@ -24,22 +22,20 @@ import type { ReportedOrder } from '../report/write-report.ts';
 import { problemText, reasonText } from '../wording/problem.ts';
 import {
   createKnownContent,
-  createOwners,
   createTitles,
   isElsewhere,
   withKnownNumber,
   wordsOfDuplicate,
 } from './known-content.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createRefusedBefore, withRefusal } from './refused-before.ts';
 
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
-type Deps = Parameters<typeof createOwners>[1] & {
+type Deps = {
+  batches: SettlementContext['side']['batches'];
   ledger: SettlementContext['side']['ledger'];
   knownContent: ReturnType<typeof createKnownContent>;
-  refusedBefore: ReturnType<typeof createRefusedBefore>;
 };
 
 /**
@@ -62,13 +58,11 @@ export async function ordersOf(batch: Batch, context: SettlementContext) {
 export function joined(
   orders: AsyncIterable<CheckedOrder>,
   batch: Batch,
-  { config, side, store }: SettlementContext,
+  { config, side }: Pick<SettlementContext, 'config' | 'side'>,
 ) {
   const { batches, ledger } = side;
-  const { ownerOf } = createRowClaims({ ...store, ledger });
   const knownContent = createKnownContent(batch, { batches, config });
-  const refusedBefore = createRefusedBefore({ batches, config });
-  return reportOrders(orders, batch, { batches, ledger, knownContent, refusedBefore, ownerOf });
+  return reportOrders(orders, batch, { batches, ledger, knownContent });
 }
 
 type LeftOutWatch = ReturnType<typeof watchLeftOut>;
@@ -124,13 +118,11 @@ export async function* reportOrders(
 
 /** Builds the step that joins a page of orders with their results. */
 function createJoin(batch: Batch, deps: Deps) {
-  const { batches, ledger, knownContent, refusedBefore } = deps;
+  const { batches, ledger, knownContent } = deps;
   const checkedAt = iso(batch.startedAt);
   const titleOf = createTitles(batches);
-  const withOwners = createOwners(batch, deps);
 
-  async function join(found: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
-    const page = await withOwners(found);
+  async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
     const ordinals = page.map(({ ordinal }) => ordinal);
     const numbers = page.map(({ number }) => number);
     const [stored, known, times] = await Promise.all([
@@ -142,15 +134,12 @@ function createJoin(batch: Batch, deps: Deps) {
       const { number, ordinal, valid } = order;
       const isConflict =
         stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
-      const digest = valid ? digestOf(order.order) : undefined;
-      return isConflict ? [{ number, ordinal, known: known[i], digest }] : [];
+      return isConflict ? [{ number, ordinal, known: known[i] }] : [];
     });
     const content = await knownContent(conflicts);
-    const before = await refusedBefore(conflicts);
-    const joined = page.map((order, i) => {
-      const words = withRefusal(stored[i], before.get(order.number));
-      return joinOne(order, words, known[i], content.get(order.number));
-    });
+    const joined = page.map((order, i) =>
+      joinOne(order, stored[i], known[i], content.get(order.number)),
+    );
     return (await Promise.all(joined)).map((one, i) => {
       return { ...withTimes(one, times[i]), atApi: atApiOf(known[i] ?? { kind: 'nothing' }) };
     });

@@ -53,8 +53,6 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     planDone: (id: string) => `${prefix}:plan:${id}:done`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
-    /** Hash: key and content of an order as a file had it → the orders that a person made of it, under other numbers. */
-    renumbered: `${prefix}:renumbered`,
     /** Hash: key of the order → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
     followers: `${prefix}:followers`,
   };
@@ -70,8 +68,10 @@ function batchKeys(prefix: string) {
     results: (batch: string) => `${prefix}:b:${batch}:results`,
     /** Hash: ordinal → how its dead letter was closed. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
-    /** Hash: which order each row of its dead letters became, and which row of an earlier batch each row was first. */
-    corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,
+    /** Hash: ordinal of a dead letter and the batch of the correction before → a correction that was sent in the form. */
+    corrections: (batch: string) => `${prefix}:b:${batch}:corrections`,
+    /** Hash: ordinal → batch and number of the order that corrects its dead letter, which counts until that batch is done. */
+    taken: (batch: string) => `${prefix}:b:${batch}:taken`,
     /** Hash: source and SHA-256 of a content → the first batch that read it, as long as its report is kept. */
     contents: `${prefix}:contents`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,

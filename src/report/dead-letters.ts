@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { answered, type Known } from '../ledger/entry.ts';
-import { type DeadLetter, errorLine, locationOf } from '../order/dead-letter.ts';
+import { type DeadLetter, errorLine, lifeOf, locationOf } from '../order/dead-letter.ts';
 import { idOf } from '../order/letter-id.ts';
 import {
   firstItems,
@@ -30,8 +29,7 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
   const [first] = order.problems;
   const fault = first ?? UNEXPLAINED;
   return {
-    id: idOf(batch, order.ordinal),
-    revision: 1,
+    ...lifeOf(batch, order),
     purchaseOrderNumber: order.number,
     kind: 'invalid',
     stage: 'validation',
@@ -73,8 +71,7 @@ export function deliveryDeadLetterOf(
     reason;
   const [problem] = failed?.problems ?? [];
   return {
-    id: idOf(batch, order.ordinal),
-    revision: 1,
+    ...lifeOf(batch, order),
     purchaseOrderNumber: order.number,
     kind,
     stage: stageOf(kind),
@@ -192,15 +189,6 @@ function linesText(problems: readonly Problem[], first: Problem | undefined): st
 
 const PROBLEMS_SHOWN = 10;
 const LINES_SHOWN = 5;
-
-/** The dead letters of a report; none where it has no such file. */
-export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter> {
-  try {
-    yield* readDeadLetters(folder);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
-}
 
 /** One order of a group. Values are as they were found. `message` is without what to do. */
 export type AffectedOrder = {

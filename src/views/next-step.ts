@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { type Config, type Source, startCommandOf } from '../config/config.ts';
-import { count, counted, duration } from '../core/format.ts';
-import type { SentAs } from '../ledger/dead-letters.ts';
+import { counted, duration } from '../core/format.ts';
 import { LOST_REMEDY } from '../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
 import { waitClause } from '../operate/orders/wait-of.ts';
 import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
-import { batchTitle } from '../order/named-batch.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { shellWord, shellWords } from '../order/text.ts';
 
@@ -19,14 +17,6 @@ type Place = {
   settle: number;
   exports?: readonly string[];
 };
-
-/** States in which an order needs a person, or nobody. */
-const ENDED: ReadonlySet<OrderHistory['state']> = new Set([
-  'nothing',
-  'refused',
-  'failed',
-  'conflict',
-]);
 
 export function placeOf(config: Config): Omit<Place, 'now'> {
   const exports = config.sources.flatMap(({ type, name }) => (type === 'export' ? name : []));
@@ -46,7 +36,6 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
   const name = shellWord(order);
   // The newest one, as in the list of dead letters.
   const waiting = appearances.findLast(isWaiting);
-  if (waiting?.sentAs && ENDED.has(state)) return sentAsSteps([{ order, sentAs: waiting.sentAs }]);
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
@@ -151,30 +140,6 @@ export const DOUBT_STEPS = [
   "Or look them up in the API's list again:",
   '  po-sync dead-letters retry --kind inDoubt',
 ];
-
-/** Orders that are named. */
-const SENT_SHOWN = 5;
-
-/** What to do with orders that a person sent under another number, with the fix file of another file. */
-export function sentAsSteps(sent: readonly { order: string; sentAs: SentAs }[]): string[] {
-  const each = new Map(sent.map((one) => [`${one.order}\n${one.sentAs.number}`, one]));
-  const shown = [...each.values()].slice(0, SENT_SHOWN);
-  const texts = shown.map(({ order, sentAs: { number, batch, file } }) => {
-    return `${order || 'A row without an order number'} was already sent as ${number}, from ${batchTitle({ batch, file })}.`;
-  });
-  const more = each.size > shown.length ? [`… and ${count(each.size - shown.length)} more.`] : [];
-  const numbers = new Set(shown.flatMap(({ order }) => order || []));
-  const where = numbers.size === 0 ? ' in the dashboard.' : ':';
-  const discards = [...numbers].map(
-    (order) => `  po-sync dead-letters discard --order ${shellWord(order)}`,
-  );
-  return [
-    ...texts,
-    ...more,
-    `If it is the same order, do not correct it; discard it${where}`,
-    ...discards,
-  ];
-}
 
 /** That an order was created more than once, and whom to ask. */
 export function twiceOf({ timesListed }: OrderHistory): string[] {

@@ -5,8 +5,8 @@ export function closingWord(by: string): string {
   switch (by) {
     case 'corrected':
       return 'shown again with the accepted content';
-    case 'fixed':
-      return 'came back';
+    case 'replaced':
+      return 'needs a person again';
     case 'duplicate':
       return 'found to be a duplicate';
     case 'confirmed':
@@ -27,11 +27,11 @@ export function actionText({ what, who }: { what: string; who: string }): string
   return `${what === 'rebuilt' ? closingWord(what) : what} by ${who}`;
 }
 
-/** How a dead letter was closed, in which file or batch and by whom: `came back in fix.csv by anna; then accepted`. */
-export function closingText({ by, who, batch, end }: Closed, file = batch): string {
+/** How a dead letter was closed, in which file or batch and by whom: `accepted in fix.xlsx by anna`. */
+export function closingText({ by, who, batch }: Closed, file = batch): string {
   const place = file === undefined ? '' : ` in ${file}`;
   const person = who === undefined ? '' : ` by ${who}`;
-  return `${closingWord(by)}${place}${person}${end ? `; then ${closingWord(end.by)}` : ''}`;
+  return `${closingWord(by)}${place}${person}`;
 }
 
 /** The answer of the API as it came: a line, or none where there was no answer. */

@@ -76,10 +76,6 @@ const SENTENCES: Table = {
   'above-max': ({ max }) => `is more than ${max}`,
   'number-known': ({ state, from, items }) =>
     `this number is already ${state === 'accepted' ? 'accepted' : 'in progress'}${from ? ` from ${fileTitle(from)}` : " (found in the API's list)"}${items ? `, as ${firstItems(items)}` : ''}`,
-  'row-known': ({ number, from }) =>
-    `this row became ${number}, which is already accepted or in progress from ${fileTitle(from)}: the same file was read before`,
-  'already-corrected': ({ number, as, from, row, now }) =>
-    `${row ? `${row.place} of ${row.from.file ?? `batch ${row.from.batch}`}` : number}${row || now ? '' : ' with these items'} was already sent as ${as}, from ${batchTitle(from)}${now?.items === 'other' ? ', and this version of the export has other items' : ''}`,
   'rows-left-out': ({ number, from }) =>
     `order ${number} waits for a person in ${batchTitle(from)}, and none of its rows is here: this order would replace it`,
   invalid: () => 'failed a check; the report shows which one when the batch is finished',
@@ -97,6 +93,10 @@ const SENTENCES: Table = {
     'unchanged since an earlier export, in which it needed a person; it was settled since',
   'other-content': (facts) => `${conflictText(facts)} with different items, ${originText(facts)}`,
   'other-spelling': (facts) => `${conflictText(facts)} as ${facts.as}, ${originText(facts)}`,
+  renumbered: (facts) => `${conflictText(facts)} as ${facts.as}, ${originText(facts)}`,
+  'being-corrected': () => 'this number waits for a person, and is being corrected in another file',
+  outdated: () =>
+    'its rows were corrected, settled or sent elsewhere meanwhile: nothing of this correction was sent',
   cancelled: ({ isDoubted }) =>
     isDoubted
       ? "withdrawn: an attempt got no clear answer, and the API's list did not show the order"
@@ -117,33 +117,9 @@ function originText({ from }: Origin): string {
 /** What a person does about it, where that is not to correct the value. */
 const REMEDIES: Partial<Table> = {
   'number-known': ({ state }) => (state === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS),
-  'row-known': () => 'Discard this row here.',
-  'already-corrected': (facts) => correctedRemedy(facts),
   'rows-left-out': ({ number }) =>
     `If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}.`,
-  'other-content': (facts) => conflictRemedy(facts),
-  'other-spelling': (facts) => conflictRemedy(facts),
 };
-
-function conflictRemedy({ refusedIn }: ResultFacts['other-content']): string {
-  return refusedIn === undefined
-    ? ''
-    : `It has the items that the API refused in ${batchTitle(refusedIn)} and that a person corrected since, so nothing in it is new: discard it, and correct your own list, too.`;
-}
-
-function correctedRemedy({ number, as, row, now }: ProblemFacts['already-corrected']): string {
-  const twice = `If it is ordered twice on purpose, ${CONFIRM}, in each row of this order.`;
-  if (row?.isWhole === false) return `Leave this row out of this order. ${twice}`;
-  if (now === undefined) return `If ${number} is the same order, discard it. ${twice}`;
-  const agree = {
-    same: '',
-    other: 'agree on the change with the supplier and ',
-    unknown: 'agree on any change with the supplier and ',
-  }[now.items];
-  // It may still be refused or cancelled, and nothing would be sent then.
-  const wait = now.isOpen ? ` ${as} is not accepted yet: decide when it is.` : '';
-  return `If it is the same order, ${agree}discard it. If it is another order, ${CONFIRM}, in each row of this order.${wait}`;
-}
 
 type ReasonOf<Own extends Code> = { code: Own; facts: Facts[Own] };
 

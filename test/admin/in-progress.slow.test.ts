@@ -161,7 +161,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   // Somebody whose form was open before checks it now.
   const checked = { 'v.0.0': 'PO-1', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '8', do: 'check' };
   const form = await (await person.submit(`${pathOf(id)}/fix`, checked)).text();
-  expect(textOf(form)).toMatch(/PO-1: it was corrected as PO-1, from .friday\.fix\.xlsx. /);
+  expect(textOf(form)).toMatch(/PO-1: it is being corrected as PO-1, in .friday\.fix\.xlsx. /);
 
   const { body: plan } = await person.call('POST', '/dead-letters/discard', {
     batch,
@@ -224,78 +224,20 @@ it('the number of an order that waits in another file keeps the form, without Di
   await until('the order', () => place.stored().has('PO-11'));
 });
 
-it('the pages of an order that a fix file of another file sent under another number say so, and to discard it', async () => {
-  const row = 'PO-21,NEW,A,7';
-  const first = await drop('was-first.csv', sheet(row));
-  const second = await drop('was-second.csv', sheet(row, 'PO-22,NEW,A,1'));
-  const { batch = '' } = first.get('PO-21') ?? {};
-  const fix = await fixOf(batch);
-  await drop('other-number.xlsx', fix.replace(/^PO-21/m, 'PO-23'));
-  const { id = '' } = second.get('PO-21') ?? {};
-  const sent =
-    /PO-21 was already sent as PO-23, from other-number\.xlsx\. If it is the same order, do not correct it: discard it\./;
-  await until('the page says so', async () =>
-    sent.test(textOf((await person.page(pathOf(id))).text)),
-  );
-  expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
-  expect(textOf((await person.page('/order?number=PO-21')).text)).toContain(
-    'was already sent as PO-23',
-  );
-  const sentFrom = pathOf(first.get('PO-21')?.id ?? '');
-  await until('the closing', async () => (await person.call('GET', sentFrom)).body['closed']);
-  // The list marks it with the same words, and its filter for such orders selects it.
-  for (const filter of ['', '&already=true']) {
-    const list = await until('a list without the one that was sent', async () => {
-      const now = textOf((await person.page(`/dead-letters?q=PO-21${filter}`)).text);
-      return now.includes('1 of them is in another file already') && now;
-    });
-    expect(list).toContain('already sent as PO-23, from "other-number.xlsx"');
-    const { items } = JSON.parse((await person.page(`/api/v1/dead-letters?q=PO-21${filter}`)).text);
-    const marked = items.filter(({ already }: { already?: string }) => already);
-    expect(marked).toMatchObject([
-      { id, already: 'already sent as PO-23, from "other-number.xlsx"' },
-    ]);
-    expect(marked[0]).not.toHaveProperty('content');
-    if (filter !== '') expect(items).toEqual(marked);
-  }
-});
-
-it('a row that a fix file in progress sent with another number is marked, and not discarded with others', async () => {
+it('a dead letter is settled by the order that corrects it, while another order of its fix file is in progress', async () => {
   const rows = sheet('PO-51,NEW,A,1', ',NEW,KB-R,4', 'PO-52,NEW,A,none', 'PO-54,NEW,A,none');
   const { batch = '' } = [...(await drop('merged.csv', rows)).values()][0] ?? {};
-  // One order keeps the fix file in progress.
   await place.setFaults([{ kind: 'answer', status: 500, orders: ['PO-54'] }]);
   const fix = await fixOf(batch);
   const numbered = fix.replace(/^,NEW,KB-R/m, 'PO-51,NEW,KB-R').replaceAll('none', '7');
   await place.drop('merged.fix.xlsx', numbered);
-  await until('the other orders', () => place.stored().has('PO-51') && place.stored().has('PO-52'));
-  const mark = (number: string) =>
-    `Already sent as ${number}, from fix file "merged.fix.xlsx", which is not finished yet`;
-  const items = await until('the marks', async () => {
-    const found = (await person.call('GET', `/dead-letters?batch=${batch}`)).body[
-      'items'
-    ] as Item[];
-    const marks = found.map((one) => Reflect.get(one, 'already'));
-    return marks.length === 2 && marks[0] === mark('PO-51') && marks[1] && found;
+  const items = async () =>
+    (await person.call('GET', `/dead-letters?batch=${batch}`)).body['items'] as Item[];
+  const [left] = await until('the end of the others', async () => {
+    const found = await items();
+    return found.length === 1 && found;
   });
-  const list = textOf((await person.page(`/dead-letters?batch=${batch}`)).text);
-  expect(list).toContain(
-    '2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
-  );
-  const { body: plan } = await person.call('POST', '/dead-letters/discard', {
-    batch,
-    dryRun: true,
-  });
-  expect(plan).toMatchObject({ plan: { 'in-progress': 2 } });
-  const row = items.find((one: Item) => one.purchaseOrderNumber === '');
-  const { text } = await person.page(pathOf(row?.id ?? ''));
-  expect(textOf(text)).toContain(
-    'Already sent as PO-51, from fix file "merged.fix.xlsx", which is not finished yet. Wait until that file is finished.',
-  );
-  expect(text).not.toContain('>Discard</button>');
+  expect(left?.purchaseOrderNumber).toBe('PO-54');
   await place.setFaults([]);
-  await until(
-    'the end',
-    async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed'],
-  );
+  await until('the end', async () => (await items()).length === 0);
 });

@@ -6,7 +6,6 @@ import { problem, rows, wrong } from '../support/reported.ts';
 const FROM = { batch: 'b', source: 'inbox', file: 'again.csv' };
 
 it.each([
-  ['row-known', { number: 'T-7' }, undefined],
   ['number-known', { state: 'accepted' }, undefined],
   ['number-known', { state: 'inProgress' }, true],
 ] as const)('an order with the problem %s is in another file: %j', (code, facts, isOpen) => {

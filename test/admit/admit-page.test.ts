@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAdmitPage } from '../../src/admit/admit-page.ts';
-import type { Corrects } from '../../src/admit/plan.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createAdoption } from '../../src/ledger/adopt.ts';
@@ -29,7 +28,6 @@ type Dropped = {
   kind?: 'inbox' | 'export';
   again?: boolean;
   no?: number;
-  corrects?: Corrects;
   /** What happens while the reader is suspended, after it looked up its orders. */
   meanwhile?: () => Promise<void>;
 };
@@ -81,7 +79,7 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, no, corrects, meanwhile }: Dropped = {},
+    { kind = 'inbox', again = false, no, meanwhile }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -92,17 +90,14 @@ describe('admission of a page', () => {
       retention: createRetention({ ...store, keep: KEEP }),
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
-    await admitPage({ ...begun, no: no ?? begun.no }, orders, {
-      ...SIGHT,
-      isFixFile: again,
-      corrects,
-    });
+    const facts = { ...SIGHT, isFixFile: again };
+    await admitPage({ ...begun, no: no ?? begun.no }, orders, facts);
     await batches.admitted(batch, orders.length, '');
   }
 
   let atEntering: (() => Promise<void>) | undefined;
 
-  async function enteredLate(...given: Parameters<Ledger['enter']>): Promise<boolean> {
+  async function enteredLate(...given: Parameters<Ledger['enter']>) {
     const other = atEntering;
     atEntering = undefined;
     await other?.();
@@ -128,11 +123,11 @@ describe('admission of a page', () => {
     return { ordinal, number, place, records: [], valid: true, order: orderOf(number, quantity) };
   }
 
-  /** An order of a fix file, whose row was this line of an earlier batch. */
-  function fixed(number: string, line: number, ordinal = 0, of = 'b0'): CheckedOrder {
+  /** An order of a fix file, whose row was this line of an earlier batch, in the order `was`. */
+  function fixed(number: string, line: number, ordinal = 0, of = 'b0', was = ''): CheckedOrder {
     const place = { line: ordinal + 2 };
-    const fixTarget = { batch: of, place: `line ${line}` };
-    const records = [{ kind: 'row', place, cells: [], fixTarget }] as const;
+    const from = { id: `${of}-${line - 2}`, revision: 1, number: was, content: '' };
+    const records = [{ kind: 'row', place, cells: [], from }] as const;
     return { ordinal, number, place, records: [...records], valid: true, order: orderOf(number) };
   }
 
@@ -192,6 +187,8 @@ describe('admission of a page', () => {
   /** A person retries the dead letter of an order. */
   async function retry(number: string, batch: string, line = 2): Promise<string[]> {
     const deadLetter = {
+      id: `${batch}-${line - 2}`,
+      revision: 1,
       purchaseOrderNumber: number,
       kind: 'refused',
       batch,
@@ -515,7 +512,7 @@ describe('admission of a page', () => {
     expect(await batches.find('b1')).toMatchObject({ open: 0 });
   });
 
-  it('of two fix files at the same moment, each row becomes one order, and the other is held', async () => {
+  it('of two fix files at the same moment, each row becomes one order, and the other learns that', async () => {
     const lines = Array.from({ length: 40 }, (_, i) => i + 2);
     const file = (name: string) => lines.map((line, i) => fixed(`${name}-${line}`, line, i));
     await Promise.all([
@@ -527,15 +524,17 @@ describe('admission of a page', () => {
     );
     expect(byLine).toEqual(lines.map(() => 1));
     const [one, two] = [await counts('b1'), await counts('b2')];
-    expect((one['invalid'] ?? 0) + (two['invalid'] ?? 0)).toBe(lines.length);
+    expect((one['cancelled'] ?? 0) + (two['cancelled'] ?? 0)).toBe(lines.length);
   });
 
   it('a row whose first correction was refused can become another order, and its retry then sends nothing', async () => {
     await drop('b1', [fixed('ANN-1', 2)], { again: true });
     await drop('b2', [fixed('BOB-1', 2)], { again: true });
-    expect([queued, await counts('b2')]).toEqual([['ANN-1'], { invalid: 1 }]);
+    expect([queued, await counts('b2')]).toEqual([['ANN-1'], { cancelled: 1 }]);
     await sent('ANN-1', { kind: 'refused', answer: { code: '400', message: 'no' } });
-    await drop('b3', [fixed('BOB-2', 2)], { again: true });
+    await drop('b4', [fixed('BOB-3', 2)], { again: true });
+    expect(await counts('b4')).toEqual({ cancelled: 1 });
+    await drop('b3', [fixed('BOB-2', 2, 0, 'b1', 'ANN-1')], { again: true });
     expect(queued).toEqual(['ANN-1', 'BOB-2']);
     expect(await retry('ANN-1', 'b1')).toEqual(['corrected']);
     expect((await entry('ANN-1')).state).toBe('refused');
@@ -545,9 +544,9 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'refused', answer: { code: '400', message: 'no' } });
     expect(await retry('PO-1', 'b1')).toEqual(['retried']);
-    await drop('b2', [fixed('PO-1A', 2, 0, 'b1')], { again: true });
-    expect([queued, await counts('b2')]).toEqual([['PO-1', 'PO-1'], { invalid: 1 }]);
-    expect(await batches.results('b2', [0])).toMatchObject([{ code: 'already-corrected' }]);
+    await drop('b2', [fixed('PO-1A', 2, 0, 'b1', 'PO-1')], { again: true });
+    expect([queued, await counts('b2')]).toEqual([['PO-1', 'PO-1'], { cancelled: 1 }]);
+    expect(await batches.results('b2', [0])).toMatchObject([{ code: 'outdated' }]);
   });
 
   it.each(['file', 'fix file'])(
@@ -558,19 +557,8 @@ describe('admission of a page', () => {
       await drop('b1', again);
       for (const number of numbers) await fails(number);
       queued = [];
-      const formers = again.flatMap((one) =>
-        one.valid
-          ? [
-              [
-                `b1 line ${one.place.line}`,
-                { number: one.number, content: digestOf(one.order) },
-              ] as const,
-            ]
-          : [],
-      );
-      const corrects = new Map(formers);
-      const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
-      const files = [() => drop('b2', renamed, { again: true, corrects }), () => drop('b3', again)];
+      const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1', number));
+      const files = [() => drop('b2', renamed, { again: true }), () => drop('b3', again)];
       const [one, other] = late === 'file' ? files.toReversed() : files;
       // Between what the guard reads and the step that enters an order.
       atEntering = other;
@@ -588,7 +576,7 @@ describe('admission of a page', () => {
     for (const number of numbers)
       await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
     queued = [];
-    const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
+    const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1', number));
     await Promise.all([
       drop('b2', renamed, { again: true }),
       ...numbers.map((number, i) => retry(number, 'b1', i + 2)),
@@ -598,18 +586,16 @@ describe('admission of a page', () => {
 
   it('a dead letter whose order was sent since, by a person or a later file, is not sent under another number', async () => {
     await drop('b1', [order('PO-1'), order('PO-2', 1), order('PO-3', 2)]);
-    await sent('PO-1', { kind: 'unknown', answer: { code: 'no-answer', message: 'lost' } });
-    await happens('PO-1', { kind: 'confirm', at: store.time.now() });
-    for (const number of ['PO-2', 'PO-3'])
+    for (const number of ['PO-1', 'PO-2', 'PO-3'])
       await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
-    await drop('b2', [order('PO-2', 0, 5)]);
-    const corrects = new Map(
-      [2, 3, 4].map((line) => [`b1 line ${line}`, { number: `PO-${line - 1}`, content: '' }]),
-    );
+    await drop('b2', [order('PO-1', 0, 5), order('PO-2', 1, 5)]);
+    await sent('PO-1', { kind: 'accepted' });
     queued = [];
-    const again = [2, 3, 4].map((line, i) => fixed(`PO-${line - 1}A`, line, i, 'b1'));
-    await drop('b3', again, { again: true, corrects });
-    expect([queued, await counts('b3')]).toEqual([['PO-3A'], { invalid: 2 }]);
+    const again = [2, 3, 4].map((line, i) =>
+      fixed(`PO-${line - 1}A`, line, i, 'b1', `PO-${line - 1}`),
+    );
+    await drop('b3', again, { again: true });
+    expect([queued, await counts('b3')]).toEqual([['PO-3A'], { cancelled: 2 }]);
   });
 
   it('an order that waits for a person is not replaced by a row of another one, or an added row, with its number', async () => {
@@ -628,20 +614,23 @@ describe('admission of a page', () => {
       problems: [problem],
       articles: [],
     };
-    await drop('b1', [{ ...waiting, valid: false }]);
-    const corrects = new Map([
-      ['b1 line 2', { number: 'PO-1', content: '' }],
-      ['b1 line 3', { number: '', content: '' }],
-      ['b1 line 4', { number: 'PO-2', content: '' }],
-    ]);
+    const lines = [
+      waiting,
+      { ...waiting, ordinal: 1, number: '' },
+      { ...waiting, ordinal: 2, number: 'PO-2' },
+    ];
+    await drop(
+      'b1',
+      lines.map((one) => ({ ...one, valid: false as const })),
+    );
     const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
     const rows = [
       fixed('PO-1', 3, 0, 'b1'),
-      fixed('PO-1', 4, 0, 'b1'),
+      fixed('PO-1', 4, 0, 'b1', 'PO-2'),
       { ...order('PO-1'), records: [added] },
     ];
     for (const [at, row] of rows.entries()) {
-      await drop(`b${at + 2}`, [row], { again: true, corrects });
+      await drop(`b${at + 2}`, [row], { again: true });
       expect([queued, await batches.results(`b${at + 2}`, [0])]).toMatchObject([
         [],
         [{ code: 'rows-left-out' }],
@@ -649,13 +638,12 @@ describe('admission of a page', () => {
     }
     expect(await batches.find('b1')).toMatchObject({ open: 1 });
     // With one of its rows it is the same order, and a person can decide that the other row is all of it.
-    const own = fixed('PO-1', 2, 0, 'b1');
-    await drop('b5', [{ ...own, records: [...own.records, added] }], { again: true, corrects });
+    const own = fixed('PO-1', 2, 0, 'b1', 'PO-1');
+    await drop('b5', [{ ...own, records: [...own.records, added] }], { again: true });
     expect(queued).toEqual(['PO-1']);
     await drop('b6', [{ ...waiting, number: 'PO-9', valid: false }]);
     await drop('b7', [{ ...order('PO-9'), records: [{ ...added, isConfirmed: true }] }], {
       again: true,
-      corrects,
     });
     expect(queued).toEqual(['PO-1', 'PO-9']);
   });
@@ -664,9 +652,31 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'accepted' });
     await drop('b2', [order('PO-1', 0, 5)]);
-    const corrects = new Map([['b2 line 2', { number: 'PO-1', content: '' }]]);
-    await drop('b3', [fixed('PO-1A', 2, 0, 'b2')], { again: true, corrects });
+    await drop('b3', [fixed('PO-1A', 2, 0, 'b2', 'PO-1')], { again: true });
     expect(queued).toEqual(['PO-1', 'PO-1A']);
+  });
+
+  it('a dead letter ends with the order that corrects it, whose old number then is that order', async () => {
+    await drop('b1', [order('PO-1'), order('PO-2', 1)]);
+    for (const number of ['PO-1', 'PO-2'])
+      await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
+    await drop('b2', [fixed('PO-3', 2, 0, 'b1', 'PO-1'), fixed('PO-4', 3, 1, 'b1', 'PO-2')], {
+      again: true,
+    });
+    await sent('PO-3', { kind: 'accepted' });
+    await sent('PO-4', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    const closings = await batches.closings('b1');
+    expect([closings.get('b1-0'), closings.get('b1-1')]).toMatchObject([
+      { by: 'accepted', batch: 'b2' },
+      { by: 'replaced', batch: 'b2', successor: 'b2-1' },
+    ]);
+    expect([(await batches.find('b1'))?.open, (await batches.find('b2'))?.open]).toEqual([0, 1]);
+    queued = [];
+    await drop('b3', [order('PO-1')]);
+    expect([queued, await counts('b3')]).toEqual([[], { conflict: 1 }]);
+    expect(await batches.results('b3', [0])).toMatchObject([
+      { code: 'renumbered', facts: { as: 'PO-3' } },
+    ]);
   });
 
   it('sends an order in conflict only if a person decides so', async () => {

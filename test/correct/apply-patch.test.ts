@@ -209,10 +209,8 @@ describe('a row that comes back', () => {
       ['7', 'A', '2', 'x'],
       ['7', 'B', '3', 'y'],
     ]);
-    expect(applied.records.map(({ fixTarget }) => fixTarget)).toEqual([
-      { batch: BATCH, place: 'line 2' },
-      { batch: BATCH, place: 'line 3' },
-    ]);
+    const from = { id: `${BATCH}-0`, revision: 1, number: '7', content: '' };
+    expect(applied.records.map((record) => record.from)).toEqual([from, from]);
   });
 
   it('has the width of its table again where cells were missing or too many', () => {
@@ -327,17 +325,17 @@ it('changes no cell that is not at fault, and no row that is not there, whatever
           patch.map(({ id }) => `line ${(id?.ordinal ?? 0) * 10 + (id?.row ?? 0) + 1}`),
         );
         const numbers = new Map<string, number>();
+        const left = new Map(letters.map(({ id, rows: own = [] }) => [id, [...own]]));
         for (const one of applied.records) {
-          const was = before.get(one.fixTarget?.place ?? '');
+          const place = `line ${left.get(one.from?.id ?? '')?.shift()?.line}`;
+          const was = before.get(place);
           if (one.kind !== 'row' || was === undefined) throw new Error('a row of nothing');
           const own = letters[Number(was[PO]) - 1];
           HEADER.forEach((name, i) => {
             const isOpen =
               own?.kind === 'refused' ||
-              own?.problems?.some(
-                ({ field, line }) => field === name && `line ${line}` === one.fixTarget?.place,
-              );
-            const mayDiffer = isOpen && edited.has(one.fixTarget?.place ?? '');
+              own?.problems?.some(({ field, line }) => field === name && `line ${line}` === place);
+            const mayDiffer = isOpen && edited.has(place);
             if (!mayDiffer) expect(one.cells[i]).toBe(was[name]);
           });
           numbers.set(was[PO] ?? '', (numbers.get(was[PO] ?? '') ?? 0) + 1);

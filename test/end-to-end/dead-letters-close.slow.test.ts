@@ -100,7 +100,7 @@ describe('a dead letter', () => {
     },
   );
 
-  it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
+  it('of a refused order that was accepted under another number is a duplicate when the same file is dropped again', async () => {
     const bad = {
       kind: 'answer',
       status: 400,
@@ -129,22 +129,7 @@ describe('a dead letter', () => {
     expect((await place.run(['start', '--once'])).code).toBe(2);
     expect([...place.stored().keys()].sort()).toEqual(sent);
     const again = await lastOf(place);
-    expect(again).toMatchObject({ counts: { duplicate: 1, invalid: 1, conflict: 1 }, open: 2 });
-    const letters = JSON.parse(await place.read(again, 'dead-letters.json'));
-    expect(letters[0]).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
-    expect(letters[0].message).toMatch(
-      /^line 2 of orders\.csv was already sent as NEW-1, from "fix\.csv".*\. If OLD-1 is the same order, discard it\. .*write send/,
-    );
-
-    // A person who means it can send it.
-    const [header = '', ...rows] = (await place.read(again, 'fix.xlsx')).trimEnd().split('\n');
-    const confirmed = rows
-      .filter((row) => row.startsWith('OLD-1,'))
-      .map((row) => row.replace(/[^,]*$/, 'send'));
-    expect(confirmed).toHaveLength(2);
-    await place.drop('meant.csv', `${[header, ...confirmed].join('\n')}\n`);
-    await place.run(['start', '--once']);
-    expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'OLD-1', 'OLD-2', 'OLD-3']);
+    expect(again).toMatchObject({ counts: { duplicate: 2, conflict: 1 }, open: 1 });
   });
 
   it('of a conflict shows both contents, and closes when its fix file comes back with the accepted content', async () => {
@@ -192,10 +177,7 @@ it('an unreadable file is closed by a later file of the same name that could be 
   expect(await place.read(broken, 'report.html')).toBe(page);
 });
 
-const CONFIRM =
-  'If it is another order, write send into _do of fix.xlsx, or check the box in the form, in each row of this order.';
-
-it('of an export that was sent under another number is held where a later version has other items under the old one, until a person confirms it', async () => {
+it('of an export that was sent under another number is held where a later version has other items under the old one', async () => {
   const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
   await using place = await openWorkplace({ source: BOTH, faults: { faults: [refused] } });
   const once = () => place.run(['start', '--once', '--max-wait', '60s']);
@@ -223,13 +205,12 @@ it('of an export that was sent under another number is held where a later versio
   await show(place, ...changed);
   const held = await lastOf(place);
   const letters: DeadLetter[] = JSON.parse(await place.read(held, 'dead-letters.json'));
-  const known = letters.map(({ message }) => message.replaceAll(/ \(batch [^)]*\)/g, ''));
-  const other =
-    ', and this version of the export has other items. If it is the same order, agree on the';
-  expect(known).toEqual([
-    `PO-1 was already sent as PO-9, from "fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
-    `PO-2 was already sent as PO-8, from "fix.csv". If it is the same order, discard it. ${CONFIRM}`,
-    `PO-4 was already sent as PO-7, from "other-fix.csv"${other} change with the supplier and discard it. ${CONFIRM}`,
+  expect(
+    letters.map(({ code, message }) => `${code}: ${message.replace(/ \(batch .*/, '')}`),
+  ).toEqual([
+    'renumbered: this number is already accepted as PO-9, from "fix.csv"',
+    'renumbered: this number is already accepted as PO-8, from "fix.csv"',
+    'renumbered: this number is already accepted as PO-7, from "other-fix.csv"',
   ]);
   const fix = await place.read(held, 'fix.xlsx');
   expect(await drop('unchanged.csv', fix)).toMatchObject({
@@ -239,15 +220,11 @@ it('of an export that was sent under another number is held where a later versio
   await show(place, ...changed, 'PO-5,NEW,A,1');
   expect(await lastOf(place)).toMatchObject({ open: 0, counts: { accepted: 1 } });
   expect(stored()).toEqual(['PO-3', 'PO-5', 'PO-7', 'PO-8', 'PO-9']);
-
-  const confirmed = fix.replace(/^PO-[24].*\n/gm, '').replace(/^(PO-1,.*),[^,]*$/m, '$1,send');
-  expect(await drop('confirmed.csv', confirmed)).toMatchObject({ counts: { accepted: 1 } });
-  expect(place.stored().get('PO-1')).toBe(1);
 });
 
 const REFUSED = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
 
-it('of an export that waits under another number is held in its fix file where the export brought it under the old one since', async () => {
+it('of an export that waits under another number is not sent by its fix file where the export brought it under the old one since', async () => {
   await using place = await openWorkplace({ source: BOTH, faults: { faults: [REFUSED] } });
   await show(place, 'PO-1,NEW,BAD,1');
   const first = await place.read(await lastOf(place), 'fix.xlsx');
@@ -258,7 +235,6 @@ it('of an export that waits under another number is held in its fix file where t
   await place.drop('second.csv', second.replace('BAD', 'A'));
   await place.run(['start', '--once']);
   expect([...place.stored().keys()]).toEqual(['PO-1']);
-  expect(await place.read(await lastOf(place), 'results.csv')).toContain(
-    'line 2 of first.csv was already sent as PO-1, from ""erp.csv""',
-  );
+  expect(await place.read(await lastOf(place), 'results.csv')).toContain('cancelled,0');
+  expect(await place.read(await lastOf(place), 'results.csv')).toContain(',outdated,');
 });

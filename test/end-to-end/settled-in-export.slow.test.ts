@@ -185,16 +185,14 @@ it('an order of an export to which a person gave another number is not sent unde
     JSON.stringify([order('PO-1', 'X'), order('PO-2', 'A')]),
   );
   const preview = await place.run(['check', '--preview', '--source', 'erp', 'erp.json']);
-  expect(preview.out).toMatch(
-    / 1 {2}new: .*\n +0 {2}duplicate: [\s\S]* 1 {2}duplicate \(known-settled\)/,
-  );
-  const settled = 'duplicate known-settled no';
+  expect(preview.out).toMatch(/ 1 {2}new: .*\n +1 {2}duplicate: /);
+  const settled = 'duplicate duplicate yes';
   expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([
     settled,
     'accepted  yes',
   ]);
   expect(await place.version(order('PO-1', 'X'))).toEqual([settled]);
-  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['invalid already-corrected no']);
+  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['conflict renumbered yes']);
 });
 
 it('the answer says of a settled order of an export whether it was corrected, which orders it, or discarded', async () => {

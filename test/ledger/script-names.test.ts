@@ -36,7 +36,7 @@ const CHANGES: Change[] = [
     at: 9,
     operatorAction: { at: 9, who: 'anna', what: 'retried' },
     followers: '',
-    rows: [{ batch: '', field: 'PO-1', before: '', after: 'PO-2' }],
+    from: [{ id: 'b0-1', number: 'PO-2', content: '', revision: 1 }],
     isAbsent: true,
     witness: { before: '', text: '9 PO-1' },
     isAdmission: true,

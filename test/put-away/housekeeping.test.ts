@@ -4,7 +4,6 @@ import { createAdoption } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createRetention } from '../../src/ledger/retention.ts';
-import { createRowClaims } from '../../src/ledger/row-claims.ts';
 import { keepHouse } from '../../src/put-away/housekeeping.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -19,7 +18,7 @@ const _BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const SHA256 = 'c'.repeat(64);
 const _CLOSED_AT = '2026-11-22T08:00:00.000Z';
 
-it('the first batch with a content is known until it is forgotten, also to a row that was corrected there', async () => {
+it('the first batch with a content is known until it is forgotten', async () => {
   await using store = await openTestRedis();
   const batches = createBatches({ ...store, owner: 'test' });
   const begin = async (batch: string, at: number) => {
@@ -31,22 +30,12 @@ it('the first batch with a content is known until it is forgotten, also to a row
     await batches.admitting(batch, SHA256);
     return earlier;
   };
-  const { claim } = createRowClaims({ ...store, ledger: { lookup: async () => [] } });
-  const rowOf = async (batch: string) => {
-    const claims = await claim({ number: 'PO-1', batch: 'fix', no: 9 }, [
-      { batch, place: 'line 2' },
-    ]);
-    return 'by' in claims ? undefined : claims[0]?.batch;
-  };
-
   expect(await begin('a', 1)).toBeUndefined();
   // Read again after a crash, it does not repeat itself.
   expect(await batches.contentRead('a', 'inbox', SHA256)).toBeUndefined();
   expect(await begin('b', 2)).toEqual({ batch: 'a', name: 'a.csv', at: 1 });
   expect(await batches.contentRead('b', 'other', SHA256)).toBeUndefined();
-  expect(await rowOf('b')).toBe('a');
   await batches.forget('a');
-  expect(await rowOf('b')).toBe('b');
   expect(await begin('c', 3)).toBeUndefined();
   await batches.forget('c');
   expect(await batches.withContent('inbox', SHA256)).toBeUndefined();

@@ -1,6 +1,5 @@
 import { decodeCompact } from '../../src/ledger/entry.ts';
 import type { Closing } from '../../src/order/dead-letter.ts';
-import { placeText } from '../../src/order/fixing.ts';
 import { countSettled, needsPerson, OUTCOMES } from '../../src/order/outcome.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { File } from './files.ts';
@@ -90,9 +89,7 @@ function deadLetterFault(
   if (closing === undefined)
     return mustBeClosed(world, file, row) ? found('dead letter left open', 'accepted since') : [];
   const { by, batch = '' } = JSON.parse(closing) as Closing;
-  return mayBeClosed(world, file, row, by, batch)
-    ? []
-    : found('dead letter closed early', `by ${by} ${batch}`);
+  return mayBeClosed(world, row, by) ? [] : found('dead letter closed early', `by ${by} ${batch}`);
 }
 
 /** The order was accepted after the report; other content of a later file, or a conflict with this order, stays. */
@@ -105,9 +102,9 @@ function mustBeClosed(
   const key = KEYS.keyOf(order.number);
   const compact = store.hget(KEYS.settled(key), key);
   if (order.number === '' || compact === null) return false;
-  const { batchNo, at } = decodeCompact(compact, key);
+  const { batchNo, at, became } = decodeCompact(compact, key);
   const no = Number(store.hget(KEYS.batch(batch), 'no') ?? 0);
-  if (batchNo === 0 || at <= awayAtLedger) return false;
+  if (batchNo === 0 || became !== undefined || at <= awayAtLedger) return false;
   return !(
     (result.outcome === 'conflict' || result.outcome === 'invalid') &&
     (no >= batchNo || againstOf(world, batch, order.ordinal) === batchNo)
@@ -122,23 +119,15 @@ function againstOf({ store }: World, batch: string, ordinal: number): unknown {
 
 function mayBeClosed(
   { api, deeds, files }: World,
-  file: File,
-  { order: { number, records }, result: { outcome } }: ReportedOrder,
+  { deadLetter, order: { number } }: ReportedOrder,
   by: string,
-  batch: string,
 ): boolean {
-  const isThere =
-    api.counts.has(number) || api.others.has(number) || deeds.wronglyConfirmed.has(number);
+  const isThere = (one: string) =>
+    api.counts.has(one) || api.others.has(one) || deeds.wronglyConfirmed.has(one);
   if (by === 'discarded') return deeds.discarded.has(number);
-  if (by !== 'fixed') return isThere;
-  const targets =
-    files.of(batch)?.orders.flatMap(({ records }) => records.map(({ fixTarget }) => fixTarget)) ??
-    [];
-  // Two rows of one number and one kind have the same content: a fix of one closes both.
-  const alike = (file.report?.rows ?? []).filter(
-    (row) => row.order.number === number && row.result.outcome === outcome,
+  const corrections = files.all.flatMap(({ orders }) =>
+    orders.filter(({ records }) => records.some(({ from }) => from?.id === deadLetter?.id)),
   );
-  const fixed = number === '' ? records : alike.flatMap(({ order }) => order.records);
-  const places = new Set(fixed.map(({ place }) => placeText(place)));
-  return targets.some((target) => target?.batch === file.batch && places.has(target.place));
+  if (by === 'replaced') return corrections.length > 0;
+  return isThere(number) || corrections.some((one) => isThere(one.number));
 }

@@ -176,6 +176,7 @@ function faultOf({ number, times, standing: { state } }: Judged, world: World): 
       return times === 0 && !api.others.has(number) && !deeds.wronglyConfirmed.has(number)
         ? 'lost'
         : undefined;
+    case 'renumbered':
     case 'forgotten':
       return undefined;
     case 'refused':
@@ -203,7 +204,8 @@ function reportedFaultOf(
   const only = (...some: Outcome[]) => [...outcomes].every((one) => some.includes(one));
   const isConfirmed = deeds.wronglyConfirmed.has(number);
   if (times === 0 && outcomes.has('accepted') && !isConfirmed) return 'lost';
-  if (times === 0 && only('duplicate', 'cancelled') && outcomes.has('duplicate') && !isConfirmed)
+  const mayBeAnother = isConfirmed || standing.state === 'renumbered';
+  if (times === 0 && only('duplicate', 'cancelled') && outcomes.has('duplicate') && !mayBeAnother)
     return 'falsely duplicate';
   if (times === 0 || api.before.has(number)) return undefined;
   // A person said wrongly that the API does not have it; from then on it was an order that was never sent.

@@ -33,7 +33,8 @@ type Change = {
   intent?: Intent;
   operatorAction?: string;
   followers?: string;
-  rows?: [string, string, string, string][];
+  from?: Taken[];
+  ending?: string;
   isAdmission?: true;
   isAbsent?: true;
   witness?: { before: string; text: string };
@@ -78,13 +79,22 @@ export const commit: Port = (store, keys, args) => {
       done.push(may === 1 ? 0 : may);
       continue;
     }
+    const isTaking = !change.outcome && (change.isAdmission || change.from !== undefined);
+    if (isTaking && isBeingCorrected(ledger, number, batch)) {
+      done.push(-4);
+      continue;
+    }
     if (intent && !turn.takenBy(number, intent.at)) {
       done.push(-2);
       continue;
     }
     const isNext = witness?.before === (store.hget(listProof, 'witness') ?? '');
-    if ((witness && !isNext) || !takeRows(ledger, change.rows)) {
+    if (witness && !isNext) {
       done.push(0);
+      continue;
+    }
+    if (isTaking && !takeLetters(ledger, change.from ?? [], change)) {
+      done.push(-4);
       continue;
     }
     if (change.isAbsent) turn.passOn(number);
@@ -173,14 +183,123 @@ function versionOf(entry: string): string {
   return entry.slice(0, entry.indexOf(':'));
 }
 
-function takeRows({ store, prefix }: Ledger, rows: Change['rows'] = []): boolean {
-  const key = (batch: string) =>
-    batch === '' ? `${prefix}:renumbered` : `${prefix}:b:${batch}:corrected`;
-  if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before))
-    return false;
-  for (const [batch, field, , after] of rows)
-    if (after !== '') store.hset(key(batch), field, after);
+/** A dead letter that an order corrects. */
+type Taken = {
+  batch: string;
+  ordinal: string;
+  number: string;
+  key: string;
+  bucket: string;
+  tombstone: string;
+  isBefore: boolean;
+};
+
+const lettersIn = (text: string): Taken[] => (text === '' ? [] : (JSON.parse(text) as Taken[]));
+const DEAD = ['conflict', 'refused', 'failed'];
+
+function entryOf({ store, prefix }: Pick<Ledger, 'store' | 'prefix'>, one: Taken) {
+  const text = one.number === '' ? null : store.get(`${prefix}:o:${one.key}`);
+  if (text === null) return undefined;
+  const entry = JSON.parse(text.slice(text.indexOf(':') + 1)) as {
+    batch?: string;
+    ordinal?: number;
+    state?: string;
+    batchNo?: number;
+    digest?: string;
+  };
+  const isOwn = entry.batch === one.batch && String(entry.ordinal) === one.ordinal;
+  return { ...entry, isOwn };
+}
+
+function takerOf(
+  { store, prefix }: Pick<Ledger, 'store' | 'prefix'>,
+  { batch, ordinal }: Pick<Taken, 'batch' | 'ordinal'>,
+): string | undefined {
+  const by = store.hget(`${prefix}:b:${batch}:taken`, ordinal)?.split(' ')[0] ?? '';
+  const state = by === '' ? null : store.hget(`${prefix}:b:${by}`, 'state');
+  return state === null || state === 'done' ? undefined : by;
+}
+
+function isBeingCorrected(ledger: Ledger, number: string, batch: string): boolean {
+  return (ledger.store.hget(ledger.waiting, number) ?? '').split('\n').some((mark) => {
+    const [of = '', ordinal = ''] = mark.split('/');
+    const by = takerOf(ledger, { batch: of, ordinal });
+    return by !== undefined && by !== batch;
+  });
+}
+
+type Taker = { batch: string; key: string; number: string };
+
+function isFree(ledger: Pick<Ledger, 'store' | 'prefix'>, one: Taken, taker: Taker): boolean {
+  const { store, prefix } = ledger;
+  const of = `${prefix}:b:${one.batch}`;
+  const by = store.hget(`${of}:taken`, one.ordinal)?.split(' ')[0];
+  if (by === taker.batch) return true;
+  if (store.hget(`${of}:closed`, one.ordinal) !== null || takerOf(ledger, one)) return false;
+  if (one.key === taker.key) return true;
+  const entry = entryOf(ledger, one);
+  if (entry === undefined || DEAD.includes(entry.state ?? '')) return true;
+  return !entry.isOwn && (entry.batchNo ?? 0) <= Number(store.hget(of, 'no') ?? 0);
+}
+
+function wasSentSince(
+  { store, prefix }: Pick<Ledger, 'store' | 'prefix'>,
+  { number, key, bucket, batch }: Taken,
+): boolean {
+  const compact = number === '' ? null : store.hget(`${prefix}:s:${bucket}`, key);
+  const at = /^.{16}\w*\.(\w*)/.exec(compact ?? '')?.[1] ?? '';
+  const last = Number(store.hget(`${prefix}:b:${batch}`, 'lastAt') ?? 0);
+  return at !== '' && Number.parseInt(at, 36) > last;
+}
+
+function takeLetters(
+  ledger: Pick<Ledger, 'store' | 'prefix'>,
+  letters: readonly Taken[],
+  taker: Taker,
+): boolean {
+  const own = letters.filter(({ isBefore }) => !isBefore);
+  if (letters.some((one) => one.isBefore && wasSentSince(ledger, one))) return false;
+  if (!own.every((one) => isFree(ledger, one, taker))) return false;
+  for (const { batch, ordinal } of own)
+    if (batch !== taker.batch)
+      ledger.store.hset(
+        `${ledger.prefix}:b:${batch}:taken`,
+        ordinal,
+        `${taker.batch} ${taker.number}`,
+      );
   return true;
+}
+
+function endNumber(ledger: Pick<Ledger, 'store' | 'prefix'>, one: Taken): void {
+  const { store, prefix } = ledger;
+  const entry = entryOf(ledger, one);
+  const isDead = entry?.state === 'refused' || entry?.state === 'failed';
+  const isSame = entry?.isOwn || entry?.digest === one.tombstone.slice(0, 16);
+  if (entry !== undefined && !(isSame && isDead)) return;
+  store.del(`${prefix}:o:${one.key}`);
+  store.hsetnx(`${prefix}:s:${one.bucket}`, one.key, one.tombstone);
+}
+
+function endLetters(
+  { store, prefix, waiting }: Pick<Ledger, 'store' | 'prefix' | 'waiting'>,
+  letters: readonly Taken[],
+  { key, closing, isThere }: { key: string; closing: string; isThere: boolean },
+): void {
+  for (const one of letters) {
+    const { batch, ordinal, number, isBefore } = one;
+    if (!isBefore) {
+      closeLettersOf(
+        store,
+        prefix,
+        waiting,
+        number,
+        closing,
+        (of, at) => of === batch && at === ordinal,
+      );
+      closeLetter(store, prefix, batch, ordinal, closing);
+    }
+    if (isThere && number !== '' && one.key !== key) endNumber({ store, prefix }, one);
+  }
 }
 
 function settle(
@@ -192,6 +311,9 @@ function settle(
   const { key, number, batch, outcome, result, needsPerson = false, closing, followers } = change;
   const [ordinal, at] = [`${change.ordinal}`, `${change.at}`];
   if (closing) closeBefore(ledger, change, closing);
+  const isThere = outcome === 'accepted' || outcome === 'duplicate';
+  if (change.ending)
+    endLetters(ledger, change.from ?? [], { key, closing: change.ending, isThere });
   const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson, at);
   if (isFirst && result) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   settleFollowers(ledger, tallies, { key, number }, followers !== undefined, at);
@@ -264,7 +386,7 @@ function closeLetter(
 ): 0 | 1 {
   const key = `${prefix}:b:${batch}`;
   if (store.hsetnx(`${key}:closed`, ordinal, closing) === 0) return 0;
-  store.hincrby(key, 'open', -1);
+  if (store.hget(key, 'batch') !== null) store.hincrby(key, 'open', -1);
   return 1;
 }
 
@@ -357,17 +479,24 @@ export const count: Port = (
   [waiting = '', finished = '', identity = '', own = ''],
   args,
 ) => {
-  const [prefix = '', at = '', batch = '', made = ''] = args;
+  const [prefix = '', at = '', batch = '', outdated = '', made = ''] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
   let fresh = 0;
-  for (let i = 4; i < args.length; i += 5) {
-    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = ''] = args.slice(
-      i,
-      i + 5,
-    );
-    if (!tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at)) continue;
+  for (let i = 5; i < args.length; i += 8) {
+    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = '', ...more] =
+      args.slice(i, i + 8);
+    const [key = '', from = '', closing = ''] = more;
+    const letters = lettersIn(from);
+    const isTaken = takeLetters({ store, prefix }, letters, { batch, key, number });
+    const end = isTaken
+      ? { outcome, isDead: needsPerson === '1', result, letters }
+      : { outcome: 'cancelled', isDead: false, result: outdated, letters: [] };
+    if (!tallies.count(number, batch, ordinal, end.outcome, end.isDead, at)) continue;
     fresh += 1;
-    if (result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+    const isThere = end.outcome === 'duplicate';
+    if (closing !== '')
+      endLetters({ store, prefix, waiting }, end.letters, { key, closing, isThere });
+    if (end.result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, end.result);
   }
   tallies.write();
   return [...noteChanges(store, [identity, own], made, fresh), fresh];

@@ -1,11 +1,11 @@
+import type { LetterRef } from '../../src/order/letter-id.ts';
 import type { CheckedOrder, Item } from '../../src/order/order.ts';
-import type { FixTarget } from '../../src/order/record.ts';
 import { UNKNOWN_ARTICLE } from './partner-api.ts';
 import type { Random } from './random.ts';
 import type { Weather } from './weather.ts';
 
 /** The content of an order before it has a place in a file. Without items it fails a check. */
-export type Draft = { number: string; items?: Item[]; fixTarget?: FixTarget };
+export type Draft = { number: string; items?: Item[]; from?: LetterRef };
 
 /** Mostly good orders; a few that the API refuses, a few that fail a check, and a few numbers that occur twice. */
 export function makeDrafts({ orders: count, rollback }: Weather, random: Random): Draft[] {
@@ -26,11 +26,11 @@ export function ordersIn(drafts: readonly Draft[]): CheckedOrder[] {
   return drafts.map(checked);
 }
 
-function checked({ number, items, fixTarget }: Draft, ordinal: number): CheckedOrder {
+function checked({ number, items, from }: Draft, ordinal: number): CheckedOrder {
   const line = ordinal + 2;
   const place = { line };
   const cells = [number, JSON.stringify(items ?? 'abc')];
-  const records = [{ kind: 'row' as const, place, cells, ...(fixTarget ? { fixTarget } : {}) }];
+  const records = [{ kind: 'row' as const, place, cells, ...(from ? { from } : {}) }];
   const common = { ordinal, number, place, records };
   if (items === undefined) {
     const problem = {

@@ -189,7 +189,7 @@ export async function openParts(
     new Promise<void>((resolve) =>
       around.timeline.plan(around.timeline.now() + around.random.between(0, 50), resolve, host),
     );
-  const settling = createSettling({ batches, ledger, redis, time, files: around.files, disk });
+  const settling = createSettling({ batches, ledger, files: around.files, disk });
   const heart = openHeartbeat({ ...store, id: host.name, self: { pid: 1, version: '0' } });
   const chores: Parts['chores'] = {
     clock: time.sync,

@@ -24,8 +24,8 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../src/operate/orders/resolve-order.ts';
-import { placeText } from '../../src/order/fixing.ts';
-import type { FixTarget } from '../../src/order/record.ts';
+import { refOf } from '../../src/order/dead-letter.ts';
+import type { LetterRef } from '../../src/order/letter-id.ts';
 import {
   deadLettersInProgress,
   type FoundDeadLetter,
@@ -251,17 +251,14 @@ export function openPeople({ around, api, files, store }: Deps) {
     if (reports.length === 0) return;
     const { batch, orders } = random.pick(reports);
     const isUntouched = random.chance(0.2);
-    const drafts = files
-      .deadLetters(batch)
-      .map(({ purchaseOrderNumber: number, location }): Draft => {
-        const order = orders.find(
-          (one) => one.number === number && one.place.line === location.line,
-        );
-        const items = order?.valid ? order.order.items : undefined;
-        const fixTarget = { batch, place: placeText(location) };
-        const same: Draft = { number, fixTarget, ...(items ? { items } : {}) };
-        return isUntouched ? same : corrected(same, fixTarget);
-      });
+    const drafts = files.deadLetters(batch).map((letter): Draft => {
+      const { purchaseOrderNumber: number, location } = letter;
+      const order = orders.find((one) => one.number === number && one.place.line === location.line);
+      const items = order?.valid ? order.order.items : undefined;
+      const from = refOf(letter);
+      const same: Draft = { number, from, ...(items ? { items } : {}) };
+      return isUntouched ? same : corrected(same, from);
+    });
     const kept = drafts.filter(() => isUntouched || random.chance(0.9));
     const times = random.chance(0.3) ? 2 : 1;
     for (let i = 0; i < times; i += 1) {
@@ -271,12 +268,12 @@ export function openPeople({ around, api, files, store }: Deps) {
     await desk.context.store.time.sync();
   }
 
-  function corrected(same: Draft, fixTarget: FixTarget): Draft {
+  function corrected(same: Draft, from: LetterRef): Draft {
     const { number } = same;
     const items = goodItems(weather.rollback === 'none' ? 1 + random.below(2) : 1);
     if (number === '' || random.chance(0.2))
-      return { number: `${number}-fixed-${random.below(3)}`, items, fixTarget };
-    return random.chance(0.2) ? same : { number, items, fixTarget };
+      return { number: `${number}-fixed-${random.below(3)}`, items, from };
+    return random.chance(0.2) ? same : { number, items, from };
   }
 
   /** The dead letters that a person sees. */

@@ -64,13 +64,20 @@ const result = maybe(json);
 const mark1 = '2/0/{"line":2}';
 const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
 
-/** Batch, field, expected text, new text. */
-const row = fc.tuple(
-  fc.oneof(batch, fc.constant('')),
-  fc.constantFrom('as line 2', 'as /0'),
-  fc.constantFrom('', '{"number":"Ä"}'),
-  fc.constantFrom('{"number":"Ä"}', '{"number":"B"}', ''),
+/** Dead letters that an order corrects. */
+const letters = fc.array(
+  fc.record({
+    batch,
+    ordinal: ordinal.map(String),
+    number: fc.constantFrom('', 'PO-1', 'PO-2'),
+    key: fc.constantFrom('PO-1', 'PO-2'),
+    bucket: fc.constantFrom('1f', '20'),
+    tombstone: fc.constant('0123456789abcdef0.zz.1=>PO-3'),
+    isBefore: fc.constantFrom(false, false, true),
+  }),
+  { minLength: 1, maxLength: 2 },
 );
+const OWN = '5:{"state":"refused","batch":"b1","ordinal":1,"batchNo":2}';
 
 const always = {
   number: fc.constantFrom('Ä', 'ä'),
@@ -98,7 +105,8 @@ const sometimes = {
   }),
   operatorAction: fc.constant('{"deed":1}'),
   followers: fc.constantFrom('', mark1),
-  rows: fc.array(row, { minLength: 1, maxLength: 2 }),
+  from: letters,
+  ending: fc.constant('{"closed":4}'),
   isAdmission: fc.constant(true),
   isAbsent: fc.constant(true),
   witness: fc.record({ before: fc.constantFrom('', '5 Ä'), text: fc.constant('5 Ä') }),
@@ -106,7 +114,7 @@ const sometimes = {
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
 const change = fc.record({
-  entry: fc.constantFrom('', '', '5:{}', '6:{}'),
+  entry: fc.constantFrom('', '', '5:{}', '6:{}', OWN),
   named: fc
     .tuple(fc.record(always), fc.record(sometimes, { requiredKeys: [] }))
     .map(([some, more]) => JSON.stringify({ ...some, ...more })),
@@ -168,6 +176,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         needsPerson: fc.constantFrom('0', '1'),
         result,
         number: maybe(number),
+        letters: maybe(letters.map((all) => JSON.stringify(all))),
       })
       .map((one) => ({
         file: 'ledger/count.lua',
@@ -176,15 +185,22 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           KEYS.prefix,
           one.time,
           one.batch,
+          '{"outcome":"cancelled"}',
           one.made,
           one.ordinal,
           one.outcome,
           one.needsPerson,
           one.result,
           one.number,
+          one.number,
+          one.letters,
+          '{"closed":5}',
           3,
           'invalid',
           '1',
+          '',
+          '',
+          '',
           '',
           '',
         ],

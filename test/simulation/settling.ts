@@ -1,27 +1,21 @@
 import { type Batch, type Batches, isFinished } from '../../src/ledger/batches/batches.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
-import { closeFixed } from '../../src/put-away/close-dead-letters.ts';
 import { reportOrders } from '../../src/put-away/report-orders.ts';
-import type { Redis } from '../../src/redis/connect.ts';
-import type { RedisTime } from '../../src/redis/time.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { File, Files } from './files.ts';
-import { KEYS as keys } from './setting.ts';
 
 type Deps = {
   batches: Batches;
   ledger: Ledger;
-  redis: Redis;
-  time: RedisTime;
   files: Files;
   /** Takes as long as a disk. */
   disk: () => Promise<void>;
 };
 
 /**
- * Settles finished batches step by step as `src/put-away/settle-batch.ts` does: report, file put away, batch done. The joins and
- * the closing of dead letters are the program's; only the disk is simulated.
+ * Settles finished batches step by step as `src/put-away/settle-batch.ts` does: report, file put away, batch done. The joins are the
+ * program's; only the disk is simulated.
  */
 export function createSettling(deps: Deps) {
   const { batches, files, disk } = deps;
@@ -53,25 +47,10 @@ export function createSettling(deps: Deps) {
   }
 
   async function rowsOf(batch: Batch, file: File): Promise<ReportedOrder[]> {
-    const join = {
-      ...deps,
-      knownContent: async () => new Map(),
-      refusedBefore: async () => new Map(),
-    };
+    const join = { ...deps, knownContent: async () => new Map() };
     const rows: ReportedOrder[] = [];
-    const fixed = { ...deps, keys, reported };
-    for await (const row of closeFixed(
-      fixed,
-      reportOrders(each(file.orders), batch, join),
-      batch.batch,
-    )) {
-      rows.push(row);
-    }
+    for await (const row of reportOrders(each(file.orders), batch, join)) rows.push(row);
     return rows;
-  }
-
-  async function* reported(batch: string) {
-    yield* files.deadLetters(batch);
   }
 
   return { tick };

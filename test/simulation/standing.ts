@@ -12,7 +12,7 @@ import type { Weather } from './weather.ts';
 
 /** What the ledger says of a number. */
 export type Standing = {
-  state: Entry['state'] | 'accepted' | 'rebuilt' | 'forgotten';
+  state: Entry['state'] | 'accepted' | 'rebuilt' | 'renumbered' | 'forgotten';
   entry?: Entry;
 };
 
@@ -25,7 +25,9 @@ export function standingOf(store: Store, number: string): Standing {
   const key = KEYS.keyOf(number);
   const compact = store.hget(KEYS.settled(key), key);
   if (compact === null) return { state: 'forgotten' };
-  return { state: decodeCompact(compact, key).batchNo === 0 ? 'rebuilt' : 'accepted' };
+  const { batchNo, became } = decodeCompact(compact, key);
+  if (became !== undefined) return { state: 'renumbered' };
+  return { state: batchNo === 0 ? 'rebuilt' : 'accepted' };
 }
 
 /** Delivery waits for a list that never shows what it must, and says so. */

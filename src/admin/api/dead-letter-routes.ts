@@ -85,8 +85,7 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const marks = [...known, ...since.values()].filter((row) => row.already !== undefined);
   const isLeast = !isAll && (wanted.already === true || already < total);
   const onlyWaits = marks.length === already && marks.every(({ isOpen }) => isOpen);
-  const rows = shown.map((row) => ({ ...row, content: undefined }));
-  return { items: rows, next, total, kinds, groups, already, isLeast, onlyWaits };
+  return { items: shown, next, total, kinds, groups, already, isLeast, onlyWaits };
 }
 
 async function withState(

@@ -113,7 +113,7 @@ export type CorrectionView = Correction & {
 /** The corrections of a dead letter, oldest first. */
 export async function readCorrections(
   api: ApiContext,
-  letter: Pick<FoundDeadLetter, 'batch' | 'location'>,
+  letter: Pick<FoundDeadLetter, 'batch' | 'id'>,
 ): Promise<CorrectionView[]> {
   const { letters } = await api.tables();
   const sent = await api.corrections.history(letter);

@@ -1,4 +1,3 @@
-import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress, inProgressText, isElsewhere } from '../../operate/orders/in-progress.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { ApiContext } from './api-context.ts';
@@ -6,32 +5,17 @@ import type { ApiContext } from './api-context.ts';
 /** Rows that are searched for orders in progress where a request selects only these: each costs a few calls of Redis. */
 const LOOKED = 1_000;
 
-/**
- * Says of rows that another file brought the order since, and that it is in progress, or that it was sent under another
- * number: no report says that.
- */
-export async function withOrdersInProgress<Row extends DeadLetterRow>(
-  api: ApiContext,
+/** Says of rows that another file brought the order since, and that it is in progress: no report says that. */
+export function withOrdersInProgress<Row extends DeadLetterRow>(
+  { base }: ApiContext,
   rows: readonly Row[],
 ): Promise<Row[]> {
-  const { base } = api;
-  const sent = await sentAsOf(rows, base);
   return Promise.all(
-    rows.map(async (row, i) => {
-      const now = sent[i];
-      if (now)
-        return {
-          ...row,
-          already: `already sent as ${now.number}, from "${now.file ?? now.batch}"`,
-        };
+    rows.map(async (row) => {
       if (row.already !== undefined) return row;
       const other = await findInProgress(row, base);
       if (other === undefined || !isElsewhere(row, other)) return row;
-      return {
-        ...row,
-        already: inProgressText(other),
-        isOpen: true as const,
-      };
+      return { ...row, already: inProgressText(other), isOpen: true as const };
     }),
   );
 }

@@ -1,5 +1,4 @@
 import { count, outcomeWord } from '../../core/format.ts';
-import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import { discardedAgain, hasInbox, placeText } from '../../order/fixing.ts';
 import { asShown } from '../../order/text.ts';
@@ -10,7 +9,7 @@ import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
-import { inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
+import { inProgressBox, nameOf, nextOrder } from './letter-message.ts';
 import { actForm, batchPath, cell, closedText, facts, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -21,7 +20,6 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
-  const [sentAs] = await sentAsOf([letter], api.base);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
@@ -43,7 +41,6 @@ ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${await itemsOfBoth(letter, api, other !== undefined)}
 ${other && inProgressBox(other)}
-${sentAs && sentAsBox(name, sentAs)}
 ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}

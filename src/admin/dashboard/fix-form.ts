@@ -92,11 +92,9 @@ function resultOf(
   closed: FullLetter['closed'],
 ): Html {
   // Its batch may not be finished yet: the page says at its top that the order is settled.
-  const isSettled = [closed?.batch, closed?.end?.batch].includes(batch);
+  const isSettled = closed?.batch === batch;
   if (isSettled && state === 'under-way')
-    return (closed?.end ?? closed)?.by === 'accepted'
-      ? badge('good', 'accepted')
-      : badge('quiet', 'settled');
+    return closed?.by === 'accepted' ? badge('good', 'accepted') : badge('quiet', 'settled');
   if (state === 'under-way') return badge('quiet', 'is being sent');
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(

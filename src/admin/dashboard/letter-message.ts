@@ -1,5 +1,4 @@
 import { counted } from '../../core/format.ts';
-import type { SentAs } from '../../ledger/dead-letters.ts';
 import {
   inProgressRemedy,
   inProgressText,
@@ -9,7 +8,7 @@ import { type Html, html } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { nextBelow } from '../api/rows-elsewhere.ts';
-import { batchPath, letterPath, link, orderPath } from './parts.ts';
+import { batchPath, letterPath, link } from './parts.ts';
 
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
@@ -46,11 +45,6 @@ export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
 export function inProgressBox(other: OrderInProgress): Html {
   const from = link(batchPath(other.batch), other.file ?? other.batch);
   return html`<div class="box" role="status">${inProgressText(other)}. ${inProgressRemedy(other)} ${from}</div>`;
-}
-
-/** That the order has another number now, and what to do with this dead letter. */
-export function sentAsBox(name: string, { number, batch, file }: SentAs): Html {
-  return html`<div class="box" role="status">${name} was already sent as ${link(orderPath(number), number)}, from ${link(batchPath(batch), file ?? batch)}. If it is the same order, do not correct it: discard it.</div>`;
 }
 
 /** Uploaded files whose preview nobody confirmed: their orders are in no list. */

@@ -154,8 +154,7 @@ export function dayFields(url: URL): Html {
 }
 
 /** How a dead letter was closed: in which file and by whom. */
-export function closedText({ by, batch, who, end }: Closed): Html {
+export function closedText({ by, batch, who }: Closed): Html {
   const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), batch)}`;
-  const then = end === undefined ? undefined : html`; then ${closingWord(end.by)}`;
-  return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}${then}`;
+  return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;
 }

@@ -1,6 +1,5 @@
 import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
-import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { isKnownElsewhere, type Problem } from '../../order/problem.ts';
 import { firstOf, shorten } from '../../order/text.ts';
@@ -50,14 +49,12 @@ function namedIn(letter: DeadLetter): Partial<Kept['row']> {
   const already = alreadyText(letter, known);
   const isOpen = known?.code === 'number-known' && known.facts.state === 'inProgress';
   const line = errorLine(letter);
-  const former = formerOf(letter);
   return {
     ...(line !== location.line && { line }),
     ...(first?.field && { field: first.field }),
     ...(first?.value && { value: first.value }),
     ...(items && { items }),
     ...(articles && { articles }),
-    ...(isRecognizable(former) && { content: former.content }),
     ...(already && { already }),
     ...(isOpen && { isOpen }),
   };

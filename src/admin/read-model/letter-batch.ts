@@ -4,7 +4,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 /**
  * One line of a list of open dead letters. `field` and `value`: the first wrong one. `line`: its line, where that is not the order's.
  * `items`: the first items of an order that was refused or is in conflict, or of one that failed a check as far as read, as text; `articles`: its first articles.
- * `already`: that another file has the order or row; `isOpen`: it has no outcome there yet. `content`: the digest of its items, which no answer shows.
+ * `already`: that another file has the order or row; `isOpen`: it has no outcome there yet.
  */
 export type DeadLetterRow = Pick<
   DeadLetter,
@@ -25,7 +25,6 @@ export type DeadLetterRow = Pick<
   articles?: string;
   already?: string;
   isOpen?: true;
-  content?: string;
 };
 
 /**

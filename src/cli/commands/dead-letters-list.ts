@@ -16,7 +16,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { isKnownElsewhere } from '../../order/problem.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
-import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from '../../views/next-step.ts';
+import { CONFLICT_STEPS, DOUBT_STEPS, otherWays } from '../../views/next-step.ts';
 import { closingText } from '../../wording/closing.ts';
 import { problemText } from '../../wording/problem.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
@@ -37,9 +37,8 @@ function gather(letters: readonly FoundDeadLetter[], input: FilterInput, { sourc
     exports.has(source) &&
     canBeOfSource(newerIn, source);
   const open = letters.filter(({ closed }) => closed === undefined);
-  const toSettle = open.filter(({ sentAs }) => sentAs === undefined);
   // The fix file of orders in doubt has nothing to correct.
-  const toCorrect = toSettle.filter(({ kind }) => kind !== 'inDoubt');
+  const toCorrect = open.filter(({ kind }) => kind !== 'inDoubt');
   const shown = letters.filter((letter) => !isOlder(letter));
   return {
     shown: shown.slice(0, input.limit ?? ROWS),
@@ -47,11 +46,8 @@ function gather(letters: readonly FoundDeadLetter[], input: FilterInput, { sourc
     open: new Set(open.map(({ purchaseOrderNumber }, i) => purchaseOrderNumber || i)).size,
     mayRetry: open.filter(({ kind }) => RETRIED.has(kind)),
     batches: [...new Set(toCorrect.map(({ newerIn, batch }) => newerIn ?? batch))],
-    kinds: new Set(toSettle.map(({ kind }) => kind)),
-    isRepeated: toSettle.some((letter) => letter.newerIn !== undefined && !isOlder(letter)),
-    sent: letters.flatMap(({ purchaseOrderNumber: order, sentAs }) =>
-      sentAs ? [{ order, sentAs }] : [],
-    ),
+    kinds: new Set(open.map(({ kind }) => kind)),
+    isRepeated: open.some((letter) => letter.newerIn !== undefined && !isOlder(letter)),
   };
 }
 
@@ -84,13 +80,13 @@ async function stepsText(
   context: OperatorContext,
   format: Format,
 ): Promise<string> {
-  const { kinds, sent } = all;
-  const none = sent.length > 0 ? [] : ['All of them are closed.'];
+  const { kinds } = all;
   const retry = await retryTexts(all.mayRetry, all.open, context);
   const parts = [
     ...(all.isRepeated ? [REPEATED] : []),
-    ...(kinds.size > 0 ? [await nextText(all.batches, { kinds, retry }, context)] : none),
-    ...(sent.length > 0 ? [sentAsSteps(sent).map(printable).join('\n')] : []),
+    ...(kinds.size > 0
+      ? [await nextText(all.batches, { kinds, retry }, context)]
+      : ['All of them are closed.']),
   ];
   // Commands and paths can be copied.
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
@@ -213,9 +209,8 @@ function columnsFor(shown: readonly FoundDeadLetter[]): Column<FoundDeadLetter>[
   return DEAD_LETTER_COLUMNS.toSpliced(-1, 0, settled);
 }
 
-function stateOf({ kind, closed, now, newerIn, sentAs }: FoundDeadLetter): string {
+function stateOf({ kind, closed, now, newerIn }: FoundDeadLetter): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
-  if (sentAs !== undefined) return `${outcomeWord(kind)}, sent as ${sentAs.number}`;
   if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }

@@ -22,12 +22,27 @@ function fileChecks(batch: string, at: number): (string | number)[] {
 /** The first batch of a source that read a content. `at`: when it began, in milliseconds. */
 export type SameContent = { batch: string; name: string; at: number };
 
+/** An order that corrects a dead letter. `isOver`: its batch is done, or unknown. */
+export type Taker = { batch: string; number: string; isOver: boolean };
+
 /** What follows a batch that is done: dead letters are closed, its file is checked, and it expires. */
 export function createAftermath(redis: Redis, keys: Keys) {
   /** How dead letters of a batch were closed. */
   async function closings(batch: string): Promise<Closings> {
     const closed = Object.entries(await redis.hgetall(keys.closed(batch)));
     return new Map(closed.map(([at, text]) => [idOf(batch, at), JSON.parse(text) as Closing]));
+  }
+
+  /** The orders that correct dead letters of a batch, by the id of those. */
+  async function taken(batch: string): Promise<ReadonlyMap<string, Taker>> {
+    const all = Object.entries(await redis.hgetall(keys.taken(batch)));
+    const takers = all.map(async ([at, text]): Promise<[string, Taker]> => {
+      const space = text.indexOf(' ');
+      const by = { batch: text.slice(0, space), number: text.slice(space + 1) };
+      const state = await redis.hget(keys.batch(by.batch), 'state');
+      return [idOf(batch, at), { ...by, isOver: state === null || state === 'done' }];
+    });
+    return new Map(await Promise.all(takers));
   }
 
   /** A later file could be read, so that an unreadable one needs nobody any more. */
@@ -49,7 +64,7 @@ export function createAftermath(redis: Redis, keys: Keys) {
     await redis
       .multi()
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
-      .del(keys.corrected(batch), keys.discards(batch))
+      .del(keys.taken(batch), keys.corrections(batch), keys.discards(batch))
       .zrem(keys.batches, batch)
       .hdel(keys.unreadable, batch)
       .xadd(keys.changes, ...changeOf(batch))
@@ -58,6 +73,7 @@ export function createAftermath(redis: Redis, keys: Keys) {
 
   return {
     closings,
+    taken,
     replaced,
     forget,
     ...createContents(redis, keys),

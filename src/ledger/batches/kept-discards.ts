@@ -1,4 +1,4 @@
-import type { Former } from '../../order/digest.ts';
+import type { Former } from '../../order/letter-id.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import type { Entry } from '../entry.ts';
@@ -9,8 +9,9 @@ import { REMEMBERED } from './batch-control.ts';
  * An order that a person discarded or corrected before Redis lost that. `at`: milliseconds of ledger time. Of an order without
  * items that are known, the content is empty: it is any order of this number in the file.
  */
-export type KeptDiscard = { was: Former; at: number; who: string };
+export type KeptDiscard = { was: Was; at: number; who: string };
 
+type Was = Pick<Former, 'number' | 'content'>;
 type Place = { redis: Redis; keys: Keys };
 type By = Omit<KeptDiscard, 'was'>;
 
@@ -54,6 +55,6 @@ export async function discardsOf(
   return new Map((await Promise.all(found)).flat());
 }
 
-function fieldOf({ number, content }: Former): string {
+function fieldOf({ number, content }: Was): string {
   return JSON.stringify([number, content]);
 }

@@ -12,7 +12,7 @@ import { type Step, SWEEP_AFTER } from './step.ts';
 /** Where an order comes from, and the job that carries it. */
 export type Arrival = Pick<
   Entry,
-  'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'
+  'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job' | 'from'
 >;
 
 /** A file brings an order. `isAgain`: a person sends it deliberately, in a fix file. */
@@ -40,7 +40,7 @@ export type Appearance =
   | { kind: 'corrected'; entry: Entry; step: Step }
   /** It would be sent or wait for another order, but its batch was canceled. */
   | { kind: 'cancelled' }
-  /** `known` is the other content, where it is known; `as`: how the number is spelled there, if in another way. */
+  /** `known` is the other content, where it is known; `as`: its number there, if another, or spelled in another way. */
   | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed; as?: string }
   /** A dead letter with the same content: sending it again would end the same way. */
   | { kind: 'repeat'; entry: Entry };
@@ -57,9 +57,10 @@ function against(known: Known, event: Appears): Appearance {
     case 'nothing':
       return queued(undefined, event);
     case 'accepted': {
-      const { digest, batchNo } = known.compact;
-      const as = otherSpelling(known, event.arrival);
-      return as === undefined && isSameContent(digest, event.arrival.digest)
+      const { digest, batchNo, became } = known.compact;
+      const as = became ?? otherSpelling(known, event.arrival);
+      const isOne = as === undefined || became !== undefined;
+      return isOne && isSameContent(digest, event.arrival.digest)
         ? { kind: 'duplicate', batchNo }
         : { kind: 'conflict', batchNo, underWay: false, ...(as !== undefined && { as }) };
     }

@@ -1,4 +1,4 @@
-import { createOrderGuard } from '../../admit/order-guard.ts';
+import { heldBeside } from '../../admit/held-back.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { cellAt, columnNames } from '../../correct/letter-rows.ts';
 import type { Correction, FileOf } from '../../correct/read-as.ts';
@@ -39,7 +39,7 @@ export async function checkCorrection(
   lines: readonly number[],
   context: CheckContext,
 ): Promise<CheckedCorrection> {
-  const { config, batches, ledger, store, stopping: signal } = context;
+  const { config, batches, ledger, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
   const found: (Pick<CorrectedOrder, 'number' | 'verdict'> & { held: readonly Problem[] })[] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
@@ -47,7 +47,7 @@ export async function checkCorrection(
   try {
     await checkFile(
       file,
-      { config, batches, claims: { ...store, ledger }, signal },
+      { config, batches, signal },
       {
         inspected(read) {
           correction = read.correction;
@@ -78,7 +78,7 @@ export async function checkCorrection(
     found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
       if (verdict === 'conflict')
         return { number, verdict, problems: [], ...(await whoHas(number, context)) };
-      const order = verdict === 'new' ? await guarded(orders[i], corrected, context) : orders[i];
+      const order = verdict === 'new' ? await guarded(orders[i], context) : orders[i];
       const problems = order?.valid === false ? order.problems : held;
       return {
         number,
@@ -91,20 +91,9 @@ export async function checkCorrection(
   return { orders: checked, isReady: isReady && checked.length > 0 };
 }
 
-/** The order as admission would hold it, if one of its rows is already another order. */
-async function guarded(
-  order: CheckedOrder | undefined,
-  { formers }: Correction,
-  context: CheckContext,
-) {
-  if (!order?.valid) return order;
-  const { ledger, batches, store } = context;
-  const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
-  const corrects = new Map(formers);
-  const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(
-    order,
-  );
-  return rows !== undefined && 'valid' in rows ? rows : order;
+/** The order as admission would hold it. */
+async function guarded(order: CheckedOrder | undefined, context: CheckContext) {
+  return (order?.valid && (await heldBeside([order], context)).get(order)) || order;
 }
 
 /** What is known of the order that has a number: its items, since when, and the file that brought it. */

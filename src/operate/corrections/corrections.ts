@@ -6,7 +6,7 @@ import { listOf, readLetters } from '../../correct/read-as.ts';
 import { handIn } from '../../intake/hand-in.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
-import type { DeadLetter, LetterRow } from '../../order/dead-letter.ts';
+import { type DeadLetter, type LetterRow, REPLACED } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
 import { splitId } from '../../order/letter-id.ts';
 import type { Problem, ProblemCode } from '../../order/problem.ts';
@@ -344,7 +344,7 @@ function changed(): PoSyncError {
 function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): PoSyncError {
   const name = number === '' ? 'This row' : number;
   const what = end === undefined ? 'accepted' : closingText(end);
-  if (end?.by === 'fixed')
+  if (end?.by === REPLACED)
     return new PoSyncError('dead-letter-closed', `${name} ${what}.`, {
       remedy: 'Continue with that batch. The history of the order shows what became of it.',
     });
@@ -362,14 +362,14 @@ const MOST = 100;
  * kept: of two people who correct the same dead letter, the second gets an error.
  */
 function createChain({ redis, keys }: CorrectionContext['store']) {
-  const fieldOf = ({ location }: Pick<FoundDeadLetter, 'location'>, previous: string) =>
-    `handed-in ${placeText(location)} after ${previous}`;
+  const fieldOf = ({ id }: Pick<FoundDeadLetter, 'id'>, previous: string) =>
+    `${splitId(id)[1]} after ${previous}`;
 
-  async function read(letter: Pick<FoundDeadLetter, 'batch' | 'location'>): Promise<Correction[]> {
+  async function read(letter: Pick<FoundDeadLetter, 'batch' | 'id'>): Promise<Correction[]> {
     const found: Correction[] = [];
     while (found.length < MOST) {
       const text = await redis.hget(
-        keys.corrected(letter.batch),
+        keys.corrections(letter.batch),
         fieldOf(letter, found.at(-1)?.batch ?? ''),
       );
       if (text === null) break;
@@ -384,7 +384,7 @@ function createChain({ redis, keys }: CorrectionContext['store']) {
     next: Correction,
   ): Promise<boolean> {
     const field = fieldOf(letter, previous?.batch ?? '');
-    return (await redis.hsetnx(keys.corrected(letter.batch), field, JSON.stringify(next))) === 1;
+    return (await redis.hsetnx(keys.corrections(letter.batch), field, JSON.stringify(next))) === 1;
   }
 
   return { read, add };

@@ -4,9 +4,8 @@ import { orderDecision } from '../../journal/decision.ts';
 import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
-import { createNumberClaims } from '../../ledger/number-claims.ts';
 import { next } from '../../ledger/state-machine/next.ts';
-import { placesOf } from '../../order/dead-letter.ts';
+import { refOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -27,7 +26,7 @@ export type LeftAlone =
   | 'invalid'
   /** The API has the number with other content, or the number belongs to another order. */
   | 'number-taken'
-  /** A fix file brought its rows back as another order, or sent it under another number, as `sentAs` of the dead letter says. */
+  /** A file that is not done corrects it. */
   | 'corrected'
   | 'under-way'
   | 'settled'
@@ -44,26 +43,20 @@ export type RetryOptions = { listed: Listed; rate?: number | undefined };
 export async function judgeRetries(
   page: readonly FoundDeadLetter[],
   listed: Listed,
-  context: Pick<OperatorContext, 'ledger' | 'store'>,
+  context: Pick<OperatorContext, 'ledger' | 'batches'>,
 ): Promise<{ verdict: RetryVerdict; known: Known }[]> {
-  const { ledger } = context;
+  const { ledger, batches } = context;
+  const names = [...new Set(page.map(({ batch }) => batch))];
+  const taken = new Map((await Promise.all(names.map(batches.taken))).flatMap((all) => [...all]));
   const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
   const all = await ledger.lookup(numbers);
-  return await Promise.all(
-    page.map(async (deadLetter, i): Promise<{ verdict: RetryVerdict; known: Known }> => {
-      const known = all[i] ?? { kind: 'nothing' };
-      const verdict = judgeRetry(deadLetter, known, listed);
-      if (deadLetter.sentAs !== undefined && TO_CORRECT.has(verdict))
-        return { verdict: 'corrected', known };
-      if (verdict !== 'retried' || known.kind !== 'open') return { verdict, known };
-      const isTaken = 'by' in (await rowsOf(known.entry, deadLetter, 0, context));
-      return { verdict: isTaken ? 'corrected' : verdict, known };
-    }),
-  );
+  return page.map((deadLetter, i) => {
+    const known = all[i] ?? { kind: 'nothing' as const };
+    const verdict = judgeRetry(deadLetter, known, listed);
+    const isTaken = taken.get(deadLetter.id)?.isOver === false;
+    return { verdict: isTaken && verdict === 'retried' ? 'corrected' : verdict, known };
+  });
 }
-
-/** Verdicts that ask for a correction, which an order that was sent under another number does not need. */
-const TO_CORRECT: ReadonlySet<RetryVerdict> = new Set(['invalid', 'number-taken', 'forgotten']);
 
 /** What a retry would do with the order of a dead letter. Pure. */
 export function judgeRetry(
@@ -140,14 +133,14 @@ async function act(
   const at = store.time.now();
   switch (verdict) {
     case 'retried': {
-      const rows = await rowsOf(entry, deadLetter, at, context);
-      if ('by' in rows) return { verdict: 'corrected' };
       const step = next(
         entry,
         { kind: 'retry', at, job: queue.nameJob(), delay, who: operator.who },
         policy,
       );
-      const isDone = await ledger.take(entry, step, operator.did('retried'), { rows });
+      const isDone = await ledger.take(entry, step, operator.did('retried'), {
+        from: [refOf(deadLetter)],
+      });
       if (!isDone || step.kind !== 'move') return LATE;
       return { verdict, job: aloneOf(step.entry), delay };
     }
@@ -162,27 +155,6 @@ async function act(
     default:
       return { verdict };
   }
-}
-
-/** The rows of the dead letter, which its order takes; or the one that another order has. */
-async function rowsOf(
-  entry: Entry,
-  deadLetter: FoundDeadLetter,
-  at: number,
-  { store, ledger }: Pick<OperatorContext, 'store' | 'ledger'>,
-) {
-  const { redis, keys } = store;
-  const owner = {
-    number: entry.order.purchaseOrderNumber,
-    batch: entry.batch,
-    no: entry.batchNo,
-    at,
-  };
-  const former = { number: owner.number, content: entry.digest };
-  const rows = placesOf(deadLetter).map((place) => ({ batch: deadLetter.batch, place }));
-  return await createNumberClaims({ redis, keys, ledger }).claim(owner, rows, {
-    formerOf: () => former,
-  });
 }
 
 /** The order was changed in the meantime. */

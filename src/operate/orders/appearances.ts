@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
-import { newerIn, type SentAs } from '../../ledger/dead-letters.ts';
-import { madeOthers, type ToBecome } from '../../ledger/number-claims.ts';
+import { newerIn } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
@@ -23,7 +22,6 @@ export type Appearance = {
   by?: string;
   result: OrderResult;
   deadLetter?: DeadLetter;
-  sentAs?: SentAs;
   /** Its file has no report and no fix file yet. */
   inProgress?: true;
 };
@@ -105,22 +103,12 @@ async function inReport(
   const deadLetters = results.some(({ outcome }) => needsPerson(outcome))
     ? await deadLettersOf(number, folder, report, context)
     : [];
-  const sent = await sentAsOf(
-    deadLetters.map((one) => ({ ...one, batch: report.batch })),
-    context,
-  );
   return results.map((result) => {
     const { batch, source, file, startedAt, by } = report;
-    const at = deadLetters.findIndex(
+    const deadLetter = deadLetters.find(
       ({ location, kind }) => location.line === result.line && kind === result.outcome,
     );
-    const { [at]: deadLetter } = deadLetters;
-    const { [at]: sentAs } = sent;
-    const more = {
-      ...(by && { by }),
-      ...(deadLetter && { deadLetter }),
-      ...(sentAs && { sentAs }),
-    };
+    const more = { ...(by && { by }), ...(deadLetter && { deadLetter }) };
     return { batch, source, file, startedAt, result, ...more };
   });
 }
@@ -194,41 +182,18 @@ export async function withLedgerState(
   { ledger, batches, store }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
 ): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  const [newer, sent] = await Promise.all([
-    newerIn(page, batches, store),
-    sentAsOf(page, { ledger, batches, store }),
-  ]);
+  const newer = await newerIn(page, batches, store);
   return page.map((reported, i) => {
     const one = known[i];
     const deadLetter = withLastAnswer(reported, one);
     if (deadLetter.closed) return deadLetter;
     // Whichever batch the ledger's entry belongs to: the fix file of each corrects the order.
-    const { [i]: sentAs } = sent;
-    const found = sentAs ? { sentAs } : newer[i] && { newerIn: newer[i] };
-    const again = { ...deadLetter, ...found };
+    const again = { ...deadLetter, ...(newer[i] && { newerIn: newer[i] }) };
     if (one?.kind === 'nothing' && isOnceSent(deadLetter)) return { ...again, isForgotten: true };
     if (one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return again;
     const { state } = one.entry;
     return state === deadLetter.kind ? again : { ...again, now: state };
   });
-}
-
-/** For each of some open dead letters, the order that a fix file of another file made of it under another number. */
-export async function sentAsOf(
-  page: readonly ToBecome[],
-  {
-    ledger,
-    batches,
-    store: { redis, keys },
-  }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
-): Promise<(SentAs | undefined)[]> {
-  const found = (await madeOthers(page, { redis, keys, ledger })).map(async (by) => {
-    const from = by && (await batches.find(by.batch));
-    // The report of a fix file closes the dead letters of the file that it corrects.
-    if (by === undefined || (from !== undefined && from.state !== 'done')) return undefined;
-    return { number: by.number, batch: by.batch, ...(from && { file: from.name }) };
-  });
-  return await Promise.all(found);
 }
 
 function isOnceSent({ kind }: FoundDeadLetter): boolean {

@@ -66,7 +66,7 @@ export function createDiscard(context: OperatorContext) {
     if (!known.isOpen) return { verdict: 'settled' };
     const verdict = judgeDiscard(deadLetter, known.owned);
     if (verdict !== 'discarded') return { verdict };
-    const other = await findInProgress(deadLetter, { batches, ledger, store });
+    const other = await findInProgress(deadLetter, { batches, ledger });
     return other === undefined ? { verdict, known } : { verdict: 'in-progress', other };
   }
 

@@ -90,8 +90,7 @@ export async function explainOrder(
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
-  const [known] = await ledger.lookup([typed]);
-  const order = known === undefined || known.kind === 'nothing' ? typed : numberOf(known);
+  const { known, order } = await orderOf(typed, ledger);
   const spelled = order === typed ? [] : await findAppearances(typed, context);
   const [[timesListed], ownActions, reported, unreported, leftOut] = await Promise.all([
     ledger.listedTwice.timesOf([order]),
@@ -142,6 +141,17 @@ export async function explainOrder(
     case 'open':
       return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
   }
+}
+
+/** What the ledger knows under a number, as it is spelled there, or under the number that a person gave the order since. */
+async function orderOf(typed: string, ledger: OperatorContext['ledger']) {
+  const [found] = await ledger.lookup([typed]);
+  const number = (found?.kind === 'accepted' && found.compact.became) || typed;
+  const [known] = number === typed ? [found] : await ledger.lookup([number]);
+  return {
+    known,
+    order: known === undefined || known.kind === 'nothing' ? number : numberOf(known),
+  };
 }
 
 /** Who cancelled the batch of an order that was not admitted yet: the ledger keeps no action of such an order. */

@@ -1,7 +1,5 @@
 import type { PoSyncError } from '../../core/errors.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
-import { createRowClaims } from '../../ledger/row-claims.ts';
-import { placesOf } from '../../order/dead-letter.ts';
 import { fileTitle } from '../../order/named-batch.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -10,14 +8,13 @@ import { unreadOrder } from './order-content.ts';
 
 /**
  * The order that makes a decision about an open dead letter too early: it has the number or the rows, and is sent whatever
- * becomes of the dead letter. `isFix`: a fix file brought the rows back. `waits`: no attempt of it is on its way. `isSent`: it
- * was accepted, and the fix file closes its dead letters when it is finished.
+ * becomes of the dead letter. `isFix`: it corrects the dead letter. `waits`: no attempt of it is on its way.
  */
 export type OrderInProgress = { number: string; batch: string; file?: string } & HowFar;
-type HowFar = { isFix: boolean; waits: boolean; isSent?: true };
+type HowFar = { isFix: boolean; waits: boolean };
 
-type Letter = Pick<FoundDeadLetter, 'batch' | 'purchaseOrderNumber' | 'location'>;
-type Context = Pick<OperatorContext, 'ledger' | 'batches' | 'store'>;
+type Letter = Pick<FoundDeadLetter, 'id' | 'batch' | 'purchaseOrderNumber'>;
+type Context = Pick<OperatorContext, 'ledger' | 'batches'>;
 
 /** Whether the ledger has an order in progress under a number. One in doubt waits for a person, too. */
 export function isInProgress(known: Known | undefined): known is { kind: 'open'; entry: Entry } {
@@ -29,22 +26,14 @@ export async function findInProgress(
   letter: Letter,
   context: Context,
 ): Promise<OrderInProgress | undefined> {
-  const { ledger, store, batches } = context;
-  const claims = createRowClaims({ redis: store.redis, keys: store.keys, ledger });
-  const rows = placesOf(letter).map((place) => ({ batch: letter.batch, place }));
-  const [[same], ...owners] = await Promise.all([
-    ledger.lookup([letter.purchaseOrderNumber]),
-    ...rows.map((row) => claims.ownerOf(row)),
+  const { ledger, batches } = context;
+  const by = (await batches.taken(letter.batch)).get(letter.id);
+  const taker = by && !by.isOver ? by : undefined;
+  const [same, became] = await ledger.lookup([
+    letter.purchaseOrderNumber,
+    ...(taker ? [taker.number] : []),
   ]);
-  const owner = owners.find((one) => one !== undefined && one.batch !== letter.batch);
-  const [became] = owner === undefined ? [] : await ledger.lookup([owner.number]);
-  if (owner !== undefined && became?.kind === 'accepted') {
-    const from = await batches.find(owner.batch);
-    const { number, batch } = owner;
-    if (from && from.state !== 'done')
-      return { number, batch, file: from.name, isFix: true, waits: false, isSent: true };
-  }
-  const isFix = isInProgress(became) && became.entry.batch === owner?.batch;
+  const isFix = isInProgress(became) && became.entry.batch === taker?.batch;
   const found = isFix ? became : same;
   if (!isInProgress(found)) return undefined;
   const { batch, state, order } = found.entry;
@@ -65,10 +54,8 @@ export function isElsewhere({ batch }: Pick<Letter, 'batch'>, found: OrderInProg
 }
 
 /** `Fix file "a.fix.csv" with this order waits to be sent` */
-export function inProgressText({ isFix, waits, isSent, ...other }: OrderInProgress): string {
+export function inProgressText({ isFix, waits, ...other }: OrderInProgress): string {
   const title = fileTitle(other);
-  if (isSent)
-    return `Already sent as ${other.number}, from fix file ${title}, which is not finished yet`;
   const is = waits ? 'waits to be sent' : 'is being sent';
   return isFix
     ? `Fix file ${title} with this order ${is}`
@@ -76,11 +63,7 @@ export function inProgressText({ isFix, waits, isSent, ...other }: OrderInProgre
 }
 
 /** What a person does who does not want the order, or the row of one that was sent. */
-export function inProgressRemedy({
-  waits,
-  isSent,
-}: Pick<OrderInProgress, 'waits' | 'isSent'>): string {
-  if (isSent) return 'Wait until that file is finished.';
+export function inProgressRemedy({ waits }: Pick<OrderInProgress, 'waits'>): string {
   return waits
     ? 'Wait for its outcome. To stop it, cancel that file on its page.'
     : 'Wait for its outcome.';

@@ -2,7 +2,6 @@ import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
-import { endOf } from '../../order/dead-letter.ts';
 import type { Item, Order } from '../../order/order.ts';
 import { keptItemsOf } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -127,7 +126,7 @@ async function notInLedger(
   const { batch, result, deadLetter } = last;
   const { items } = (deadLetter?.payload ?? {}) as Partial<Order>;
   if (items === undefined) return await inBatch(batch, { number, line: result.line }, deps);
-  const { by, batch: ended = batch } = (deadLetter?.closed && endOf(deadLetter.closed)) ?? {};
+  const { by, batch: ended = batch } = deadLetter?.closed ?? {};
   const isAccepted = ended === batch && ACCEPTED.includes(by ?? '');
   const message = `These items were ${isAccepted ? 'accepted later' : 'not accepted'}.`;
   return {

@@ -1,4 +1,3 @@
-import { createNumberHold } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import type { LeftOut } from '../../correct/read-orders.ts';
 import { existingOf } from '../../ledger/adopt.ts';
@@ -110,8 +109,6 @@ export function createComparison(
     [...listed].map(([number, digest]) => [key(number), asSent(number, digest)]),
   );
   const verdictOf = createVerdicts(others, key);
-  const withNewNumber =
-    deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
 
   return ({ again, exportName }, onVerdict) => {
     const shownBefore = createShownBefore(deps, again ? undefined : exportName);
@@ -129,8 +126,7 @@ export function createComparison(
     const sent = new Set<string>();
     const watch = watchLeftOut(ledger);
 
-    async function addPage(read: readonly CheckedOrder[]): Promise<void> {
-      const page = again || exportName || !withNewNumber ? read : await withNewNumber(read);
+    async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
@@ -151,7 +147,6 @@ export function createComparison(
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN)
           found.conflicts.push(number);
-        const held = !one.valid && read[at]?.valid ? { problems: one.problems } : {};
         onVerdict?.({
           number,
           order,
@@ -159,7 +154,6 @@ export function createComparison(
           verdict,
           isNew: of.kind === 'nothing',
           line: one.place.line,
-          ...held,
         });
       }
     }

@@ -207,11 +207,11 @@ function warningsOf(
 
 async function checked(
   file: FileOf,
-  { config, batches, ledger, store }: PreviewContext,
+  { config, batches }: PreviewContext,
   signal: AbortSignal,
   on: Parameters<typeof checkFile>[2],
 ): Promise<Inspection> {
-  return checkFile(file, { config, batches, claims: { ...store, ledger }, signal }, on);
+  return checkFile(file, { config, batches, signal }, on);
 }
 
 /** What the API's list has of some orders. */
