@@ -326,7 +326,10 @@ function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {
   return {
     outcome,
     result: {
-      ...{ outcome, attempts, at, firstAt },
+      outcome,
+      attempts,
+      at,
+      firstAt,
       ...answered(answer, outcome),
       ...(items ? { known: { items } } : {}),
     },

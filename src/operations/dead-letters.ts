@@ -160,9 +160,7 @@ export const CORRECT = acting({
   }),
   output: schemas.corrected,
   role: 'operate',
-  examples: [
-    `po-sync dead-letters correct 20261121T071500Z-inbox-orders-cf449eb3-203 --rows '[{"row": 1, "cells": {"Pieces": "12"}}]'`,
-  ],
+  examples: [`po-sync dead-letters correct cf449eb3-203 --rows '[{"row":1,"delete":true}]'`],
   exits: [['0', 'sent'], NOT_DONE, ['2', 'not sent: a check failed']],
   load: async () => (await import('./run-correct.ts')).correct,
 });

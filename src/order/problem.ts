@@ -135,7 +135,7 @@ export type ResultFacts = {
 
 export type ResultCode = keyof ResultFacts;
 
-/** Why an order ended as it did, in a code of our own. */
+/** Why an order ended as it did, in a code of po-sync. */
 export type OwnReason =
   | Fault
   | { [Code in ResultCode]: { code: Code; facts: ResultFacts[Code] } }[ResultCode];
@@ -143,7 +143,7 @@ export type OwnReason =
 /** The same; or the code and the words of whoever answered. */
 export type Reason = OwnReason | { code: string; facts: { says: string } };
 
-/** The words of whoever answered; undefined for a reason of our own. */
+/** The words of whoever answered; undefined for a reason of po-sync. */
 export function saysOf({ facts }: Reason): string | undefined {
   return 'says' in facts ? facts.says : undefined;
 }

@@ -8,7 +8,7 @@ import { RIGHTS_REMEDY } from './connection-end.ts';
  */
 export const COMMANDS: readonly string[] =
   `bzpopmin del eval evalsha exec exists expire get getbit getrange hdel hexists hget
-hgetall hincrby hkeys hlen hmget hmset hscan hset hsetnx incr incrby lindex llen lpush lrange lrem ltrim mget multi
+hgetall hincrby hkeys hlen hmget hmset hscan hset hsetnx hvals incr incrby lindex llen lpush lrange lrem ltrim mget multi
 persist pexpire pttl rpop rpoplpush rpush sadd scan scard sdiff set setbit smembers srem time xadd xrange xrevrange xtrim
 zadd zcard zcount zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan
 zscore`.split(/\s+/);

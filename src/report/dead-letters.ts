@@ -174,7 +174,7 @@ function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): strin
   const groups = [...alike.values()];
   const named = groups
     .slice(0, PROBLEMS_SHOWN)
-    .map((rows) => `${rows.slice(0, 1).map(shortText)}${linesText(rows, first)}`);
+    .flatMap((rows) => rows.slice(0, 1).map((one) => `${shortText(one)}${linesText(rows, first)}`));
   const more = groups.slice(PROBLEMS_SHOWN).reduce((sum, rows) => sum + rows.length, 0);
   return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }

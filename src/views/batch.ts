@@ -71,7 +71,7 @@ export function batchTable(batches: readonly BatchView[], now: number): Block {
   ];
   return {
     kind: 'table',
-    columns: columns.map(({ of: _, ...column }) => column),
+    columns,
     rows: batches.map((view) => columns.map(({ of }) => of(view))),
   };
 }
@@ -117,7 +117,7 @@ export function batchView(view: BatchView, now: number, nameless = 0): View {
     ];
   });
   const rows = nameless === 0 ? '' : `; ${openText(nameless, nameless)}`;
-  const done: Text = [...progressOf(view), ` orders have an outcome${rows}`];
+  const done: Text = [progressOf(view), ` orders have an outcome${rows}`].flat();
   return {
     title: batch.batch,
     state: { text: standingText(view), tone: toneOf(view) },
