@@ -14,7 +14,9 @@ for i = 6, #ARGV, 8 do
   local ordinal, outcome, needsPerson, result, number, key, from, closing = unpack(ARGV, i, i + 7)
   local letters = from ~= '' and cjson.decode(from) or {}
   if not takeLetters(prefix, letters, batch, key, number) then
-    outcome, needsPerson, result, letters = 'cancelled', '0', outdated, {}
+    letters = {}
+    -- One that the API has already is sent by nobody.
+    if outcome ~= 'duplicate' then outcome, needsPerson, result = 'cancelled', '0', outdated end
   end
   if count(number, batch, ordinal, outcome, needsPerson == '1', at) then
     fresh = fresh + 1

@@ -391,15 +391,17 @@ it('a row without a number joins the order that it is given in its own form, and
       `the end of ${number}`,
       async () => (await person.call('GET', pathOf(ids.get(number)))).body['closed'],
     );
-  const { body: order } = await person.call('GET', '/explain?order=PO-95');
-  expect(order).toMatchObject({
-    content: {
-      items: expect.arrayContaining([
-        { articleCode: 'C-5', quantity: 5 },
-        { articleCode: 'H-3', quantity: 4 },
-      ]),
-    },
+  // Its file moves as it ends.
+  const items = await until('its content', async () => {
+    const { content } = (await person.call('GET', '/explain?order=PO-95')).body;
+    return (content as { items?: unknown[] } | undefined)?.items;
   });
+  expect(items).toEqual(
+    expect.arrayContaining([
+      { articleCode: 'C-5', quantity: 5 },
+      { articleCode: 'H-3', quantity: 4 },
+    ]),
+  );
 });
 
 it('a session that ended loses nothing that was entered', async () => {

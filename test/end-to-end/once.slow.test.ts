@@ -45,9 +45,7 @@ describe('start --once', () => {
     expect(batch).toMatchObject({ orders: 5, nameless: 2, needPerson: 4 });
     expect(err).toContain('(orders.csv: 2 orders and 2 rows without an order number, batch ');
     const shown = (await place.run(['batches', 'show', batch.batch])).out;
-    expect(shown).toContain(
-      '5/5 orders have an outcome; 2 of them are rows without an order number\n',
-    );
+    expect(shown).toContain('5/5 orders have an outcome; 2 rows without an order number\n');
   });
 
   it('sends nothing when the same file comes again', async () => {

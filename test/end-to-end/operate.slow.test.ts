@@ -415,7 +415,6 @@ describe("the operator's commands", () => {
     const { call } = await openOperator(place, daemon);
     const items = (await call('GET', '/actions')).body['items'];
     expect(items).toMatchObject([
-      { what: 'dashboard' },
       { what: 'resume' },
       { what: 'resume' },
       {

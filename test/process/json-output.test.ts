@@ -62,6 +62,7 @@ const CALLS: [command: string, args: string][] = [
   ['dead-letters list', ''],
   ['dead-letters show', '{letter}'],
   ['dead-letters list', '--kind refused --limit 1'],
+  ['dead-letters correct', '{letter} --rows [{"row":1,"delete":true}] --dry-run'],
   ['dead-letters retry', '--order PO-5 --dry-run'],
   ['dead-letters retry', '--order PO-5 --yes'],
   ['dead-letters discard', '--order PO-6 --dry-run'],

@@ -488,9 +488,11 @@ export const count: Port = (
     const [key = '', from = '', closing = ''] = more;
     const letters = lettersIn(from);
     const isTaken = takeLetters({ store, prefix }, letters, { batch, key, number });
-    const end = isTaken
-      ? { outcome, isDead: needsPerson === '1', result, letters }
-      : { outcome: 'cancelled', isDead: false, result: outdated, letters: [] };
+    const own = { outcome, isDead: needsPerson === '1', result };
+    const end =
+      isTaken || outcome === 'duplicate'
+        ? { ...own, letters: isTaken ? letters : [] }
+        : { outcome: 'cancelled', isDead: false, result: outdated, letters: [] };
     if (!tallies.count(number, batch, ordinal, end.outcome, end.isDead, at)) continue;
     fresh += 1;
     const isThere = end.outcome === 'duplicate';
