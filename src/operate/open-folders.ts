@@ -15,7 +15,6 @@ import type { LeftFile, OpenFile, OpenOrder } from '../report/page/open-page.ts'
 import { readReport } from '../report/report.ts';
 import { printUndeclared } from '../setup/print.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
-import { problemText } from '../wording/problem.ts';
 import { viewOf } from './batches/list-batches.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { filesNotTaken, livingDaemons } from './heartbeat.ts';
@@ -207,11 +206,11 @@ function collect(folder: Folder, { files, left }: Around, environment: string) {
 }
 
 function orderOf(letter: FoundDeadLetter): OpenOrder {
-  const { purchaseOrderNumber: number, kind, message, problems: [first] = [], now } = letter;
+  const { purchaseOrderNumber: number, kind, message, now } = letter;
   return {
     number,
     kind,
-    message: first ? problemText(first) : message,
+    message,
     batch: letter.batch,
     file: letter.file,
     line: errorLine(letter),

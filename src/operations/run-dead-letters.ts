@@ -14,7 +14,7 @@ import {
 import type { LetterRow } from '../order/dead-letter.ts';
 import { shellWords } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
-import { addError, byWeight, type ErrorGroups, fieldOf } from '../report/story.ts';
+import { addError, byWeight, type ErrorGroups } from '../report/story.ts';
 import { type FilterInput, readFilter } from './dead-letter-filter.ts';
 import type { Act, Plan, Work } from './operation.ts';
 
@@ -58,9 +58,7 @@ export const listed = (usual: number): Work<ListInput, Listed> => ({
 function groupsJson(groups: ErrorGroups) {
   return byWeight(groups).map((group) => {
     const { kind, signature, code, message, count, firstAt, lastAt } = group;
-    const field = fieldOf(group);
-    const facts = { kind, signature, code, message, count, firstAt, lastAt };
-    return field === '' ? facts : { ...facts, field };
+    return { kind, signature, code, message, count, firstAt, lastAt };
   });
 }
 

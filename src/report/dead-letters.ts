@@ -35,7 +35,7 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
     stage: 'validation',
     code: fault.code,
     facts: fault.facts,
-    message: problemText({ ...fault, field: '' }),
+    message: problemText(fault),
     problems: [...order.problems],
     ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
     ...(order.itemsRead && { itemsRead: [...order.itemsRead] }),

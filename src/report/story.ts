@@ -115,12 +115,6 @@ function addArticles({ articles }: ErrorGroup, { payload }: DeadLetter): void {
   }
 }
 
-/** The field that the orders of a group share; empty where there is none. */
-export function fieldOf({ orders: [first, ...others] }: Pick<ErrorGroup, 'orders'>): string {
-  const field = first?.field ?? '';
-  return others.every((order) => order.field === field) ? field : '';
-}
-
 /** The groups with the most orders first, then in the order of the file. */
 export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   const lineOf = ({ orders: [first] }: ErrorGroup) => first?.line ?? 0;

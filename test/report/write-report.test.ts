@@ -48,7 +48,7 @@ it('results.csv has a line for every order', async () => {
   expect(parse(await read('results.csv'))).toEqual([
     ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
     ['2', '1', 'accepted', '1', AT, '', ''],
-    ['4', '2', 'invalid', '0', AT, 'not-whole', 'is not a whole number'],
+    ['4', '2', 'invalid', '0', AT, 'not-whole', 'MENGE is not a whole number'],
     ['5', "'=3", 'refused', '1', AT, '400', 'Parameters are invalid'],
   ]);
 });

@@ -48,7 +48,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
         openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.isExample ? 'for example: ' : ''}${`${group.field ?? ''} ${group.message}`.trim()}`,
+      html`${group.isExample ? 'for example: ' : ''}${group.message}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);

@@ -14,17 +14,15 @@ export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
 
 type Shown = {
-  field?: string;
   message: string;
   items?: string;
   already?: string;
 };
 
 /** What is wrong with one order of a list, its items, and that another file has it. */
-export function messageOf({ field = '', message, items, already }: Shown): Html {
+export function messageOf({ message, items, already }: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
-  const text = `${field} ${message}`.trim();
-  return html`${text}${own}${already && html`<div><strong>${already}</strong></div>`}`;
+  return html`${message}${own}${already && html`<div><strong>${already}</strong></div>`}`;
 }
 
 /** Leads from an order that needs nobody any more to the one below it in the list that is not in progress, or to the list. */

@@ -17,7 +17,6 @@ export type RowGroup = Pick<
   DeadLetterRow,
   'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'
 > & {
-  field?: string;
   count: number;
   /** How many batches have such rows. */
   batches: number;
@@ -122,13 +121,13 @@ function addToGroup(
   { firstAt, lastAt, at, differs, nameless }: Selected,
   first: DeadLetterRow,
 ): void {
-  const { kind, signature, code, message, field } = first;
+  const { kind, signature, code, message } = first;
   const groups = all.get(kind) ?? new Map<string, RowGroup>();
   const group = groups.get(signature);
   if (group === undefined) {
     all.set(kind, groups);
     const facts = { firstAt, lastAt, count: at.length, batches: 1, isExample: differs, nameless };
-    groups.set(signature, { kind, signature, code, message, ...(field && { field }), ...facts });
+    groups.set(signature, { kind, signature, code, message, ...facts });
     return;
   }
   if (differs || message !== group.message) group.isExample = true;

@@ -51,7 +51,6 @@ function namedIn(letter: DeadLetter): Partial<Kept['row']> {
   const line = errorLine(letter);
   return {
     ...(line !== location.line && { line }),
-    ...(first?.field && { field: first.field }),
     ...(first?.value && { value: first.value }),
     ...(items && { items }),
     ...(articles && { articles }),

@@ -2,7 +2,7 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
- * One line of a list of open dead letters. `field` and `value`: the first wrong one. `line`: its line, where that is not the order's.
+ * One line of a list of open dead letters. `value`: the first wrong one. `line`: its line, where that is not the order's.
  * `items`: the first items of an order that was refused or is in conflict, or of one that failed a check as far as read, as text; `articles`: its first articles.
  * `already`: that another file has the order or row; `isOpen`: it has no outcome there yet.
  */
@@ -19,7 +19,6 @@ export type DeadLetterRow = Pick<
   | 'location'
 > & { id: string; batch: string; source: string; file: string } & {
   line?: number;
-  field?: string;
   value?: string;
   items?: string;
   articles?: string;

@@ -15,7 +15,7 @@ import { intoInbox } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { isKnownElsewhere } from '../../order/problem.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { byWeight, type ErrorGroup, fieldOf } from '../../report/story.ts';
+import { byWeight, type ErrorGroup } from '../../report/story.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays } from '../../views/next-step.ts';
 import { closingText } from '../../wording/closing.ts';
 import { problemText } from '../../wording/problem.ts';
@@ -232,7 +232,7 @@ const GROUP_COLUMNS: Column<ErrorGroup>[] = [
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 2 },
   {
     title: 'for example',
-    of: (group) => `${fieldOf(group)} ${group.message}`.trim(),
+    of: ({ message }) => message,
     cut: 'end',
     wish: 24,
     leaves: 3,

@@ -26,7 +26,6 @@ import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { correctionSteps } from '../../views/next-step.ts';
-import { problemText } from '../../wording/problem.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
@@ -269,14 +268,13 @@ async function problemLines(folder: string) {
   )) {
     if (!text.startsWith('{')) continue;
     const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    const { purchaseOrderNumber, message, problems: [first] = [] } = letter;
+    const { purchaseOrderNumber, message } = letter;
     if (lines.length >= PROBLEMS) {
       more += 1;
       continue;
     }
-    const what = first ? problemText(first) : message;
     lines.push(
-      `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
+      `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${message}`)}`,
     );
   }
   if (lines.length === 0) return [];

@@ -15,7 +15,6 @@ import type { Order } from '../../order/order.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { closingWord } from '../../wording/closing.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { problemText } from '../../wording/problem.ts';
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -197,17 +196,7 @@ async function appearancesInProgress(
 ): Promise<Appearance[]> {
   const found = await deadLettersInProgressOf(order, context);
   return found.map(({ letter, startedAt, by }) => {
-    const {
-      batch,
-      source,
-      file,
-      kind,
-      attempts,
-      code,
-      lastAt,
-      location,
-      problems: [first] = [],
-    } = letter;
+    const { batch, source, file, kind, attempts, code, lastAt, location, message } = letter;
     const result = {
       line: location.line,
       purchaseOrderNumber: order,
@@ -215,7 +204,7 @@ async function appearancesInProgress(
       attempts,
       at: lastAt,
       code,
-      message: first === undefined ? letter.message : problemText(first),
+      message,
     };
     const { batch: _b, source: _s, file: _f, now: _n, ...deadLetter } = letter;
     const taken = { startedAt: iso(startedAt), ...(by === undefined ? {} : { by }) };

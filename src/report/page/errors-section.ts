@@ -1,7 +1,7 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
 import { asShown } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
-import { byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
+import { byWeight, type ErrorGroup, type Story } from '../story.ts';
 import { type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
@@ -92,9 +92,7 @@ function sampleOf(group: ErrorGroup): string {
   const [first, ...others] = group.orders;
   const sample = visible(group.message, LONGEST_MESSAGE);
   const isOne = others.every((order) => order.message === first?.message);
-  const message = isOne ? sample : `${sample} (and similar)`;
-  const field = visible(fieldOf(group), MOST_NAME);
-  return `${field}${field && ' '}${message}`;
+  return isOne ? sample : `${sample} (and similar)`;
 }
 
 /** A code of po-sync, or the status of the API's answer. */
