@@ -9,7 +9,6 @@ import type { Problem } from '../../order/problem.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
-import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
 import { printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
@@ -114,14 +113,11 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
   return {
     begin: () => undefined,
     file(file) {
-      const repeats = createRepeats();
+      const rules = createRules(file);
       let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
-        onProblem(problem, order, isNameless) {
-          if (!repeats.holds(problem, isNameless ? '' : order))
-            shell.out(lineText(file, problem, isNameless ? '' : order));
-        },
+        onProblem: (problem, order, isNameless) => rules.add(problem, isNameless ? '' : order),
         async onOrders(orders) {
           isListed = true;
           for await (const { line, ...order } of orders)
@@ -130,7 +126,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
             );
         },
         done(checked) {
-          for (const line of repeatTexts(repeats)) shell.out(`${printable(`${file}: ${line}`)}\n`);
+          for (const text of rules.texts()) shell.out(text);
           shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
         },
         failed: (error) => shell.err(failureText(file, error)),
@@ -165,16 +161,40 @@ function formatText(
   return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
 }
 
-/** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */
-function repeatTexts({ held }: ReturnType<typeof createRepeats>): string[] {
-  return held().map(({ problem, times, places, lines }) => {
-    const named = places.map(
-      ({ at, order }) => `${at}${order === '' ? '' : ` of order ${shorten(order, 60)}`}`,
-    );
-    const rest = lines === '' ? '' : `, and in ${/\D/.test(lines) ? 'lines' : 'line'} ${lines}`;
-    return `${count(times)} more like it: ${saidText(problem)}. Also at ${named.join(', ')}${rest}`;
-  });
+/** Problems that are shown of those that fail one rule in one column. */
+const MOST_SHOWN = 10;
+
+/** Problems of one code in one column: the first ones as texts, and the first and last lines of the others. */
+type Rule = { code: string; times: number; shown: string[]; lines: [number, number][] };
+
+/** Groups what is wrong with a file by the rule that it fails, with few of many that are alike. */
+function createRules(file: string) {
+  const rules = new Map<string, Rule>();
+  return {
+    add(problem: Problem, order: string): void {
+      const { code, field, line } = problem;
+      const key = `${code} ${field}`;
+      const rule = rules.get(key) ?? { code, times: 0, shown: [], lines: [] };
+      rules.set(key, rule);
+      rule.times += 1;
+      const last = rule.lines.at(-1);
+      if (rule.times <= MOST_SHOWN) rule.shown.push(lineText(file, problem, order));
+      else if (last && line >= last[1] && line <= last[1] + 1) last[1] = line;
+      else rule.lines.push([line, line]);
+    },
+    /** The groups by their codes, each below how often it occurs. */
+    *texts(): Generator<string> {
+      for (const { code, times, shown, lines } of [...rules.values()].sort(byCode)) {
+        yield `${printable(`${file}: ${code}, ${times === 1 ? 'once' : `${count(times)} times`}:`)}\n`;
+        yield* shown;
+        const more = lines.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(', ');
+        if (more !== '') yield `${printable(`${file}: the others in lines ${more}`)}\n`;
+      }
+    },
+  };
 }
+
+const byCode = (a: Rule, b: Rule) => (a.code < b.code ? -1 : Number(a.code > b.code));
 
 /** `QTY: is not a number, found "1 dozen"`. */
 function saidText(problem: Problem): string {
