@@ -54,6 +54,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   commander: { units: ['cli', 'main'] },
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },
+  'iconv-lite': { units: ['parse', 'report'] },
   marked: { units: ['admin'] },
   '@streamparser/json': { units: ['api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
 
 /** Turns content into UTF-8, chunk by chunk, never within a character; throws EncodingFault for other bytes. */
 export type Decoder = { write(chunk: Buffer): Buffer; end(): Buffer };
@@ -27,29 +28,24 @@ export function encodingOf(
 ): { encoding: string; mark: number } {
   const found = MARKS.find(([, mark]) => start.subarray(0, mark.length).equals(mark));
   if (found) return { encoding: found[0], mark: found[1].length };
-  const encoding = standardName(declared ?? 'utf-8');
-  if (encoding === undefined) throw new RangeError(`no encoding ${declared}`);
-  return { encoding, mark: 0 };
-}
-
-/** The name of an encoding in the WHATWG standard, or of a DOS code page; undefined for one that cannot be read. */
-function standardName(name: string): string | undefined {
-  const plain = name.trim().toLowerCase();
-  const dos = /^(?:ibm|cp|dos)-?(437|850|852|858)$/.exec(plain)?.[1];
-  if (dos !== undefined) return `cp${dos}`;
-  try {
-    return new TextDecoder(plain, { fatal: true }).encoding;
-  } catch {
-    return undefined;
-  }
+  return { encoding: declared ?? 'utf-8', mark: 0 };
 }
 
 /** A decoder for content without its byte order mark, which begins at byte `start`. */
 export function createDecoder(encoding: string, start: number): Decoder {
   if (encoding === 'utf-8') return utf8Decoder(start);
-  const table = DOS[encoding];
-  if (table !== undefined) return tableDecoder(table);
-  return textDecoder(encoding, start);
+  return isDos(encoding) ? dosDecoder(encoding) : textDecoder(encoding, start);
+}
+
+/** The code pages of DOS, which TextDecoder lacks. */
+function isDos(encoding: string): boolean {
+  return encoding.startsWith('cp');
+}
+
+/** Every byte has a character. */
+function dosDecoder(encoding: string): Decoder {
+  const write = (chunk: Buffer) => Buffer.from(iconv.decode(chunk, encoding));
+  return { write, end: () => Buffer.alloc(0) };
 }
 
 /** UTF-8 stays as it is. */
@@ -102,32 +98,9 @@ function strict(encoding: string) {
   return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 }
 
-/** The characters of the bytes 0x80 to 0xFF in the DOS code pages, which TextDecoder lacks (unicode.org, PC mappings). */
-const CP850 =
-  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
-
-const DOS: Readonly<Record<string, string>> = {
-  cp437:
-    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
-  cp850: CP850,
-  cp852:
-    'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0',
-  cp858: CP850.replace('ı', '€'),
-};
-
-/** Every byte has a character. */
-function tableDecoder(table: string): Decoder {
-  const decode = (chunk: Buffer) =>
-    chunk
-      .toString('latin1')
-      .replace(/[\x80-\xff]/g, (byte) => table[byte.charCodeAt(0) - 0x80] ?? '');
-  return { write: (chunk) => Buffer.from(decode(chunk)), end: () => Buffer.alloc(0) };
-}
-
 /** The beginning of content as text, wherever it is cut. */
 export function decodeStart(bytes: Buffer, encoding: string): string {
-  const table = DOS[encoding];
-  if (table !== undefined) return tableDecoder(table).write(bytes).toString();
+  if (isDos(encoding)) return iconv.decode(bytes, encoding);
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 

@@ -12,7 +12,7 @@ import { escapeFormula } from '../order/spreadsheet.ts';
 import { onOneLine } from '../order/text.ts';
 import { sameBytes, written } from './disk.ts';
 import { openDraft } from './draft.ts';
-import { answerEncodingOf, encoderFor } from './encode.ts';
+import { answerEncodingOf, encode } from './encode.ts';
 import { csvLine } from './lines.ts';
 import { besideName, claimName } from './place-file.ts';
 import type { Report } from './report.ts';
@@ -158,9 +158,8 @@ function tableForm(shape: FileShape | undefined, mapping: Mapping | undefined): 
   const column = columnAt('purchaseOrderNumber', header, mapping);
   const dialect = { delimiter: format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
   const { encoding, needsMark } = answerEncodingOf(format);
-  const encode = encoderFor(encoding);
-  const line = (cells: readonly string[]) => encode(csvLine(cells, dialect));
-  const mark = shape?.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
+  const line = (cells: readonly string[]) => encode(csvLine(cells, dialect), encoding);
+  const mark = shape?.bom === true || needsMark ? encode('\ufeff', encoding) : new Uint8Array();
   const rowOf = (cells: readonly string[], { outcome, at, code, message, atApi = '' }: Outcome) => {
     const own = header.map((_, column) => cells[column] ?? '');
     return line([...own, outcome, at, code, escapeFormula(onOneLine(message)), atApi]);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
-import { encoderFor } from '../../src/report/encode.ts';
+import { encode } from '../../src/report/encode.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
@@ -102,7 +102,7 @@ describe.each([
   ['de-DE', ';', 'windows-1252'],
 ] as const)('fix.xlsx in LibreOffice in %s', (locale, delimiter, encoding) => {
   it('sends what was wrong, with every other value as it was in the file, and closes it', async () => {
-    const content = Buffer.from(encoderFor(encoding)(tableOf(delimiter)));
+    const content = Buffer.from(encode(tableOf(delimiter), encoding));
     const { first, code } = await around(locale, 'orders.csv', content, MENDED);
     expect(code).toBe(0);
     const [before, after] = await place.reportsNow();

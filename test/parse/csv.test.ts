@@ -70,7 +70,7 @@ describe('a table is read as it is written', () => {
       { encoding: 'cp850' },
       [row(1, 'Schräge')],
     ],
-    ['declared cp858', Buffer.from('\xd5\n', 'latin1'), { encoding: 'CP858' }, [row(1, '€')]],
+    ['declared cp858', Buffer.from('\xd5\n', 'latin1'), { encoding: 'cp858' }, [row(1, '€')]],
     [
       'declared Shift-JIS, whose second byte can be |',
       Buffer.from([0x83, 0x7c, 0x7c, 0x31, 0x0a]),
