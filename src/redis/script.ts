@@ -10,9 +10,16 @@ export type Script = { sha: string; text: string };
  * `new URL('./name.lua', import.meta.url)` when the caller is built.
  */
 export function readScript(file: URL): Script {
+  const known = scripts.get(file.href);
+  if (known !== undefined) return known;
   const text = readWithIncludes(file, new Set());
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
+  const script = { text, sha: createHash('sha1').update(text).digest('hex') };
+  scripts.set(file.href, script);
+  return script;
 }
+
+/** Each is read once in a process. */
+const scripts = new Map<string, Script>();
 
 function readWithIncludes(file: URL, included: Set<string>): string {
   if (included.has(file.href)) return '';

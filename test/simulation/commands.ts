@@ -117,7 +117,8 @@ function inPairs(flat: readonly string[]): [string, string][] {
 }
 
 /** Arguments as they go over the wire: ioredis takes an object for the pairs of a hash. */
-export function flatten(args: readonly unknown[]): string[] {
+export function flatten(args: readonly unknown[]): readonly string[] {
+  if (args.every((arg) => typeof arg === 'string')) return args;
   const flat: string[] = [];
   for (const arg of args) {
     if (typeof arg === 'string') flat.push(arg);

@@ -44,6 +44,7 @@ type Deps = {
  * run in the order of their connection, an outage is waited out, and what got no answer is sent once more.
  */
 export function openConnections({ store, timeline, random, line, commands }: Deps) {
+  const client = clientOf(store, commands);
   const filled = new Set<() => void>();
   timeline.onPause(() => {
     for (const flush of filled) flush();
@@ -93,17 +94,10 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
       });
     }
 
-    const plain = Object.entries(commands).map(([name, command]) => [
-      name,
-      (...args: unknown[]) => ask(() => command(store, flatten(args))),
-    ]);
-    const redis = Object.assign(Object.fromEntries(plain), {
-      multi: () => transaction(store, commands, ask),
-    });
-    // The commands that delivery uses, and no others.
+    const redis = Object.assign(Object.create(client), { ask });
     // As `watchSteadiness` does.
     const isSteady = () => line.awayUntil === 0 || timeline.now() >= line.awayUntil + OTHERS_BACK;
-    return { redis: redis as unknown as Redis, ask, isSteady };
+    return { redis, ask, isSteady };
   }
 
   return { connect };
@@ -125,21 +119,30 @@ function attempt(run: () => unknown): Answer {
   }
 }
 
-/** MULTI … EXEC: its commands run together. */
-function transaction(
-  store: Store,
-  commands: Readonly<Record<string, Command>>,
-  ask: <T>(run: () => T) => Promise<T>,
-): unknown {
-  const queued: (() => unknown)[] = [];
+type Asking = { ask: Connection['ask'] };
+type Queueing = Asking & { queued: (() => unknown)[] };
+
+/** The commands that delivery uses, and no others: what all connections of a world inherit. */
+function clientOf(store: Store, commands: Deps['commands']): object {
   const chain: Record<string, unknown> = {
-    exec: () => ask(() => queued.map((run) => [null, run()])),
+    exec(this: Queueing) {
+      return this.ask(() => this.queued.map((run) => [null, run()]));
+    },
+  };
+  const client: Record<string, unknown> = {
+    /** MULTI … EXEC: its commands run together. */
+    multi(this: Asking) {
+      return Object.assign(Object.create(chain), { ask: this.ask, queued: [] });
+    },
   };
   for (const [name, command] of Object.entries(commands)) {
-    chain[name] = (...args: unknown[]) => {
-      queued.push(() => command(store, flatten(args)));
-      return chain;
+    client[name] = function (this: Asking, ...args: unknown[]) {
+      return this.ask(() => command(store, flatten(args)));
+    };
+    chain[name] = function (this: Queueing, ...args: unknown[]) {
+      this.queued.push(() => command(store, flatten(args)));
+      return this;
     };
   }
-  return chain;
+  return client;
 }

@@ -41,14 +41,15 @@ export function startPulse({
   people,
   expects,
 }: Deps) {
+  let endedAt: number | undefined;
   timeline.plan(1000, beat);
 
   function beat(): void {
     if (hasEnded()) {
-      // What wakes late may bring something to do back.
-      if (timeline.planned() > 0) timeline.plan(timeline.now() + 20_000, beat);
+      rest();
       return;
     }
+    endedAt = undefined;
     if (timeline.now() > 1.2 * weather.calmAt && people.areNeeded() && !isTakingOver())
       people.tidy();
     if (people.areAsked() && random.chance(ASKED)) people.prove();
@@ -60,6 +61,13 @@ export function startPulse({
       if (chore !== 'rest') timeline.plan(timeline.now(), () => machine.tick(chore), machine.host);
     }
     timeline.plan(next(), beat);
+  }
+
+  /** What wakes late may bring something to do back; a job that waits out a pause may wait forever. */
+  function rest(): void {
+    endedAt ??= timeline.now();
+    if (timeline.now() > endedAt + PATIENCE) timeline.end();
+    else if (timeline.planned() > 0) timeline.plan(timeline.now() + 20_000, beat);
   }
 
   function choresDue(): (Chore | 'rest')[] {

@@ -73,6 +73,10 @@ export function openTimeline(random: Random) {
     run,
     now: () => now,
     turns: () => turns,
+    /** Nothing that is planned happens. */
+    end(): void {
+      heap.length = 0;
+    },
     /** How much is planned still. */
     planned: () => heap.length,
     onTurnOf(asked: (host: Host) => boolean): void {
