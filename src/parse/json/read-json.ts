@@ -17,7 +17,6 @@ export async function* readJson(
   const document = new JsonText(await wholeText(source.content(pass)), {
     line: 1,
     isWhole: false,
-    isBuilt: false,
   });
   const found = findList(document, stepsOf(source.declared.records));
   pass.beside = found.beside;
@@ -36,7 +35,7 @@ export async function* readNdjson(
   function* recordsOf(lines: readonly Line[]): Generator<ObjectRecord> {
     for (const { line, text, isOpen } of lines) {
       if (text.trim() === '') continue;
-      const document = new JsonText(text, { line, isWhole: !isOpen, isBuilt: steps.length === 0 });
+      const document = new JsonText(text, { line, isWhole: !isOpen });
       const found = findList(document, steps);
       for (const name of found.beside) if (beside.size < LIMITS.names) beside.add(name);
       yield* recordsIn(document, found);
@@ -65,6 +64,6 @@ function* recordsIn(document: JsonText, { at, pointer }: Found): Generator<Objec
     return;
   }
   let index = 0;
-  for (const one of document.values(at))
-    yield { kind: 'object', pointer: `${pointer}/${index++}`, ...one };
+  for (const one of document.parts(at))
+    yield { kind: 'object', pointer: `${pointer}/${index++}`, ...document.value(one) };
 }

@@ -1,4 +1,3 @@
-import { put } from '../json/json-text.ts';
 import { LIMITS } from '../limits.ts';
 import { trimmed } from '../names.ts';
 import type { ObjectRecord, Value } from '../record.ts';
@@ -83,4 +82,16 @@ function contentOf({ fields, isNil, text }: Element): Value {
     return fields;
   }
   return content;
+}
+
+/** An assignment to `__proto__` would set the prototype. */
+function put(object: Record<string, Value>, key: string, value: Value): void {
+  if (key !== '__proto__') object[key] = value;
+  else
+    Object.defineProperty(object, key, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
 }
