@@ -122,7 +122,7 @@ export function needsYou(status: Status): Text[] {
     ...(deadLetters > 0
       ? [
           [
-            { text: orders(deadLetters), about: { letters: true as const } },
+            { text: orders(deadLetters), about: { letters: {} } },
             ` ${deadLetters === 1 ? 'needs' : 'need'} a person.`,
           ],
         ]

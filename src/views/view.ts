@@ -1,12 +1,12 @@
 /** How text is emphasized. Color never carries information that the words do not. */
 export type Tone = 'plain' | 'strong' | 'quiet' | 'good' | 'doubtful' | 'bad';
 
-/** What a part of a text is about, where that has its page. */
+/** What a part of a text is about, where that has its page. `letters`: the filters of the list of dead letters. */
 export type Subject =
   | { batch: string }
   | { order: string }
   | { letter: string }
-  | { letters: true };
+  | { letters: Readonly<Record<string, string>> };
 
 /** `short`: in a column that is shortened. `share`: how much of all it is, from 0 to 1. */
 export type Part =

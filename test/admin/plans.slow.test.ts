@@ -65,23 +65,6 @@ it('a plan with which nothing can be done says why', async () => {
   expect(textOf((await person.page(to)).text)).toContain('PO-4: failed a check.');
 });
 
-it('orders that another file has are marked, listed alone, and discarded together', async () => {
-  await place.drop('monday.csv', sheet('PO-20,NEW,A,1', 'PO-20,NEW,B,2'));
-  await until('the order', () => place.stored().has('PO-20'));
-  await place.drop('again.csv', sheet('PO-20,NEW,A,none', 'PO-20,NEW,B,2', 'PO-21,NEW,<b>,none'));
-  await finishedReport(place, 'again.csv');
-  await until('the mark', async () =>
-    (await list('already=true')).includes('1 order needs a person.'),
-  );
-  expect(await list('q=again.csv')).toContain('1 of them is in another file already');
-  expect(await list('q=PO-21&already=true')).toContain('No orders match.');
-
-  const to = await planned({ action: 'discard', already: 'true' });
-  expect(textOf((await person.page(to)).text)).toContain('Discard 1 order');
-  await person.submit('/dead-letters/discard', { plan: to.split('/').at(-1) ?? '', back: to });
-  expect(await open('--order', 'PO-20')).toBe(0);
-});
-
 it('a command that is interrupted is continued by a daemon, which says what was done in all', async () => {
   const numbers = Array.from({ length: 2_000 }, (_, i) => `MANY-${1000 + i},NEW,A,none`);
   await place.drop('many.csv', sheet(...numbers));

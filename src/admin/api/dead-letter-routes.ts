@@ -9,15 +9,14 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { jsonReply, type Route } from '../http/route.ts';
-import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
+import type { DeadLetterRow, RowFilter } from '../read-model/letter-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
-import { markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
-export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
+export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
 
 /** Open dead letters, their groups, and the history of an order. */
 export function deadLetterRoutes(api: ApiContext): Route[] {
@@ -27,8 +26,8 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/dead-letters',
       async handle({ url }) {
-        const { items, next, total, kinds, already } = await readLetterPage(api, url);
-        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds, already });
+        const { items, next, total, kinds } = await readLetterPage(api, url);
+        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds });
       },
     },
     {
@@ -54,38 +53,22 @@ export function letterFilter(url: URL, more: readonly string[] = []): RowFilter 
     source: query.text('source'),
     since: since === undefined ? undefined : iso(since),
     q: query.text('q'),
-    already: query.flag('already') || undefined,
   });
 }
 
 /** A row with the current state of its order, where that is no longer the state of the dead letter. */
 export type CurrentRow = DeadLetterRow & { now?: EntryState };
 
-/**
- * A page of open dead letters, the newest batch first, with the count of all that match. `already`: how many of these another
- * file has, at least (`isLeast`): orders that it has since are counted among the first ones, and on this page. `onlyWaits`: all are
- * in progress.
- */
+/** A page of open dead letters, the newest batch first, with the count of all that match. */
 export async function readLetterPage(api: ApiContext, url: URL) {
-  const wanted = letterFilter(url, ['after', 'limit']);
+  const filter = letterFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...LETTER_FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
-  const { known, marked, isAll } = await markedSince(api, wanted);
-  const filter = wanted.already ? { ...wanted, inProgress: marked.map(({ id }) => id) } : wanted;
-  const [{ items, next }, { total, kinds, groups, already: before }] = await Promise.all([
+  const [{ items, next }, summary] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
     letters.summary(filter),
   ]);
-  const shown = await withOrdersInProgress(api, await withState(api, items));
-  const here = shown.filter(
-    (row, i) => row.already !== undefined && items[i]?.already === undefined,
-  );
-  const since = new Map([...marked, ...here].map((row) => [row.id, row]));
-  const already = wanted.already ? total : before + since.size;
-  const marks = [...known, ...since.values()].filter((row) => row.already !== undefined);
-  const isLeast = !isAll && (wanted.already === true || already < total);
-  const onlyWaits = marks.length === already && marks.every(({ isOpen }) => isOpen);
-  return { items: shown, next, total, kinds, groups, already, isLeast, onlyWaits };
+  return { items: await withState(api, items), next, ...summary };
 }
 
 async function withState(

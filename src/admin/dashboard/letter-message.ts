@@ -7,29 +7,16 @@ import {
 import { type Html, html } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { nextBelow } from '../api/rows-elsewhere.ts';
 import { batchPath, letterPath, link } from './parts.ts';
 
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
 
-type Shown = {
-  message: string;
-  items?: string;
-  already?: string;
-};
-
-/** What is wrong with one order of a list, its items, and that another file has it. */
-export function messageOf({ message, items, already }: Shown): Html {
-  const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
-  return html`${message}${own}${already && html`<div><strong>${already}</strong></div>`}`;
-}
-
-/** Leads from an order that needs nobody any more to the one below it in the list that is not in progress, or to the list. */
+/** Leads from an order that needs nobody any more to the one below it in the list, or to the list. */
 export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
-  const { next, areBusy } = await nextBelow(api, id);
-  if (next === undefined)
-    return html`<p>${areBusy ? 'Those below it in the list are in progress. ' : ''}${link('/dead-letters', 'Orders that need you')}</p>`;
+  const { items } = await (await api.tables()).letters.page({}, 1, id);
+  const [next] = items;
+  if (next === undefined) return html`<p>${link('/dead-letters', 'Orders that need you')}</p>`;
   return html`<p>The next one that needs you: ${link(letterPath(next.id), nameOf(next))}</p>`;
 }
 

@@ -25,7 +25,7 @@ import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after already batch day end from kind limit number open outcome q picture reports signature since source state to until who zone'.split(
+  'after batch day end from kind limit number open outcome q picture reports signature since source state to until who zone'.split(
     ' ',
   ),
 );

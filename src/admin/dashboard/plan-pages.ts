@@ -7,7 +7,6 @@ import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { LETTER_FILTERS, letterFilter } from '../api/dead-letter-routes.ts';
 import { leadBack } from '../api/operation-routes.ts';
-import { inProgressToo } from '../api/rows-elsewhere.ts';
 import type { Principal, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { actForm, badge, letterPath, link } from './parts.ts';
@@ -116,7 +115,7 @@ async function makePlan(
 ): Promise<string> {
   const url = new URL('http://admin/');
   for (const [name, value] of Object.entries(filter)) url.searchParams.set(name, value);
-  const selected = await inProgressToo(api, letterFilter(url));
+  const selected = letterFilter(url);
   const { letters } = await api.tables();
   const id: string[] = [];
   let after: string | undefined;

@@ -89,5 +89,7 @@ export function stateBadge({ text, tone }: { text: string; tone: Tone }): Html {
 function pathOf(about: Subject): string {
   if ('batch' in about) return batchPath(about.batch);
   if ('order' in about) return orderPath(about.order);
-  return 'letter' in about ? letterPath(about.letter) : '/dead-letters';
+  if ('letter' in about) return letterPath(about.letter);
+  const filter = new URLSearchParams(about.letters).toString();
+  return filter === '' ? '/dead-letters' : `/dead-letters?${filter}`;
 }

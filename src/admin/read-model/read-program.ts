@@ -12,7 +12,7 @@ import {
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
-import { createDeadLetterTable } from './dead-letter-table.ts';
+import { createLetterTable } from './letter-table.ts';
 
 /** A report to read; `closed`: the ids of what was closed since it was written. */
 export type ReportToRead = {
@@ -38,9 +38,9 @@ export type Reads = ReturnType<typeof createReads>;
 // A worker thread: reading reports and searching must not delay the delivery of orders.
 if (parentPort !== null) serve(parentPort);
 
-/** The open dead letters in memory, and what is read from reports on request. */
+/** The open dead letters, and what is read from reports on request. */
 function createReads() {
-  const table = createDeadLetterTable();
+  const table = createLetterTable();
 
   /**
    * Reads the dead letters of reports into the table; a report that expired has none. Returns why reports could not be

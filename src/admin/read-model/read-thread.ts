@@ -53,7 +53,6 @@ export function openReadThread(): ReadThread {
   return {
     put: remote('put'),
     remove: remote('remove'),
-    close: remote('close'),
     page: remote('page'),
     summary: remote('summary'),
     numberOf: remote('numberOf'),

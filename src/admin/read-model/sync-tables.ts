@@ -62,7 +62,7 @@ export function createSync(context: ModelContext, tables: Tables) {
     const now = await refreshRow(batch);
     if (now === undefined || (now.state === 'done' && now.open === 0)) return letters.remove(batch);
     if (now.state === 'done' && isWritten) return loadReports([batch]);
-    if (closed.length > 0) await letters.close(batch, closed);
+    if (closed.length > 0) await letters.remove(batch, closed);
   }
 
   async function refreshRow(batch: string): Promise<BatchRow | undefined> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { count, counted, moment, outcomeWord } from '../../core/format.ts';
+import { count, counted } from '../../core/format.ts';
 import { isGone } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
@@ -10,17 +10,16 @@ import type { OperatorContext } from '../../operate/operator-context.ts';
 import { type FilterInput, readFilter } from '../../operations/dead-letter-filter.ts';
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
 import { canBeOfSource } from '../../order/batch.ts';
-import { errorLine, type LetterRow } from '../../order/dead-letter.ts';
+import type { LetterRow } from '../../order/dead-letter.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { isKnownElsewhere } from '../../order/problem.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { byWeight, type ErrorGroup } from '../../report/story.ts';
+import { byWeight } from '../../report/story.ts';
+import { groupTable, letterTable, listed, reasonOf, stateOf } from '../../views/letter.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays } from '../../views/next-step.ts';
-import { closingText } from '../../wording/closing.ts';
-import { problemText } from '../../wording/problem.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
+import { blockText } from '../terminal/view-text.ts';
 import type { View } from './definitions/operation-command.ts';
 
 /** Rows of the table without `--limit`. */
@@ -63,11 +62,11 @@ export const listView: View<FilterInput & { all: boolean }, Listed> = {
     }
     const more = total - all.shown.length - all.older;
     return [
-      table(all.shown, columnsFor(all.shown), format),
+      blockText(letterTable(all.shown.map(listed)), format),
       more > 0 ? `… and ${counted(more, 'more dead letter')}; use --limit to see more.\n` : '',
       all.older > 0 ? `${hanging(olderText(all.older), 0, format)}\n` : '',
       `\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`,
-      table(byWeight(groups), GROUP_COLUMNS, format),
+      blockText(groupTable(byWeight(groups)), format),
       ...lost.map((text) => `\n${text}`),
       await stepsText(all, context, format),
     ].join('');
@@ -177,67 +176,6 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
   const file = join(folder, FIX_WORKBOOK);
   return (await isGone(file)) ? undefined : file;
 }
-
-const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
-  {
-    title: 'order',
-    of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)',
-    cut: 'end',
-    wish: 12,
-  },
-  {
-    title: 'kind',
-    of: stateOf,
-    tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad'),
-  },
-  { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
-  { title: 'line', of: (letter) => errorLine(letter) || '–', right: true, leaves: 3 },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
-  { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 44 },
-];
-
-/** Where some are closed, with a column that says by what and whom, as the page Corrections does. */
-function columnsFor(shown: readonly FoundDeadLetter[]): Column<FoundDeadLetter>[] {
-  if (shown.every(({ closed }) => closed === undefined)) return DEAD_LETTER_COLUMNS;
-  const settled: Column<FoundDeadLetter> = {
-    title: 'settled',
-    of: ({ closed }) => (closed === undefined ? '–' : closingText(closed)),
-    cut: 'end',
-    wish: 24,
-    leaves: 4,
-  };
-  return DEAD_LETTER_COLUMNS.toSpliced(-1, 0, settled);
-}
-
-function stateOf({ kind, closed, now, newerIn }: FoundDeadLetter): string {
-  if (closed) return `${outcomeWord(kind)}, closed`;
-  if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
-  return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
-}
-
-/** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
-function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
-  const [first, ...more] = problems.toSorted(
-    (a, b) => Number(isKnownElsewhere(b)) - Number(isKnownElsewhere(a)),
-  );
-  if (first === undefined) return message;
-  return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
-}
-
-const GROUP_COLUMNS: Column<ErrorGroup>[] = [
-  { title: 'orders', of: (group) => count(group.count), right: true },
-  { title: 'kind', of: ({ kind }) => outcomeWord(kind), leaves: 4 },
-  { title: 'signature', of: ({ signature }) => signature || '–' },
-  { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16), leaves: 1 },
-  { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 2 },
-  {
-    title: 'for example',
-    of: ({ message }) => message,
-    cut: 'end',
-    wish: 24,
-    leaves: 3,
-  },
-];
 
 /** Dead letters of which the list asks whether a retry would send their order. */
 const JUDGED = 1_000;

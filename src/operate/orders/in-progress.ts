@@ -48,11 +48,6 @@ export async function findInProgress(
   };
 }
 
-/** Whether another file brought the order in progress: a dead letter whose own order is sent again has it, too. */
-export function isElsewhere({ batch }: Pick<Letter, 'batch'>, found: OrderInProgress): boolean {
-  return found.batch !== batch;
-}
-
 /** `Fix file "a.fix.csv" with this order waits to be sent` */
 export function inProgressText({ isFix, waits, ...other }: OrderInProgress): string {
   const title = fileTitle(other);

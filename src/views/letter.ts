@@ -1,0 +1,151 @@
+import { count, counted, moment, outcomeWord } from '../core/format.ts';
+import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
+import { byArticle, firstItems, type Item, itemsIn } from '../order/order.ts';
+import { isKnownElsewhere } from '../order/problem.ts';
+import { firstOf } from '../order/text.ts';
+import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
+import { refusedItems } from '../report/dead-letters.ts';
+import type { ErrorGroup } from '../report/story.ts';
+import { closingText } from '../wording/closing.ts';
+import { problemText } from '../wording/problem.ts';
+import type { Block, Text, ViewColumn } from './view.ts';
+
+/** A dead letter of a list. `line`: of its first problem. `items`: what it is told apart by, as text. */
+export type ListedLetter = Pick<
+  FoundDeadLetter,
+  | 'id'
+  | 'purchaseOrderNumber'
+  | 'kind'
+  | 'message'
+  | 'batch'
+  | 'file'
+  | 'lastAt'
+  | 'closed'
+  | 'now'
+  | 'newerIn'
+> & { line: number; items?: string };
+
+type Column<Row> = ViewColumn & { of: (row: Row) => Text };
+
+function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Block {
+  return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ of }) => of(row))) };
+}
+
+/** Dead letters, one a row; where some are closed, with by what and whom. */
+export function letterTable(letters: readonly ListedLetter[]): Block {
+  const settled: Column<ListedLetter> = {
+    title: 'settled',
+    of: ({ closed }) => (closed === undefined ? '–' : closingText(closed)),
+    cut: 'end',
+    wish: 24,
+    leaves: 5,
+  };
+  return tableOf<ListedLetter>(letters, [
+    {
+      title: 'order',
+      of: ({ id, purchaseOrderNumber: number }) => [
+        { text: number || '(none)', about: { letter: id } },
+      ],
+      cut: 'end',
+      wish: 12,
+    },
+    {
+      title: 'kind',
+      of: (letter) => [
+        {
+          text: stateOf(letter),
+          tone: letter.closed ? 'quiet' : letter.now ? 'doubtful' : 'bad',
+        },
+      ],
+    },
+    { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 3 },
+    {
+      title: 'file',
+      of: ({ file, batch }) => [{ text: file, about: { batch } }],
+      cut: 'end',
+      wish: 10,
+      leaves: 1,
+    },
+    { title: 'line', of: ({ line }) => (line === 0 ? '–' : count(line)), right: true, leaves: 4 },
+    { title: 'last', ...timeOf(({ lastAt }: ListedLetter) => lastAt), leaves: 2 },
+    ...(letters.some(({ closed }) => closed) ? [settled] : []),
+    {
+      title: 'what is wrong',
+      of: ({ message, items = '' }) => (items === '' ? message : `${message} (${items})`),
+      cut: 'end',
+      wish: 44,
+    },
+  ]);
+}
+
+type ShownGroup = Pick<
+  ErrorGroup,
+  'kind' | 'signature' | 'message' | 'count' | 'firstAt' | 'lastAt'
+>;
+
+/** Dead letters by kind and error, one a row. */
+export function groupTable(groups: readonly ShownGroup[]): Block {
+  return tableOf(groups, [
+    {
+      title: 'orders',
+      of: ({ count: all, kind, signature }) => [
+        { text: count(all), about: { letters: { kind, signature } } },
+      ],
+      right: true,
+    },
+    { title: 'kind', of: ({ kind }) => outcomeWord(kind), leaves: 4 },
+    { title: 'signature', of: ({ signature }) => signature || '–' },
+    { title: 'first', ...timeOf(({ firstAt }: ShownGroup) => firstAt), leaves: 1 },
+    { title: 'last', ...timeOf(({ lastAt }: ShownGroup) => lastAt), leaves: 2 },
+    { title: 'for example', of: ({ message }) => message, cut: 'end', wish: 24, leaves: 3 },
+  ]);
+}
+
+/** A time to the second; in few characters to the minute. */
+function timeOf<Row>(of: (row: Row) => string): Pick<Column<Row>, 'short' | 'of'> {
+  return {
+    short: 'UTC',
+    of: (row) => [{ text: moment(of(row)), short: moment(of(row)).slice(5, 16) }],
+  };
+}
+
+/** What an order that needs a person is now. */
+export function stateOf({ kind, closed, now, newerIn }: Omit<ListedLetter, 'line'>): string {
+  if (closed) return `${outcomeWord(kind)}, closed`;
+  if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
+  return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
+}
+
+/** A dead letter as a list shows it. */
+export function listed(letter: FoundDeadLetter): ListedLetter {
+  return { ...letter, message: reasonOf(letter), line: errorLine(letter) };
+}
+
+/** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
+export function reasonOf({ message, problems = [] }: DeadLetter): string {
+  const [first, ...more] = problems.toSorted(
+    (a, b) => Number(isKnownElsewhere(b)) - Number(isKnownElsewhere(a)),
+  );
+  if (first === undefined) return message;
+  return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
+}
+
+/** The items that a list shows of an order that was refused or failed a check; of one in conflict, what differs. */
+export function itemsShown(letter: DeadLetter): string {
+  const { kind, payload, known, itemsRead, articles } = letter;
+  if (kind === 'conflict')
+    return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
+  return refusedItems(letter) || firstOf(itemsRead ?? articles);
+}
+
+const NOT_READ = 'the items of the order that is already known cannot be read';
+
+function differenceText(own: readonly Item[], known: readonly Item[]): string {
+  const isIn = (items: readonly Item[], { articleCode, quantity }: Item) =>
+    items.some((item) => item.articleCode === articleCode && item.quantity === quantity);
+  const gone = firstItems(byArticle(known.filter((item) => !isIn(own, item)))) || 'fewer items';
+  const added = firstItems(byArticle(own.filter((item) => !isIn(known, item)))) || 'fewer items';
+  const equal = own.filter((item) => isIn(known, item)).length;
+  const rest = equal === 0 ? '' : `; ${counted(equal, 'other item is', 'other items are')} equal`;
+  return `known with ${gone}, and this file has ${added}${rest}`;
+}
