@@ -21,6 +21,9 @@ const SLOW_FILES = 'test/**/*.slow.test.ts';
 const PROPERTIES = 'test/**/*.property.test.ts';
 const SLOW_PROPERTIES = 'test/**/*.slow.property.test.ts';
 
+// Workers keep what they compile where the program does.
+process.env['NODE_COMPILE_CACHE'] ??= `${import.meta.dirname}/node_modules/.cache/po-sync`;
+
 const common = {
   setupFiles: ['test/support/fixed-seed.ts'],
   globalSetup: ['test/support/shared-redis.setup.ts'],
@@ -117,6 +120,8 @@ const SUITES = [
 
 export default defineConfig({
   test: {
+    // Node.js loads the sources as it loads the program: without a second compiler, and from its own cache.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Suites with different numbers of workers run together only one after the other, as files of several mutants do.
     projects: SUITES.map(({ test }, groupOrder) => ({
       test: { ...test, sequence: { groupOrder } },
