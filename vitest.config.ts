@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // One project is one suite: `npm test` runs `fast`, `npm run test:NAME` another; docs/contributing.md says what each proves.
 
@@ -118,8 +119,22 @@ const SUITES = [
   },
 ];
 
+/** Begins with what waits for processes or runs worlds: only a machine that ran the tests before knows how long each takes. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = Object.groupBy(await super.sort(files), ({ project }) => project.name);
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /\/(?:end-to-end|simulation|process)\//.test(moduleId);
+    return Object.values(sorted).flatMap((some = []) => [
+      ...some.filter(isLong),
+      ...some.filter((file) => !isLong(file)),
+    ]);
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     // Node.js loads the sources as it loads the program: without a second compiler, and from its own cache.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Suites with different numbers of workers run together only one after the other, as files of several mutants do.
