@@ -1,5 +1,5 @@
 -- Ends a rebuild, postpones it, shows its wait, or says why it lasts. A request of another epoch of the ledger stays: it needs a separate list.
--- KEYS rebuild, breaker, pauses, list proof; ARGV a JSON object:
+-- KEYS rebuild, breaker, pauses, list proof, list shown; ARGV a JSON object:
 --   verb, epoch         end | later | show | because, and of which epoch
 --   field, now          of the hold, and ledger time
 --   other               end: the field of the other hold, which an earlier request may have left
@@ -22,7 +22,7 @@ if asked.verb == 'end' then
   redis.call('HDEL', KEYS[2], 'hold:list')
   redis.call('HDEL', KEYS[4], 'proof', 'before', 'assumed')
   if asked.assumed then redis.call('HSET', KEYS[4], 'assumed', asked.assumed) end
-  if asked.shown then redis.call('HSET', KEYS[4], 'proof', 'due', 'before', asked.shown, 'why', why) end
+  if asked.shown then redis.call('HSET', KEYS[4], 'proof', 'due', 'before', asked.shown, 'why', why) else redis.call('DEL', KEYS[5]) end
   for _, field in ipairs({ asked.field, asked.other }) do endHold(KEYS[2], KEYS[3], field, asked.now) end
   return 1
 end

@@ -29,7 +29,6 @@ import {
   type PendingRebuild,
   type RebuildRequest,
 } from './rebuild-request.ts';
-import type { ShownNumbers } from './shown-numbers.ts';
 
 type RebuildDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -86,37 +85,40 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     if (mode === 'none' && why === 'new')
       return (await finish(epoch, { assumed: mode })) ? 'done' : 'pending';
     const { end, listed, shown } = await proof.readFirst();
+    // What a list shows counts, also where it proves nothing about the rest.
+    const isPart = end.kind !== 'complete';
+    const added = await takeIn(listed, { isIntact: why === 'new', epoch, isPart });
+    const gone = await keepShown(store, shown);
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
-    const added = await takeIn(listed, { isIntact: why === 'new', epoch });
     const expected = await expectedOrders(store);
-    const obstacle = obstacleTo(shown.size, why, expected);
+    const obstacle = obstacleTo(shown.size, gone, why, expected);
     if (obstacle !== undefined) {
       await later(epoch, obstacle);
       return 'pending';
     }
     if (expected !== undefined) await proof.vouched(listed);
     ledgerRebuilt(log, { orders: listed.length, added });
-    return (await finish(epoch, await proofOf(shown, expected))) ? 'done' : 'pending';
+    const toProve = expected === undefined ? { shown: shown.size } : {};
+    return (await finish(epoch, mode === 'prove' ? toProve : { assumed: mode }))
+      ? 'done'
+      : 'pending';
   }
 
-  /** What remains to be proved, or why nothing does. */
-  async function proofOf(shown: ShownNumbers, expected: number | undefined) {
-    if (mode !== 'prove') return { assumed: mode };
-    if (expected !== undefined) return {};
-    await keepShown(store, shown);
-    return { shown: shown.size };
-  }
-
-  /** What a person must say, or did say, about the number of orders. */
-  function obstacleTo(shown: number, why: string, expected: number | undefined) {
+  /** What a person must say, or did say, about the number of orders. `gone`: so many that it showed before are not there. */
+  function obstacleTo(shown: number, gone: number, why: string, expected: number | undefined) {
     if (expected !== undefined && shown < expected)
       return {
         code: LIST_INCOMPLETE,
         reason: `the API's list is not complete: it shows ${orders(shown)} of ${expected}`,
       };
-    if (expected !== undefined || !isProtected || why !== 'new' || mode === 'trust')
-      return undefined;
+    if (expected !== undefined || mode === 'trust') return undefined;
+    if (gone > 0)
+      return {
+        code: LIST_INCOMPLETE,
+        reason: `the API's list shows ${orders(shown)}, without ${orders(gone)} that it showed; say with po-sync reconcile --expect N how many orders the API has`,
+      };
+    if (!isProtected || why !== 'new') return undefined;
     return {
       code: LIST_UNCONFIRMED,
       reason: `the API's list shows ${orders(shown)}; say with po-sync reconcile --expect N how many orders the API has`,
@@ -230,7 +232,13 @@ function createFirstRead(
  * `isIntact`: the ledger lost nothing, so what it never sent was created by others. `epoch`: the one that began when the
  * loss was noticed; the same is true of files that were claimed since.
  */
-type Why = { isIntact?: boolean; epoch?: string | undefined; operatorAction?: OperatorAction };
+type Why = {
+  isIntact?: boolean;
+  epoch?: string | undefined;
+  operatorAction?: OperatorAction;
+  /** The list could not be read to its end. */
+  isPart?: boolean;
+};
 
 /** Builds the step that takes listed orders into the ledger. */
 export function createTakeIn({
@@ -281,9 +289,9 @@ export function createTakeIn({
     let added = 0;
     const twice = timesListed(listed);
     const before = await ledger.listedTwice.timesOf([...twice.keys()]);
-    await ledger.listedTwice.replace(twice);
+    if (!why.isPart) await ledger.listedTwice.replace(twice);
     // Lists that are read for files show the same orders each time.
-    for (const [i, [order, times]] of [...twice].entries()) {
+    for (const [i, [order, times]] of why.isPart ? [] : [...twice].entries()) {
       if (before[i] !== times) orderCreatedTwice(log, { order, times });
     }
     for (let i = 0; i < listed.length; i += PAGE) {

@@ -384,12 +384,17 @@ export function lookingList(
   };
 }
 
-/** What the next order of a rebuilt ledger must prove. */
+/**
+ * Keeps what a list showed, whether it could be read to its end or not: a complete one shows all of it, until an order has proved
+ * that. Returns how many that earlier ones showed it lacks.
+ */
 export async function keepShown(
   { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
   shown: ShownNumbers,
-): Promise<void> {
-  await redis.set(keys.listShown, encodeShown(shown));
+): Promise<number> {
+  const earlier = decodeShown((await redis.get(keys.listShown)) ?? '');
+  await redis.set(keys.listShown, encodeShown(new Set([...earlier, ...shown])));
+  return earlier.size - countShared(earlier, shown);
 }
 
 /** The number of orders that a person says the API has; undefined: nobody said. */

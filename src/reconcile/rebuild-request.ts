@@ -97,7 +97,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   }
 
   function run(asked: Asked): Promise<unknown> {
-    const used = [keys.rebuild, keys.breaker, keys.pauses, keys.listProof];
+    const used = [keys.rebuild, keys.breaker, keys.pauses, keys.listProof, keys.listShown];
     return runScript(redis, script, used, [JSON.stringify({ ...asked, now: time.now() })]);
   }
 

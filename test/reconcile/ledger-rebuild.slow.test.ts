@@ -27,6 +27,15 @@ describe('ledger rebuild', () => {
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
   });
 
+  it('knows the orders that a list showed which could not be read to its end', async () => {
+    const faults = [{ kind: 'list', show: 'limited:15' }];
+    await using rig = await openDeliveryRig({ isNew: true, faults: { faults } });
+    const token = await rig.api.token();
+    for (const number of ['PO-0001', 'PO-0002']) await rig.api.create(orderOf(number), token);
+    expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
+    expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
+  });
+
   it('reports an order as a duplicate that came while the list of a new ledger could not be read', async () => {
     await using rig = await openDeliveryRig({ isNew: true });
     const token = await rig.api.token();

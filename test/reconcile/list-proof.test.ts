@@ -8,6 +8,7 @@ import type { Verdict } from '../../src/ledger/state-machine/step.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createListProof, expectOrders, keepShown } from '../../src/reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
+import { fingerprintOf } from '../../src/reconcile/shown-numbers.ts';
 import { confirm, entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -126,6 +127,15 @@ it('an API that fails when it is asked is asked again each hour', async () => {
   expect(asked()).toBe(7);
   for (let minutes = 0; minutes < 10; minutes += 1) await tickAfter(60_000);
   expect(asked()).toBe(12);
+});
+
+it('of what lists showed, read to their end or not, a later one must lack nothing', async () => {
+  await using store = await openTestRedis();
+  const shownIn = (...numbers: string[]) => keepShown(store, new Set(numbers.map(fingerprintOf)));
+  expect(await shownIn('A', 'B')).toBe(0);
+  expect(await shownIn('B', 'C')).toBe(1);
+  expect(await shownIn('A', 'B')).toBe(1);
+  expect(await shownIn('A', 'B', 'C', 'D')).toBe(0);
 });
 
 it.each<[string, Verdict]>([

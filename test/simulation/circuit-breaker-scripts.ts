@@ -75,7 +75,7 @@ export const identity: Port = (
 
 export const rebuild: Port = (
   store,
-  [key = '', breakerKey = '', pauses = '', listProof = ''],
+  [key = '', breakerKey = '', pauses = '', listProof = '', listShown = ''],
   args,
 ) => {
   const asked = JSON.parse(args[0] ?? '') as Record<'verb' | 'epoch' | 'field', string> & {
@@ -95,6 +95,7 @@ export const rebuild: Port = (
     store.hdel(breakerKey, 'hold:list');
     store.hdel(listProof, 'proof', 'before', 'assumed');
     if (assumed) store.hset(listProof, 'assumed', assumed);
+    if (shown === undefined) store.del(listShown);
     const due =
       shown === undefined
         ? []

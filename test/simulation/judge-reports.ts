@@ -5,6 +5,7 @@ import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { File } from './files.ts';
 import type { FaultFound } from './judge.ts';
 import { KEYS } from './setting.ts';
+import { isStuckOnList } from './standing.ts';
 import type { World } from './world.ts';
 
 /** Whether the reports add up, and each dead letter is open exactly as long as its order needs a person. */
@@ -19,7 +20,7 @@ export function faultsOfReports(world: World, waits: (number: string) => boolean
 }
 
 function sumFaults(
-  { store, rolledBackAt }: World,
+  { store, weather, deeds, rolledBackAt }: World,
   { batch, orders, report }: File,
   waits: (number: string) => boolean,
 ): FaultFound[] {
@@ -30,9 +31,9 @@ function sumFaults(
   if (report === undefined) {
     const counted = Number(store.hget(KEYS.batch(batch), 'counted') ?? 0);
     const waiting = orders.filter(({ number }) => waits(number)).length;
-    // What was not read of a cancelled file counts at its end.
+    // A list that must be read first shows which orders of a cancelled file the API has.
     const isCancelled = store.hget(KEYS.batch(batch), 'cancelled') !== null;
-    return counted + waiting >= all || (isCancelled && waiting > 0)
+    return counted + waiting >= all || (isCancelled && isStuckOnList(store, weather, deeds))
       ? []
       : miscounted(`${counted} counted and ${waiting} waiting of ${all}`);
   }

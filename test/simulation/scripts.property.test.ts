@@ -400,7 +400,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       })
       .map((one) => ({
         file: 'reconcile/ledger-rebuild.lua',
-        keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses, KEYS.listProof],
+        keys: [KEYS.rebuild, KEYS.breaker, KEYS.pauses, KEYS.listProof, KEYS.listShown],
         args: [JSON.stringify(one)],
       })),
   },

@@ -40,7 +40,8 @@ export function isStuckOnList(
   }: Pick<Weather, 'listKind' | 'archiveAfter' | 'stickyOrder'>,
   { wronglyConfirmed }: Pick<Deeds, 'wronglyConfirmed'>,
 ): boolean {
-  const hold = store.hget(KEYS.breaker, 'hold:list') ?? '';
+  const [list, first] = ['list', 'ledger-new'].map((of) => store.hget(KEYS.breaker, `hold:${of}`));
+  const hold = list ?? first ?? '';
   if (listKind === 'limited') return hold !== '' || store.hget(KEYS.rebuild, 'why') !== null;
   const isWhole = listKind === 'all' || listKind === 'healed' || listKind.startsWith('paged');
   // An archive may take what the list showed before the order that must prove it was sent.
