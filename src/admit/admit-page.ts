@@ -2,17 +2,13 @@ import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Entry, outdatedResult } from '../ledger/entry.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
-import {
-  createKnownInvalid,
-  type KnownInvalid,
-  resultsShownBefore,
-  wereCorrected,
-} from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
+import { contentOf, createSeen, type Seen } from '../ledger/seen.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
-import { correctedBy, idOf, type LetterRef } from '../order/letter-id.ts';
+import { correctedBy, idOf, type LetterRef, splitId } from '../order/letter-id.ts';
+import type { NamedBatch } from '../order/named-batch.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
@@ -35,10 +31,7 @@ export type AdmitPageDeps = {
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
 
 /** What the steps of admission share. */
-type Admitting = AdmitPageDeps & {
-  knownInvalid: KnownInvalid;
-  deadLetters: DeadLetters;
-};
+type Admitting = AdmitPageDeps & { seen: ReturnType<typeof createSeen>; deadLetters: DeadLetters };
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
@@ -46,50 +39,49 @@ type Admitting = AdmitPageDeps & {
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, batches } = deps;
-  const line = {
-    ...deps,
-    knownInvalid: createKnownInvalid(store),
-    deadLetters: createDeadLetters(store),
-  };
+  const line = { ...deps, seen: createSeen(store), deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    if (file.isFixFile) await noteCorrected(line, orders);
-    await countInvalid(
-      line,
-      batch,
-      orders.filter((order): order is InvalidOrder => !order.valid),
-    );
+    const invalid = orders.filter((order): order is InvalidOrder => !order.valid);
+    await countInvalid(line, batch, invalid, file);
     for (const round of planning.inRounds(orders)) await admitRound(line, batch, round, file);
   };
 }
 
-/** Of the orders of dead letters that these correct, a later version of an export may have the content. */
-async function noteCorrected(
-  { ledger, knownInvalid, batches }: Admitting,
+/** The dead letters that orders of a file stay with. A fix file is sent deliberately. */
+async function seenAmong(
+  { seen, store }: Admitting,
+  { batch }: Batch,
   orders: readonly CheckedOrder[],
-): Promise<void> {
-  const from = correctedBy(orders.flatMap(({ records }) => records));
-  const known = await ledger.lookup(from.map(({ number }) => number));
-  const own = known.flatMap((one, i) =>
-    one.kind === 'open' && idOf(one.entry.batch, one.entry.ordinal) === from[i]?.id
-      ? [one.entry]
-      : [],
-  );
-  await knownInvalid.corrected(own, batches);
+  { isFixFile, mapping = '' }: FileFacts,
+): Promise<(Seen | undefined)[]> {
+  const at = store.time.now();
+  return isFixFile ? [] : await seen.find(orders.map(contentOf), { batch, mapping, at });
 }
 
 async function countInvalid(
   line: Admitting,
   batch: Batch,
   invalid: readonly InvalidOrder[],
+  file: FileFacts,
 ): Promise<void> {
   if (invalid.length === 0) return;
   const at = line.store.time.now();
   const left = planning.REASONS_KEPT - (await line.batches.resultsKept(batch.batch));
-  const ended = invalid.map((order, i) =>
-    planning.endedInvalid(order, planning.invalidResult(order, at, i < left)),
+  const seen = await seenAmong(line, batch, invalid, file);
+  const titles = await titlesOf(
+    seen.flatMap((one) => (one ? [one.letter] : [])),
+    [],
+    line.batches,
   );
+  const ended = invalid.map((order, i) => {
+    const before = seen[i];
+    const result = before
+      ? planning.seenResult(before, at, titles)
+      : planning.invalidResult(order, at, i < left);
+    return planning.endedInvalid(order, result, file);
+  });
   await count(line, batch, ended);
 }
 
@@ -100,26 +92,26 @@ async function admitRound(
   orders: readonly ValidOrder[],
   file: FileFacts,
 ): Promise<void> {
-  const { ledger, deadLetters, knownInvalid, retention, store } = line;
-  const { time } = store;
+  const { ledger, retention, store } = line;
+  const { isFixFile } = file;
   let [batch, rest] = [found, orders];
   while (rest.length > 0) {
-    const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
+    const [known, seen] = await Promise.all([
+      ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber)),
+      seenAmong(line, batch, rest, file),
+    ]);
+    const at = store.time.now();
     const all = rest.map((order, i) =>
-      planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file, time.now()),
+      planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, {
+        isFixFile,
+        at,
+        seen: seen[i],
+      }),
     );
-    const changed = await retention.shown(planning.settledIn(all, known), time.now());
-    const planned = all.filter(({ order }) => !changed.has(order.number));
-    const plans =
-      batch.kind === 'export' && !file.isFixFile
-        ? await holdCorrected(line, batch, planned)
-        : planned;
-    const isShown = batch.kind === 'export' || file.isFixFile;
-    // Closed before they are counted, because a step that a crash interrupts is repeated.
-    if (isShown) await deadLetters.closeCorrected(batch, planning.acceptedIn(plans), time.now());
+    const changed = await retention.shown(planning.settledIn(all, known), at);
+    const plans = all.filter(({ order }) => !changed.has(order.number));
+    await count(line, batch, await endedIn(line, batch, plans, file));
     await dropCorrected(line, plans);
-    await count(line, batch, await endedIn(line, batch, plans));
-    if (batch.kind === 'export') await knownInvalid.areWell(batch.source, planning.wellIn(plans));
     const late = [
       ...rest.filter(({ number }) => changed.has(number)),
       ...(await follow(line, batch, plans)),
@@ -129,24 +121,6 @@ async function admitRound(
     batch = { ...batch, cancelled: await line.batches.isCancelled(batch.batch) };
     rest = await withoutOutcome(line, batch, late);
   }
-}
-
-/** An order of an export is not sent as it was while a person's correction of it waits, or has another number. */
-async function holdCorrected(
-  line: Admitting,
-  { source }: Batch,
-  plans: readonly Plan[],
-): Promise<readonly Plan[]> {
-  const fresh = plans.filter(({ admission }) => admission.kind === 'queue');
-  const shown = fresh.map(({ order: { number }, digest: fingerprint }) => ({
-    number,
-    fingerprint,
-  }));
-  const isHeld = await wereCorrected(source, shown, line);
-  const held = shown.filter((_, i) => isHeld[i]);
-  const results = await resultsShownBefore(held, line.store.time.now(), line);
-  const ends = new Map(held.map(({ number }, i) => [number, results[i]]));
-  return plans.map((plan) => planning.heldAs(plan, ends.get(plan.order.number)));
 }
 
 /** While this process was suspended, another may have read the same file, and a person may have canceled the batch. */
@@ -164,59 +138,37 @@ async function endedIn(
   { batches, store }: Admitting,
   batch: Batch,
   plans: readonly Plan[],
+  { isFixFile }: FileFacts,
 ): Promise<planning.Ended[]> {
-  const numbers = new Set(
+  const titles = await titlesOf(
+    plans.flatMap(({ admission: one }) => (one.kind === 'seen' ? [one.letter] : [])),
     plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])),
+    batches,
   );
-  const titles = new Map(
-    await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)),
-  );
-  const origin = (batchNo: number) => planning.originOf(batchNo, batch, titles);
+  const showsAll = batch.kind === 'export' || isFixFile;
   return plans.flatMap((one) => {
-    const { order, digest: fingerprint } = one;
-    const result = planning.resultOf(one, store.time.now(), batch, origin);
+    const { order, digest, admission } = one;
+    const result = planning.resultOf(one, store.time.now(), batch, titles);
     if (result === undefined) return [];
     const { ordinal, number, place, records } = order;
+    const isShown = admission.kind === 'corrected' || (showsAll && admission.kind === 'duplicate');
     const facts = { line: place.line, reason: reasonText(result), ...planning.lettersOf(records) };
-    return [{ ordinal, number, result, fingerprint, ...facts }];
+    return [
+      { ordinal, number, result, content: { digest }, ...(isShown && { isShown }), ...facts },
+    ];
   });
 }
 
-/** An order that an export showed before with the same fault is a duplicate, so a person sees it once. */
 async function count(
-  line: Admitting,
+  { ledger, store, log }: Admitting,
   batch: Batch,
   ended: readonly planning.Ended[],
 ): Promise<void> {
-  const { store, ledger, knownInvalid } = line;
-  const at = store.time.now();
-  const bad = ended.filter(({ result }) => needsPerson(result.outcome));
-  const were = batch.kind !== 'export' ? [] : await knownInvalid.wereKnown(batch.source, bad);
-  const old = bad.filter((_, i) => were[i]);
-  const fresh = bad.filter((_, i) => !were[i]);
-  const shown = await resultsShownBefore(old, at, line);
-  const results = new Map(old.map((one, i) => [one, shown[i]]));
-  await ledger.count(
-    batch.batch,
-    at,
-    ended.map((one) => ({ ...one, result: results.get(one) ?? one.result })),
-    batch.no,
-  );
-  logDead(line, batch, fresh);
-  if (batch.kind === 'export') await knownInvalid.remember(batch.source, fresh);
-}
-
-/** Every order that needs a person has a line in the log. */
-function logDead({ log }: Admitting, { batch }: Batch, dead: readonly planning.Ended[]): void {
+  await ledger.count(batch.batch, store.time.now(), ended, batch);
+  const dead = ended.filter(({ result }) => needsPerson(result.outcome));
   for (const { number: order, line, result, reason } of dead) {
-    orderNotAdmitted(log, {
-      batch,
-      order,
-      line,
-      outcome: result.outcome,
-      code: result.code,
-      reason,
-    });
+    const { outcome, code } = result;
+    orderNotAdmitted(log, { batch: batch.batch, order, line, outcome, code, reason });
   }
 }
 
@@ -262,14 +214,13 @@ async function enqueue(
   line: Admitting,
   batch: Batch,
   plans: readonly Plan[],
-  { records, isFixFile }: FileFacts,
+  file: FileFacts,
 ): Promise<ValidOrder[]> {
+  const { records, isFixFile } = file;
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
   const held = isFixFile ? await heldBeside(planning.ordersOf(fresh), line) : new Map();
-  await countInvalid(line, batch, [...held.values()]);
+  await countInvalid(line, batch, [...held.values()], file);
   const entering = fresh.filter(({ order }) => !held.has(order));
-  if (batch.kind === 'export')
-    await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
@@ -293,13 +244,25 @@ async function enterGroup(
     const isCorrection = correctedBy(records).length > 0;
     return { ordinal, number, result: isCorrection ? outdatedResult(at) : planning.lateResult(at) };
   });
-  await ledger.count(batch.batch, at, ended);
+  await ledger.count(batch.batch, at, ended, batch);
   const mine = group.filter((_, i) => done[i] === true);
   const late = group.filter((_, i) => done[i] === false).map(({ order }) => order);
   return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }
 
-async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>) {
-  const batch = await batches.nameOf(no);
-  return batch === undefined ? undefined : await namedBatch(batch, batches);
+/** What names the batches of dead letters, and those with these short numbers. */
+async function titlesOf(
+  letters: readonly string[],
+  numbers: readonly number[],
+  batches: Pick<Batches, 'nameOf' | 'find'>,
+): Promise<planning.Titles> {
+  const named = async (batch: string | undefined) =>
+    batch === undefined ? undefined : await namedBatch(batch, batches);
+  const ofLetters = [...new Set(letters.map((one) => splitId(one)[0]))];
+  return new Map<number | string, NamedBatch | undefined>([
+    ...(await Promise.all(ofLetters.map(async (one) => [one, await named(one)] as const))),
+    ...(await Promise.all(
+      [...new Set(numbers)].map(async (no) => [no, await named(await batches.nameOf(no))] as const),
+    )),
+  ]);
 }

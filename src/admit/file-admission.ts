@@ -5,7 +5,7 @@ import { fileMissing, isGone } from '../core/regular-file.ts';
 import type { Inspection } from '../correct/inspection.ts';
 import { type Correction, type FileOf, inspectAs, type ReadAs } from '../correct/read-as.ts';
 import { readOrderPages } from '../correct/read-orders.ts';
-import { shownSince } from '../intake/export-versions.ts';
+import { mappingDigest, shownSince } from '../intake/export-versions.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
 import type { SourcesDeps } from '../intake/sources.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -325,7 +325,8 @@ async function admitAll(
   let isCounted = await batches.counted(file.batch);
   const pager = createPager(PAGE);
   const { records, isFixFile = false } = inspection;
-  const facts = { records, isFixFile };
+  const mapping = mappingDigest(file.source, deps.context.config);
+  const facts = { records, isFixFile, mapping };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
   const on = {

@@ -2,53 +2,54 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import { answered, cancelledResult, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
+import type { Seen } from '../ledger/seen.ts';
 import type { Appearance } from '../ledger/state-machine/appears.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
-import { correctedBy } from '../order/letter-id.ts';
+import { correctedBy, splitId } from '../order/letter-id.ts';
 import type { NamedBatch } from '../order/named-batch.ts';
 import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
 import { type Origin, type Problem, UNEXPLAINED } from '../order/problem.ts';
 import { problemText } from '../wording/problem.ts';
 
-/** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
-export type FileFacts = { records: number; isFixFile: boolean };
+/** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. `mapping`: its digest. */
+export type FileFacts = { records: number; isFixFile: boolean; mapping?: string };
 
-/** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
-export type Ended = Counted & { fingerprint: string; line: number; reason: string };
-
-/** What becomes of it, also where an export shows it as it was before a person corrected it, and the correction `waits`. */
-type Admission = Appearance | { kind: 'waits'; result: StoredResult };
+/** An order that ends at admission. `reason`: what a person has to know. */
+export type Ended = Counted & { line: number; reason: string };
 
 /** The plan for one order. */
-export type Plan = { order: ValidOrder; digest: string; admission: Admission };
+export type Plan = { order: ValidOrder; digest: string; admission: Appearance };
+
+/** What names the batch of a dead letter or of a short number. */
+export type Titles = ReadonlyMap<number | string, NamedBatch | undefined>;
 
 /** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
 export function planOrder(
-  { batch, no: batchNo, kind, cancelled }: Batch,
+  { batch, no: batchNo, cancelled }: Batch,
   valid: ValidOrder,
   known: Known,
-  { isFixFile }: FileFacts,
-  at: number,
+  { isFixFile, at, seen }: Pick<FileFacts, 'isFixFile'> & { at: number; seen: Seen | undefined },
 ): Plan {
   const { order, ordinal, place, records } = valid;
   const digest = digestOf(order);
   const from = lettersOf(records);
   const arrival = { order, digest, batch, batchNo, ordinal, place, job: '', ...from };
-  const how = { isAgain: isFixFile, isExport: kind === 'export', isCancelled: cancelled };
+  const how = { isAgain: isFixFile, isCancelled: cancelled, seen };
   return { order: valid, digest, admission: next(known, { kind: 'appears', at, arrival, ...how }) };
 }
 
 /**
  * The result of an order that ends at admission; undefined for one that is sent, waits for another, or is already ours.
- * `origin` says where the other order of a conflict comes from.
+ * `titles` name where the other order comes from.
  */
 export function resultOf(
   { admission, order }: Plan,
   at: number,
   { no: own }: Pick<Batch, 'no'>,
-  origin: (batchNo: number) => Origin,
+  titles: Titles,
 ): StoredResult | undefined {
   switch (admission.kind) {
     case 'queue':
@@ -65,7 +66,10 @@ export function resultOf(
       return { attempts: 0, at, outcome: 'duplicate', code: 'duplicate', facts: {} };
     case 'conflict': {
       const { as, batchNo, known, underWay } = admission;
-      const facts = { ...origin(batchNo), state: underWay ? 'inProgress' : 'accepted' } as const;
+      const facts = {
+        ...originOf(batchNo, own, titles),
+        state: underWay ? 'inProgress' : 'accepted',
+      } as const;
       const other = known?.items && { known: { items: known.items } };
       const result = { attempts: 0, at, outcome: 'conflict', ...other, against: batchNo } as const;
       if (as === undefined) return { ...result, code: 'other-content', facts };
@@ -73,15 +77,23 @@ export function resultOf(
         ? { ...result, code: 'other-spelling', facts: { ...facts, as } }
         : { ...result, code: 'renumbered', facts: { ...facts, as } };
     }
-    case 'waits':
-      return admission.result;
+    case 'seen':
+      return seenResult(admission, at, titles);
     case 'repeat':
       return repeated(admission, at);
   }
 }
 
+/** The result of an order whose content stays with a dead letter. */
+export function seenResult({ letter, isOpen }: Seen, at: number, titles: Titles): StoredResult {
+  const from = titles.get(splitId(letter)[0]);
+  const facts = from ? { from } : {};
+  const result = { outcome: 'duplicate', attempts: 0, at, facts } as const;
+  return isOpen ? { ...result, code: KNOWN_INVALID } : { ...result, code: KNOWN_SETTLED };
+}
+
 /** Repeats the answer of the dead letter with this content. */
-function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number): StoredResult {
+function repeated({ entry }: Extract<Appearance, { kind: 'repeat' }>, now: number): StoredResult {
   const { state, attempt: attempts, answer, lastAt: at = now, firstAt, known } = entry;
   const outcome =
     state === 'refused' || state === 'inDoubt' || state === 'failed' ? state : 'conflict';
@@ -124,13 +136,17 @@ export function invalidResult(order: InvalidOrder, at: number, isKept: boolean):
 export function endedInvalid(
   { ordinal, number, records, place, problems }: InvalidOrder,
   result: StoredResult,
+  { isFixFile, mapping }: FileFacts,
 ): Ended {
   const reason = problems
     .slice(0, 1)
     .map((one) => problemText(one))
     .join('');
-  const fingerprint = fingerprintOf(records);
-  return { ordinal, number, result, fingerprint, line: place.line, reason, ...lettersOf(records) };
+  const content = {
+    digest: fingerprintOf(records),
+    ...(!isFixFile && mapping !== undefined && { mapping }),
+  };
+  return { ordinal, number, result, content, line: place.line, reason, ...lettersOf(records) };
 }
 
 /** The dead letters that records correct. */
@@ -160,24 +176,6 @@ export function lateResult(at: number): StoredResult {
   return { outcome: 'conflict', attempts: 0, at, code: 'being-corrected', facts: {} };
 }
 
-/** The plan for an order that ends with this result, if there is one. */
-export function heldAs(plan: Plan, result: StoredResult | undefined): Plan {
-  return result === undefined ? plan : { ...plan, admission: { kind: 'waits', result } };
-}
-
-/** Numbers that are accepted or in progress. */
-export function wellIn(plans: readonly Plan[]): string[] {
-  const well: readonly string[] = ['duplicate', 'follow', 'corrected'];
-  return numbersOf(plans.filter(({ admission }) => well.includes(admission.kind)));
-}
-
-/** Numbers that the API has with exactly this content: their dead letters are corrected. */
-export function acceptedIn(plans: readonly Plan[]): string[] {
-  return numbersOf(
-    plans.filter(({ admission: { kind } }) => kind === 'duplicate' || kind === 'corrected'),
-  );
-}
-
 /** Numbers that are settled, whatever their content. */
 export function settledIn(plans: readonly Plan[], known: readonly Known[]): string[] {
   return numbersOf(plans.filter((_, i) => known[i]?.kind === 'accepted'));
@@ -203,18 +201,14 @@ export function ordersOf(plans: readonly Plan[]): ValidOrder[] {
   return plans.map(({ order }) => order);
 }
 
-export function numbersOf(plans: readonly Plan[]): string[] {
+function numbersOf(plans: readonly Plan[]): string[] {
   return plans.map(({ order }) => order.number);
 }
 
 /** Where the other order of a conflict comes from. */
-export function originOf(
-  batchNo: number,
-  { no }: Pick<Batch, 'no'>,
-  named: ReadonlyMap<number, NamedBatch | undefined>,
-): Origin {
+function originOf(batchNo: number, own: number, named: Titles): Origin {
   if (batchNo === 0) return {};
-  return { from: batchNo === no ? 'here' : (named.get(batchNo) ?? { batch: 'unknown' }) };
+  return { from: batchNo === own ? 'here' : (named.get(batchNo) ?? { batch: 'unknown' }) };
 }
 
 /** The job that carries orders of a batch, with a name for people. */

@@ -15,6 +15,7 @@
 --   outcome, at     what the batch counts, and when; nothing
 --   result          text of that outcome; none
 --   needsPerson     the outcome does; it does not
+--   seen            field and text of its content, which stays with its dead letter; none
 --   closing         how the open dead letters of the number end; they stay
 --   intent          of an attempt that begins: when, and the epoch and sequence that the ledger must have reached; none begins
 --   operatorAction  joins the history of the order; none
@@ -157,6 +158,7 @@ local function commit(entry, change)
   -- The first outcome is the one that the batch reports, also when a person sends the order again before its report.
   local isFirst = count(number, batch, ordinal, outcome, change.needsPerson, at)
   hasLetters = hasLetters or change.needsPerson
+  if change.seen then redis.call('HSET', prefix .. ':seen', unpack(change.seen)) end
   if isFirst and change.result then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, change.result) end
   settleFollowers(key, number, change.followers ~= nil, at)
   return sequence

@@ -16,6 +16,7 @@ import {
   type StoredResult,
 } from './entry.ts';
 import type { Checkpoint, LedgerIdentity } from './identity.ts';
+import { seenPair } from './seen.ts';
 
 /** Changes that share a round trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
@@ -106,6 +107,7 @@ function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'
   const { epoch, sequence } = reached;
   const key = keyOf(number);
   const batchNo = entry?.batchNo ?? compact?.batchNo ?? 0;
+  const isDead = outcome !== undefined && needsPerson(outcome);
   const named = {
     number,
     key,
@@ -120,7 +122,11 @@ function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'
     outcome,
     at,
     result: result && JSON.stringify(result),
-    needsPerson: outcome !== undefined && needsPerson(outcome) ? true : undefined,
+    needsPerson: isDead ? true : undefined,
+    seen:
+      isDead && entry
+        ? seenPair({ number, digest: entry.digest }, { batch, ordinal, at: at ?? 0 }, keyOf)
+        : undefined,
     closing: change.closes ? JSON.stringify(closingOf(change)) : undefined,
     intent:
       entry?.state === 'sending' && epoch !== ''

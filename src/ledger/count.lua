@@ -1,27 +1,43 @@
 -- Counts orders of one batch that end without a change of the ledger.
 -- KEYS waiting, finished, identity, the caller's own count
--- ARGV prefix, time, batch, the result of an order whose dead letter is not free, how many changes the caller made ('' does not
---      count them), then for each order: ordinal, outcome, needs a person? ('1'), result ('' none), number ('' none), its key,
---      dead letters that it corrects ('' none; see take-letters.lua), their closing
+-- ARGV prefix, time, batch, the result of an order whose dead letter is not free, source whose dead letters end where a file
+--      shows an order as the API has it ('' any), how many changes the caller made ('' does not count them), then for each order
+--      a JSON object. Where a name is absent:
+--   ordinal, number, key, outcome   of the order; never absent
+--   needsPerson     the outcome does; it does not
+--   result          text of that outcome; none
+--   from            dead letters that it corrects (take-letters.lua); none
+--   ending          how those end; they stay
+--   seen            field and text of its content, which stays with its dead letter; none
+--   shown           how older dead letters of the number end; they stay
 -- Returns the sequence, the caller's own count, and how many were new.
 -- include count-orders.lua
 -- include note-changes.lua
 -- include take-letters.lua
-local prefix, at, batch, outdated, made = unpack(ARGV, 1, 5)
-local count, writeTallies = openTallies(prefix, KEYS[1], KEYS[2])
+local prefix, at, batch, outdated, source, made = unpack(ARGV, 1, 6)
+local waiting = KEYS[1]
+local count, writeTallies = openTallies(prefix, waiting, KEYS[2])
+local no = tonumber(redis.call('HGET', prefix .. ':b:' .. batch, 'no') or '0')
+local function isOlder(other)
+  local of, from = unpack(redis.call('HMGET', prefix .. ':b:' .. other, 'no', 'source'))
+  return of and tonumber(of) < no and (source == '' or from == source)
+end
+
 local fresh = 0
-for i = 6, #ARGV, 8 do
-  local ordinal, outcome, needsPerson, result, number, key, from, closing = unpack(ARGV, i, i + 7)
-  local letters = from ~= '' and cjson.decode(from) or {}
-  if not takeLetters(prefix, letters, batch, key, number) then
+for i = 7, #ARGV do
+  local one = cjson.decode(ARGV[i])
+  local number, outcome, result, needsPerson, letters = one.number, one.outcome, one.result, one.needsPerson, one.from or {}
+  if not takeLetters(prefix, letters, batch, one.key, number) then
     letters = {}
     -- One that the API has already is sent by nobody.
-    if outcome ~= 'duplicate' then outcome, needsPerson, result = 'cancelled', '0', outdated end
+    if outcome ~= 'duplicate' then outcome, needsPerson, result = 'cancelled', false, outdated end
   end
-  if count(number, batch, ordinal, outcome, needsPerson == '1', at) then
+  if count(number, batch, one.ordinal, outcome, needsPerson, at) then
     fresh = fresh + 1
-    if closing ~= '' then endLetters(prefix, KEYS[1], letters, key, closing, outcome == 'duplicate') end
-    if result ~= '' then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result) end
+    if one.ending then endLetters(prefix, waiting, letters, one.key, one.ending, outcome == 'duplicate') end
+    if one.shown then closeLettersOf(prefix, waiting, number, one.shown, isOlder) end
+    if needsPerson and one.seen then redis.call('HSET', prefix .. ':seen', unpack(one.seen)) end
+    if result then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', one.ordinal, result) end
   end
 end
 writeTallies()

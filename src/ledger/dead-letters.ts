@@ -4,7 +4,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import type { Batch, Batches } from './batches/batches.ts';
+import type { Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './state-machine/decision.ts';
 
@@ -94,7 +94,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return { isOpen, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
+  return { isOpen, close };
 }
 
 /** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
@@ -138,32 +138,6 @@ function compactOf(
   key: string,
 ): string {
   return encodeCompact({ number, digest, attempts, at, batchNo: 0 }, key);
-}
-
-/**
- * Closes the dead letters of orders that a batch shows as they were accepted: an export's own dead letters, or every dead
- * letter where a fix file takes a change back. Repeatable.
- */
-function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const script = readScript(new URL('./corrected-export.lua', import.meta.url));
-
-  return async (
-    { batch, kind, source }: Batch,
-    numbers: readonly string[],
-    now: number,
-  ): Promise<void> => {
-    if (numbers.length === 0 || (await redis.hlen(keys.waiting)) === 0) return;
-    const at = new Date(now).toISOString();
-    const closings = numbers.map((number): Closing => ({ number, at, by: 'corrected', batch }));
-    const orders = closings.flatMap((closing) => [closing.number, JSON.stringify(closing)]);
-    const from = kind === 'export' ? source : '';
-    await runScript(
-      redis,
-      script,
-      [keys.waiting, keys.batch(batch)],
-      [keys.prefix, from, ...orders],
-    );
-  };
 }
 
 /** Dead letters that are looked at in one step of Redis, in which nothing else is served. */

@@ -5,6 +5,7 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice } from './adopt.ts';
+import type { Batch } from './batches/batches.ts';
 import { type Change, createCommits, replacedText, takenLetters } from './commits.ts';
 import {
   answered,
@@ -20,14 +21,20 @@ import {
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
+import { type Failed, seenPair } from './seen.ts';
 import { isSendable, type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
-/** One order that ends at admission; `from`: the dead letters that it corrects. */
+/**
+ * One order that ends at admission; `from`: the dead letters that it corrects; `content`: what it has; `isShown`: a file shows it
+ * as the API has it.
+ */
 export type Counted = {
   ordinal: number;
   number: string;
   result: StoredResult;
   from?: readonly LetterRef[];
+  content?: Omit<Failed, 'number'>;
+  isShown?: boolean;
 };
 
 /** Numbers looked up in one step of Redis. */
@@ -103,31 +110,37 @@ export function createLedger(deps: LedgerDeps) {
 
 function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
   const countScript = readScript(new URL('./count.lua', import.meta.url));
-  /** Counts orders that end at admission. Repeatable. */
+  /** Counts orders of a batch that end at admission. Repeatable. */
   return async function count(
     batch: string,
     at: number,
     orders: readonly Counted[],
-    batchNo = 0,
+    { no = 0, kind = 'inbox', source = '' }: Partial<Pick<Batch, 'no' | 'kind' | 'source'>> = {},
   ): Promise<void> {
     if (orders.length === 0) return;
-    const args = orders.flatMap(({ ordinal, number, result, from }) => {
+    const args = orders.map(({ ordinal, number, result, from, content, isShown }) => {
       const { outcome } = result;
-      const isLeft = from === undefined || outcome === 'cancelled';
-      return [
+      const ends = from !== undefined && outcome !== 'cancelled';
+      const dead = needsPerson(outcome) ? true : undefined;
+      const closing: Closing = { number, at: new Date(at).toISOString(), by: 'corrected', batch };
+      return JSON.stringify({
         ordinal,
-        outcome,
-        needsPerson(outcome) ? '1' : '0',
-        isPlain(result) ? '' : JSON.stringify(result),
         number,
-        keys.keyOf(number),
-        isLeft ? '' : JSON.stringify(takenLetters(from, { number, at, batchNo }, keys.keyOf)),
-        isLeft ? '' : endingOf({ batch, ordinal, number, at, outcome }),
-      ];
+        key: keys.keyOf(number),
+        outcome,
+        needsPerson: dead,
+        result: isPlain(result) ? undefined : JSON.stringify(result),
+        from: ends ? takenLetters(from, { number, at, batchNo: no }, keys.keyOf) : undefined,
+        ending: ends ? endingOf({ batch, ordinal, number, at, outcome }) : undefined,
+        seen:
+          dead && content && seenPair({ number, ...content }, { batch, ordinal, at }, keys.keyOf),
+        shown: isShown ? JSON.stringify(closing) : undefined,
+      });
     });
     const used = [keys.waiting, keys.finished];
     const outdated = JSON.stringify(outdatedResult(at));
-    const counting = { script: countScript, used, head: [keys.prefix, at, batch, outdated] };
+    const from = kind === 'export' ? source : '';
+    const counting = { script: countScript, used, head: [keys.prefix, at, batch, outdated, from] };
     const [fresh] = await runCounting({ redis, keys, identity }, counting, args);
     // After a crash some were counted before, and which is not known.
     if (fresh === orders.length)

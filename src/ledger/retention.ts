@@ -2,6 +2,7 @@ import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
+import { createSeen } from './seen.ts';
 
 const DAY = 86_400_000;
 
@@ -73,6 +74,7 @@ export function createRetention({
       await Promise.all(
         page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)),
       );
+    await createSeen({ redis, keys }).forget(oldest * DAY);
     await redis.set(keys.forgotten, today);
     return forgotten;
   }

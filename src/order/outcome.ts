@@ -37,7 +37,7 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
 export const DUPLICATE = 'duplicate' as const;
 export const NOT_ACCEPTED = 'not-accepted' as const;
 
-/** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
+/** Codes of duplicates that were not sent: they stay with their dead letter, which waits for a person, or is settled. */
 export const KNOWN_INVALID = 'known-invalid' as const;
 export const KNOWN_SETTLED = 'known-settled' as const;
 

@@ -111,10 +111,10 @@ export type ResultFacts = {
   duplicate: Origin;
   /** The same order needs a person, or was discarded. */
   'not-accepted': Origin & { isDiscarded?: true };
-  /** An export shows it as it needed a person before; `from`: where it waits. */
+  /** Its content needs a person in the dead letter of `from`. */
   'known-invalid': { from?: NamedBatch };
-  /** The same, and a person settled it since. */
-  'known-settled': object;
+  /** The same, and that is settled. */
+  'known-settled': { from?: NamedBatch };
   /** The number is known with other items. */
   'other-content': ConflictFacts;
   /** The number is known as `as`. */

@@ -4,7 +4,6 @@ import { inspectAs } from '../correct/read-as.ts';
 import { readOrders } from '../correct/read-orders.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
-import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import {
   type CheckedOrder,
@@ -78,7 +77,7 @@ async function* without(
   }
 }
 
-/** An export shows its orders with every version: each is named once, until it is there again. */
+/** An export shows its orders with every version: each is named once. */
 async function findLeftOut(
   watch: LeftOutWatch,
   batch: Batch,
@@ -86,17 +85,23 @@ async function findLeftOut(
   { side, store }: SettlementContext,
 ) {
   const { batch: name, source, kind, inspection } = batch;
-  const knownInvalid = createKnownInvalid(store);
+  const { redis, keys } = store;
   const sent = await watch.sent();
-  const numbers = sent.map((one) => one.purchaseOrderNumber);
-  const isNew = kind === 'export' ? await knownInvalid.areNewlyLeftOut(source, name, numbers) : [];
+  const said =
+    kind === 'export' && sent.length > 0 ? await redis.hgetall(keys.leftOut(source)) : {};
   const fresh = new Map(
-    sent.filter((_, i) => isNew[i] ?? true).map((one) => [one.purchaseOrderNumber, one]),
+    sent
+      .filter(({ purchaseOrderNumber: one }) => (said[one] ?? name) === name)
+      .map((one) => [one.purchaseOrderNumber, one]),
   );
   // The other rows of an order may be far above the one that is left out.
   if (fresh.size > 0)
     for await (const { number } of readOrders(batch.path, read)) fresh.delete(number);
-  if (kind === 'export') await knownInvalid.leftOut(source, name, [...fresh.keys()]);
+  if (kind === 'export' && fresh.size > 0)
+    await redis.hset(
+      keys.leftOut(source),
+      Object.fromEntries([...fresh.keys()].map((one) => [one, name])),
+    );
   const found = watch.reported([...fresh.values()]);
   if (found === undefined || inspection === undefined) return found;
   const warnings = new Set([...leftOutTexts(found), ...inspection.warnings]);
@@ -224,7 +229,7 @@ function shownProblems(problems: readonly Problem[]): string {
   return more > 0 ? `${shown} | and ${more} more` : shown;
 }
 
-/** An invalid order that an export showed before counts as a duplicate and has no separate dead letter. */
+/** An invalid order that was seen before counts as a duplicate and has no separate dead letter. */
 function withoutDeadLetter(
   order: CheckedOrder,
   { outcome, at, ...reason }: StoredResult,

@@ -47,6 +47,10 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     doubt: `${prefix}:doubt`,
     /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
+    /** Hash: content that needed a person, by digest and key of the order → its dead letter, the day when it was shown last, mapping. */
+    seen: `${prefix}:seen`,
+    /** Hash of an export: order that is accepted and left out → the batch that said so. */
+    leftOut: (source: string) => `${prefix}:left-out:${source}`,
     /** What a person was shown before doing something with many dead letters; expires. */
     plan: (id: string) => `${prefix}:plan:${id}`,
     /** Hash: dead letter of a plan → what was done with it; expires. */
@@ -106,8 +110,6 @@ function batchKeys(prefix: string) {
 /** Pauses, token, verification and rebuild. */
 function deliveryKeys(prefix: string) {
   return {
-    /** Hash of an export: order → the content with which it was reported as needing a person. */
-    knownInvalid: (source: string) => `${prefix}:known-invalid:${source}`,
     /** Number of changes that one daemon made. */
     own: (daemon: string) => `${prefix}:own:${daemon}`,
     breaker: `${prefix}:breaker`,

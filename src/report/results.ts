@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { counted, orders } from '../core/format.ts';
+import { orders } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { digestOf } from '../order/digest.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
-import { DUPLICATE, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { DUPLICATE, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
@@ -66,40 +66,13 @@ function resultOf([line, number = '', word, attempts, at = '', code = '', messag
   };
 }
 
-/**
- * Orders of an export that were not sent because an earlier one had them. `waiting`: they waited for a person; `nameless`:
- * rows without an order number, of which only this is known: they needed a person there.
- */
-export type ShownBefore = { waiting: number; nameless: number };
-
-export const NONE_SHOWN_BEFORE: ShownBefore = { waiting: 0, nameless: 0 };
-
-/** The counts with one more result. */
-export function withResult(
-  before: ShownBefore,
-  { code, purchaseOrderNumber: number }: OrderResult,
-): ShownBefore {
-  if (code !== KNOWN_INVALID) return before;
-  const { waiting, nameless } = before;
-  return number === '' ? { waiting, nameless: nameless + 1 } : { waiting: waiting + 1, nameless };
-}
-
-/** What a person has to know of them: the outcome "duplicate" does not say that they were never sent. */
-export function shownBeforeTexts({ waiting, nameless }: ShownBefore): string[] {
-  const texts: string[] = [];
-  if (waiting > 0) {
-    const [was, they] = waiting === 1 ? ['was', 'it'] : ['were', 'they'];
-    texts.push(
-      `${orders(waiting)} ${was} not sent: when this file was read, ${they} waited for a person since an earlier export. The file in which ${they} waited is in results.csv.`,
-    );
-  }
-  if (nameless > 0) {
-    const [was, they] = nameless === 1 ? ['was', 'it'] : ['were', 'they'];
-    texts.push(
-      `${counted(nameless, 'row')} without an order number ${was} not sent: ${they} needed a person in an earlier export.`,
-    );
-  }
-  return texts;
+/** What a person has to know of orders that stay with their open dead letter: "duplicate" does not say that they were never sent. */
+export function waitingTexts(waiting: number): string[] {
+  if (waiting === 0) return [];
+  const [was, they] = waiting === 1 ? ['was', 'it'] : ['were', 'they'];
+  return [
+    `${orders(waiting)} ${was} not sent: when this file was read, ${they} waited for a person. The file in which ${they} waited is in results.csv.`,
+  ];
 }
 
 /** An order of a batch whose file is not kept, as it was read. `lines`: of all its rows, if it has several. */

@@ -3,12 +3,12 @@ import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { itemsIn } from '../order/order.ts';
 import {
   type DeadLetterKind,
+  KNOWN_INVALID,
   needsPerson,
   type OrderResult,
   type Outcome,
 } from '../order/outcome.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
-import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -23,12 +23,13 @@ export type Story = {
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
-  shownBefore: ShownBefore;
+  /** Orders that stay with the open dead letter of another file. */
+  waiting: number;
 };
 
 /** A story of a batch without orders. */
 export function newStory(): Story {
-  const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE };
+  const none = { listed: 0, open: 0, nameless: 0, waiting: 0 };
   return { ...none, groups: new Map(), settled: new Map(), firstAt: undefined };
 }
 
@@ -50,7 +51,7 @@ function addResult(story: Story, result: OrderResult): void {
   const { at, outcome, purchaseOrderNumber } = result;
   story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
-  story.shownBefore = withResult(story.shownBefore, result);
+  if (result.code === KNOWN_INVALID) story.waiting += 1;
   if (needsPerson(outcome)) return;
   const numbers = story.settled.get(outcome) ?? [];
   if (numbers.length < NUMBERS) numbers.push(purchaseOrderNumber);

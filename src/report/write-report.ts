@@ -20,7 +20,7 @@ import {
   keptOrder,
   RESULTS_HEADER,
   resultLine,
-  shownBeforeTexts,
+  waitingTexts,
 } from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
@@ -96,7 +96,7 @@ async function drain(orders: AsyncIterable<ReportedOrder>): Promise<void> {
 /** The report with what only its orders say. A step that is repeated after a crash may have stored some of these warnings. */
 function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefined): Report {
   const nameless = allNameless(story);
-  const found = [...shownBeforeTexts(story.shownBefore), ...(leftOut ? leftOutTexts(leftOut) : [])];
+  const found = [...waitingTexts(story.waiting), ...(leftOut ? leftOutTexts(leftOut) : [])];
   const warnings = [...new Set([...found, ...report.warnings])];
   return {
     ...report,

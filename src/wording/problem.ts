@@ -88,9 +88,9 @@ const SENTENCES: Table = {
       ? 'the same order was in another file, and was discarded'
       : `${SENTENCES.duplicate(origin)}, and is not accepted`,
   'known-invalid': ({ from }) =>
-    `unchanged since an earlier export, ${from ? `waits for a person in ${batchTitle(from)}` : 'in which it needed a person'}`,
-  'known-settled': () =>
-    'unchanged since an earlier export, in which it needed a person; it was settled since',
+    `unchanged, and waits for a person${from ? ` in ${batchTitle(from)}` : ''}`,
+  'known-settled': ({ from }) =>
+    `unchanged, and needed a person before${from ? ` in ${batchTitle(from)}` : ''}; it was settled since`,
   'other-content': (facts) => `${conflictText(facts)} with different items, ${originText(facts)}`,
   'other-spelling': (facts) => `${conflictText(facts)} as ${facts.as}, ${originText(facts)}`,
   renumbered: (facts) => `${conflictText(facts)} as ${facts.as}, ${originText(facts)}`,

@@ -413,8 +413,8 @@ describe('admission of a page', () => {
     await drop('b4', [order('4711', 0, 5)], { again: true });
     await drop('b5', [order('4711', 0, 6)], { kind: 'export' });
     expect(queued).toEqual([]);
-    for (const batch of ['b2', 'b3', 'b4', 'b5'])
-      expect(await counts(batch)).toEqual({ conflict: 1 });
+    expect(await counts('b2')).toEqual({ duplicate: 1 });
+    for (const batch of ['b3', 'b4', 'b5']) expect(await counts(batch)).toEqual({ conflict: 1 });
     const [result] = await batches.results('b4', [0]);
     expect(result).toMatchObject({ outcome: 'conflict', known: { items: AT_API.items } });
   });
@@ -477,7 +477,7 @@ describe('admission of a page', () => {
     };
     lines.length = 0;
     await drop('b2', [
-      order('4711'),
+      order('4711', 0, 5),
       order('FINE', 1),
       { ...invalid, valid: false } as CheckedOrder,
     ]);
@@ -558,7 +558,8 @@ describe('admission of a page', () => {
       for (const number of numbers) await fails(number);
       queued = [];
       const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1', number));
-      const files = [() => drop('b2', renamed, { again: true }), () => drop('b3', again)];
+      const changed = numbers.map((number, i) => order(number, i, 5));
+      const files = [() => drop('b2', renamed, { again: true }), () => drop('b3', changed)];
       const [one, other] = late === 'file' ? files.toReversed() : files;
       // Between what the guard reads and the step that enters an order.
       atEntering = other;
@@ -672,8 +673,12 @@ describe('admission of a page', () => {
     ]);
     expect([(await batches.find('b1'))?.open, (await batches.find('b2'))?.open]).toEqual([0, 1]);
     queued = [];
-    await drop('b3', [order('PO-1')]);
-    expect([queued, await counts('b3')]).toEqual([[], { conflict: 1 }]);
+    await drop('b3', [order('PO-1', 0, 5), order('PO-1', 1), order('PO-2', 2)]);
+    expect([queued, await counts('b3')]).toEqual([[], { conflict: 1, duplicate: 2 }]);
+    expect((await batches.results('b3', [1, 2])).map((one) => one?.code)).toEqual([
+      'known-settled',
+      'known-invalid',
+    ]);
     expect(await batches.results('b3', [0])).toMatchObject([
       { code: 'renumbered', facts: { as: 'PO-3' } },
     ]);

@@ -136,7 +136,7 @@ it('an answer says whether the API has the number, also where an order of it was
   expect(await answerTo(...changed, ...others)).toEqual([
     'conflict other-content yes',
     'invalid not-a-number yes',
-    'refused 400 no',
+    'duplicate known-invalid no',
     'duplicate known-invalid no',
   ]);
   expect(await answerTo(...changed, order('PO-4', 'none'), order('PO-6'))).toEqual([

@@ -29,6 +29,7 @@ type Change = {
   at?: number;
   result?: string;
   needsPerson?: true;
+  seen?: [string, string];
   closing?: string;
   intent?: Intent;
   operatorAction?: string;
@@ -194,7 +195,6 @@ type Taken = {
   isBefore: boolean;
 };
 
-const lettersIn = (text: string): Taken[] => (text === '' ? [] : (JSON.parse(text) as Taken[]));
 const DEAD = ['conflict', 'refused', 'failed'];
 
 function entryOf({ store, prefix }: Pick<Ledger, 'store' | 'prefix'>, one: Taken) {
@@ -314,6 +314,7 @@ function settle(
   const isThere = outcome === 'accepted' || outcome === 'duplicate';
   if (change.ending)
     endLetters(ledger, change.from ?? [], { key, closing: change.ending, isThere });
+  if (change.seen) store.hset(`${prefix}:seen`, ...change.seen);
   const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson, at);
   if (isFirst && result) store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
   settleFollowers(ledger, tallies, { key, number }, followers !== undefined, at);
@@ -474,31 +475,59 @@ export const underWay: Port = (store, [active = '', ...sets], [prefix = '', most
   ]),
 ];
 
+/** As named at the head of `count.lua`. */
+type Counted = {
+  ordinal: number;
+  number: string;
+  key: string;
+  outcome: string;
+  needsPerson?: true;
+  result?: string;
+  from?: Taken[];
+  ending?: string;
+  seen?: [string, string];
+  shown?: string;
+};
+
 export const count: Port = (
   store,
   [waiting = '', finished = '', identity = '', own = ''],
   args,
 ) => {
-  const [prefix = '', at = '', batch = '', outdated = '', made = ''] = args;
+  const [prefix = '', at = '', batch = '', outdated = '', source = '', made = '', ...orders] = args;
   const tallies = openTallies(store, prefix, waiting, finished);
+  const no = Number(store.hget(`${prefix}:b:${batch}`, 'no') ?? 0);
+  const isOlder = (other: string) => {
+    const of = store.hget(`${prefix}:b:${other}`, 'no');
+    const from = store.hget(`${prefix}:b:${other}`, 'source');
+    return of !== null && Number(of) < no && (source === '' || from === source);
+  };
   let fresh = 0;
-  for (let i = 5; i < args.length; i += 8) {
-    const [ordinal = '', outcome = '', needsPerson = '', result = '', number = '', ...more] =
-      args.slice(i, i + 8);
-    const [key = '', from = '', closing = ''] = more;
-    const letters = lettersIn(from);
-    const isTaken = takeLetters({ store, prefix }, letters, { batch, key, number });
-    const own = { outcome, isDead: needsPerson === '1', result };
+  for (const text of orders) {
+    const {
+      from = [],
+      needsPerson = false,
+      seen,
+      shown,
+      ending,
+      ...one
+    } = JSON.parse(text) as Counted;
+    const { number, key } = one;
+    const ordinal = String(one.ordinal);
+    const isTaken = takeLetters({ store, prefix }, from, { batch, key, number });
+    const own = { outcome: one.outcome, isDead: needsPerson, result: one.result };
     const end =
-      isTaken || outcome === 'duplicate'
-        ? { ...own, letters: isTaken ? letters : [] }
+      isTaken || own.outcome === 'duplicate'
+        ? { ...own, letters: isTaken ? from : [] }
         : { outcome: 'cancelled', isDead: false, result: outdated, letters: [] };
     if (!tallies.count(number, batch, ordinal, end.outcome, end.isDead, at)) continue;
     fresh += 1;
     const isThere = end.outcome === 'duplicate';
-    if (closing !== '')
-      endLetters({ store, prefix, waiting }, end.letters, { key, closing, isThere });
-    if (end.result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, end.result);
+    if (ending)
+      endLetters({ store, prefix, waiting }, end.letters, { key, closing: ending, isThere });
+    if (shown) closeLettersOf(store, prefix, waiting, number, shown, isOlder);
+    if (end.isDead && seen) store.hset(`${prefix}:seen`, ...seen);
+    if (end.result) store.hset(`${prefix}:b:${batch}:results`, ordinal, end.result);
   }
   tallies.write();
   return [...noteChanges(store, [identity, own], made, fresh), fresh];
@@ -672,22 +701,4 @@ export const closeDeadLetters: Port = (store, keys, args) => {
     closing,
     (of, at) => of === batch && at === ordinal,
   );
-};
-
-export const correctedExport: Port = (
-  store,
-  [waiting = '', shownBy = ''],
-  [prefix = '', source = '', ...orders],
-) => {
-  const no = Number(store.hget(shownBy, 'no') ?? 0);
-  const isOlder = (batch: string) => {
-    const of = store.hget(`${prefix}:b:${batch}`, 'no');
-    const from = store.hget(`${prefix}:b:${batch}`, 'source');
-    return of !== null && Number(of) < no && (source === '' || from === source);
-  };
-  let closed = 0;
-  for (let i = 0; i < orders.length; i += 2) {
-    closed += closeLettersOf(store, prefix, waiting, orders[i] ?? '', orders[i + 1] ?? '', isOlder);
-  }
-  return closed;
 };

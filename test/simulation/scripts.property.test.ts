@@ -19,7 +19,6 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/follow.lua',
     'ledger/unfollow.lua',
     'ledger/close-dead-letters.lua',
-    'ledger/corrected-export.lua',
     'ledger/batches/begin.lua',
     'ledger/batches/hold.lua',
     'ledger/batches/total.lua',
@@ -59,8 +58,6 @@ const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''),
 const json = fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
   return JSON.stringify({ outcome: said, message: 'line\nfeed', against });
 });
-const result = maybe(json);
-
 const mark1 = '2/0/{"line":2}';
 const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
 
@@ -97,6 +94,7 @@ const sometimes = {
   outcome,
   result: json,
   needsPerson: fc.constant(true),
+  seen: fc.constant(['digest=Ä', 'b1-0 1 ']),
   closing: fc.constant('{"closed":1}'),
   intent: fc.record({
     epoch: fc.constantFrom('L1', 'L2'),
@@ -111,6 +109,23 @@ const sometimes = {
   isAbsent: fc.constant(true),
   witness: fc.record({ before: fc.constantFrom('', '5 Ä'), text: fc.constant('5 Ä') }),
 };
+
+const counted = fc
+  .tuple(
+    fc.record({ ordinal, number: maybe(number), key: number, outcome }),
+    fc.record(
+      {
+        needsPerson: sometimes.needsPerson,
+        result: json,
+        from: letters,
+        ending: sometimes.ending,
+        seen: sometimes.seen,
+        shown: fc.constant('{"closed":3}'),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([some, more]) => JSON.stringify({ ...some, ...more }));
 
 const made = fc.constantFrom<(string | number)[]>('', 0, 1, 2, 4);
 const change = fc.record({
@@ -167,17 +182,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({
-        batch,
-        time,
-        ordinal,
-        made,
-        outcome,
-        needsPerson: fc.constantFrom('0', '1'),
-        result,
-        number: maybe(number),
-        letters: maybe(letters.map((all) => JSON.stringify(all))),
-      })
+      .record({ batch, time, made, source: fc.constantFrom('', 'erp'), named: counted })
       .map((one) => ({
         file: 'ledger/count.lua',
         keys: [KEYS.waiting, KEYS.finished, KEYS.identity, KEYS.own('m')],
@@ -186,23 +191,10 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           one.time,
           one.batch,
           '{"outcome":"cancelled"}',
+          one.source,
           one.made,
-          one.ordinal,
-          one.outcome,
-          one.needsPerson,
-          one.result,
-          one.number,
-          one.number,
-          one.letters,
-          '{"closed":5}',
-          3,
-          'invalid',
-          '1',
-          '',
-          '',
-          '',
-          '',
-          '',
+          one.named,
+          '{"ordinal":3,"number":"","key":"","outcome":"invalid","needsPerson":true}',
         ],
       })),
   },
@@ -268,14 +260,6 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           '1',
         ],
       })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ batch, source: fc.constantFrom('', 'erp') }).map((one) => ({
-      file: 'ledger/corrected-export.lua',
-      keys: [KEYS.waiting, KEYS.batch(one.batch)],
-      args: [KEYS.prefix, one.source, 'PO-1', '{"closed":3}', 'PO-2', '{"closed":3}'],
-    })),
   },
   {
     weight: 1,

@@ -229,17 +229,14 @@ function resultText(
 function comparedText({
   duplicate,
   waiting,
-  knownBefore,
   ...preview
 }: NonNullable<CheckedFile['preview']>): string {
-  const before = knownBefore ?? { waiting: 0, settled: 0 };
   const parts: [number, string][] = [
     [preview.new, preview.list === 'ok' ? 'new' : 'new to the ledger'],
-    [duplicate - before.waiting - before.settled, 'duplicate'],
+    [duplicate, 'duplicate'],
     [preview.conflict, 'in conflict'],
     [preview.invalid, 'invalid'],
-    [waiting + before.waiting, 'waiting for a person'],
-    [before.settled, 'settled'],
+    [waiting, 'waiting for a person'],
   ];
   return parts
     .flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []))
@@ -249,29 +246,17 @@ function comparedText({
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
   const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
-  const before = preview.knownBefore ?? { waiting: 0, settled: 0, numbers: [] };
   const more =
     conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
     [preview.new, list === 'ok' ? 'new: would be sent' : 'new to the ledger: would be sent'],
-    [
-      preview.duplicate - orders - before.waiting - before.settled,
-      'duplicate: known with the same content',
-    ],
+    [preview.duplicate - orders, 'duplicate: known or settled with the same content'],
     [
       conflict,
       `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`,
     ],
     [waiting, 'waiting: a person must settle an order with the same content first'],
     [preview.invalid, `invalid: failed a check${knownText(preview)}`],
-    [
-      before.waiting,
-      'duplicate (known-invalid): as in an earlier export, and waiting for a person since',
-    ],
-    [
-      before.settled,
-      'duplicate (known-settled): as in an earlier export, and settled by a person since',
-    ],
     [orders, `already waiting in ${files.join(', ')}, and sent from there`],
   ];
   const compared =

@@ -1,15 +1,11 @@
 import path from 'node:path';
-import {
-  type Config,
-  type NamedMapping,
-  type Source,
-  startCommandOf,
-} from '../../config/config.ts';
+import { type Config, type NamedMapping, startCommandOf } from '../../config/config.ts';
 import { sourceSchema } from '../../config/source-schema.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Inspection } from '../../correct/inspection.ts';
 import type { ReadAs, ReadAsDeps } from '../../correct/read-as.ts';
 import { ordersToSend } from '../../correct/read-orders.ts';
+import { mappingDigest } from '../../intake/export-versions.ts';
 import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
 import { checkFile, columnUses } from '../../operate/orders/check-file.ts';
@@ -168,9 +164,7 @@ async function checkOrders(
   let preview: ReturnType<Previewer['file']> | undefined;
 
   function begin({ isFixFile = false }: Inspection): void {
-    const isExport = ({ name, type }: Source) => name === source && type === 'export';
-    const exportName = config.sources.find(isExport)?.name;
-    const facts = { again: isFixFile, exportName };
+    const facts = { again: isFixFile, ...(source && { mapping: mappingDigest(source, config) }) };
     preview = previewer?.file(facts, compared);
   }
 

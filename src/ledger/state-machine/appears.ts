@@ -1,3 +1,4 @@
+import { idOf } from '../../order/letter-id.ts';
 import {
   type Entry,
   isSameContent,
@@ -6,6 +7,7 @@ import {
   numberOf,
   versionAfter,
 } from '../entry.ts';
+import type { Seen } from '../seen.ts';
 import { discarded } from './decision.ts';
 import { type Step, SWEEP_AFTER } from './step.ts';
 
@@ -21,7 +23,8 @@ export type Appears = {
   at: number;
   arrival: Arrival;
   isAgain?: boolean;
-  isExport?: boolean;
+  /** The dead letter that its content stays with. */
+  seen?: Seen | undefined;
   /** Its batch was canceled. */
   isCancelled?: boolean;
 };
@@ -42,14 +45,23 @@ export type Appearance =
   | { kind: 'cancelled' }
   /** `known` is the other content, where it is known; `as`: its number there, if another, or spelled in another way. */
   | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed; as?: string }
-  /** A dead letter with the same content: sending it again would end the same way. */
+  /** Its content needed a person: it stays with that dead letter. */
+  | ({ kind: 'seen' } & Seen)
+  /** The same, which a person brings deliberately. */
   | { kind: 'repeat'; entry: Entry };
 
 /** What an order that a file brings is to what the ledger knows under its number. */
 export function appeared(known: Known, event: Appears): Appearance {
-  const appearance = against(known, event);
+  const appearance = withSeen(against(known, event), event);
   const starts = appearance.kind === 'queue' || appearance.kind === 'follow';
   return event.isCancelled && starts ? { kind: 'cancelled' } : appearance;
+}
+
+/** What is accepted or in progress with the same content says more. */
+function withSeen(appearance: Appearance, { seen, isAgain }: Appears): Appearance {
+  const { kind } = appearance;
+  const isNew = kind === 'queue' || kind === 'conflict';
+  return seen && isNew && !isAgain ? { kind: 'seen', ...seen } : appearance;
 }
 
 function against(known: Known, event: Appears): Appearance {
@@ -70,7 +82,7 @@ function against(known: Known, event: Appears): Appearance {
 }
 
 function againstOpen(entry: Entry, event: Appears): Appearance {
-  const { arrival, isAgain, isExport } = event;
+  const { arrival, isAgain } = event;
   if (entry.batch === arrival.batch && entry.ordinal === arrival.ordinal) return { kind: 'mine' };
   const as = otherSpelling({ kind: 'open', entry }, arrival);
   const same = as === undefined && entry.digest === arrival.digest;
@@ -81,11 +93,10 @@ function againstOpen(entry: Entry, event: Appears): Appearance {
     case 'unknown':
       return same ? { kind: 'follow', entry } : underWay(entry, as);
     case 'inDoubt':
-      return same ? { kind: 'repeat', entry } : underWay(entry, as);
+      return same ? unchanged(entry, event) : underWay(entry, as);
     case 'failed':
-      return same && isExport ? { kind: 'repeat', entry } : queued(entry, event);
     case 'refused':
-      return same && !isAgain ? { kind: 'repeat', entry } : queued(entry, event);
+      return same && !isAgain ? unchanged(entry, event) : queued(entry, event);
     case 'conflict':
       return againstConflict(entry, event, { same, as });
   }
@@ -94,13 +105,14 @@ function againstOpen(entry: Entry, event: Appears): Appearance {
 /** What the API is known to have is never sent again: only a person's `resend` does that. */
 function againstConflict(
   entry: Entry,
-  { at, arrival: { digest } }: Appears,
+  event: Appears,
   { same, as }: { same: boolean; as: string | undefined },
 ): Appearance {
   const { known } = entry;
-  if (as === undefined && known?.digest === digest)
+  const { at, arrival } = event;
+  if (as === undefined && known?.digest === arrival.digest)
     return { kind: 'corrected', entry, step: discarded(entry, at) };
-  if (same) return { kind: 'repeat', entry };
+  if (same) return unchanged(entry, event);
   return {
     kind: 'conflict',
     batchNo: 0,
@@ -108,6 +120,12 @@ function againstConflict(
     ...(known === undefined ? {} : { known }),
     ...(as !== undefined && { as }),
   };
+}
+
+/** Sending it again would end the same way. */
+function unchanged(entry: Entry, { isAgain }: Appears): Appearance {
+  if (isAgain) return { kind: 'repeat', entry };
+  return { kind: 'seen', letter: idOf(entry.batch, entry.ordinal), isOpen: true };
 }
 
 function underWay({ batchNo, digest, order }: Entry, as: string | undefined): Appearance {

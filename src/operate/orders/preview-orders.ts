@@ -4,18 +4,13 @@ import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { isUnderWay } from '../../ledger/entry.ts';
-import {
-  createKnownInvalid,
-  resultsShownBefore,
-  wereCorrected,
-} from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { contentOf, createSeen, type Seen } from '../../ledger/seen.ts';
 import type { Appearance } from '../../ledger/state-machine/appears.ts';
 import { next } from '../../ledger/state-machine/next.ts';
-import { digestOf, fingerprintOf } from '../../order/digest.ts';
+import { digestOf } from '../../order/digest.ts';
 import { type KeyOf, keyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
-import { KNOWN_SETTLED } from '../../order/outcome.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
@@ -23,7 +18,7 @@ import { isNameless } from '../../report/story.ts';
 import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
-/** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */
+/** What would become of the orders of a file. `waiting`: they stay with an open dead letter of the same content. */
 export type Preview = {
   new: number;
   duplicate: number;
@@ -38,8 +33,6 @@ export type Preview = {
   invalidKnown?: { orders: number; numbers: string[] };
   /** Orders that `the mapping` leaves out although they are accepted, listed or in progress. */
   leftOut?: LeftOutOrders;
-  /** Of the duplicates, those of an export that an earlier version had: not sent, because they wait for a person or were settled. */
-  knownBefore?: { waiting: number; settled: number; numbers: string[] };
   /** How many of the orders are rows without an order number. */
   nameless?: number;
 };
@@ -51,7 +44,7 @@ export type Verdict = {
   digest: string;
   verdict: Exclude<
     keyof Preview,
-    'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore' | 'nameless'
+    'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'nameless'
   >;
   isNew: boolean;
   /** Of an order that is valid, but that another order holds. */
@@ -61,10 +54,10 @@ export type Verdict = {
 };
 
 /**
- * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `exportName`: the export that it is a version of.
+ * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `mapping`: its digest.
  */
 export type CompareFile = (
-  facts: { again: boolean; exportName?: string | undefined },
+  facts: { again: boolean; mapping?: string | undefined },
   onVerdict?: (found: Verdict) => void,
 ) => {
   add(order: CheckedOrder): Promise<void>;
@@ -110,8 +103,9 @@ export function createComparison(
   );
   const verdictOf = createVerdicts(others, key);
 
-  return ({ again, exportName }, onVerdict) => {
-    const shownBefore = createShownBefore(deps, again ? undefined : exportName);
+  const seen = deps.store && createSeen(deps.store);
+
+  return ({ again, mapping = '' }, onVerdict) => {
     const found: Preview = {
       new: 0,
       duplicate: 0,
@@ -128,18 +122,19 @@ export function createComparison(
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
-      const codes = await shownBefore.codesOf(page);
+      const place = { batch: '', mapping, at: Date.now() };
+      const before = again ? [] : await seen?.find(page.map(contentOf), place);
       for (const [at, { number, ...one }] of page.entries()) {
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
         const isSent = of.kind === 'accepted' || isUnderWay(of) || others.has(key(number));
         if (isSent) sent.add(number);
-        const ends = codes[at] ?? {};
-        const [verdict, code] = order
-          ? verdictOf(order, digest, of, again, ends)
-          : verdictOfInvalid(ends);
-        if (code !== undefined) shownBefore.count(number, code);
+        const verdict = order
+          ? verdictOf(order, digest, of, again, before?.[at])
+          : before?.[at]
+            ? staysAs(before[at])
+            : 'invalid';
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
         const isRow = isNameless({ purchaseOrderNumber: number, location: one.place });
@@ -170,13 +165,11 @@ export function createComparison(
           (await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)),
         );
         const more = { ...(others && { underWay: others }), ...(leftOut && { leftOut }) };
-        return { ...found, ...more, ...knownAmong(knownNumbers), ...shownBefore.found() };
+        return { ...found, ...more, ...knownAmong(knownNumbers) };
       },
     };
   };
 }
-
-type Judged = [verdict: Verdict['verdict'], code?: string];
 
 /** An order of the list, or one of a file as if it had been delivered. */
 function asSent(number: string, digest: string): Known {
@@ -188,60 +181,30 @@ const NOWHERE = { batch: '', batchNo: 0, ordinal: -1, place: { line: 0 }, job: '
 /** Decides about valid orders one after another, as if the former had been delivered. */
 function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
   const before = new Map<string, Known>();
-  return (order: Order, digest: string, known: Known, isAgain: boolean, ends: Ends): Judged => {
+  return (
+    order: Order,
+    digest: string,
+    known: Known,
+    isAgain: boolean,
+    seen: Seen | undefined,
+  ): Verdict['verdict'] => {
     const { purchaseOrderNumber: number } = order;
     const other = before.get(key(number)) ?? others.get(key(number));
     const arrival = { ...NOWHERE, order, digest };
-    const verdict = verdictWith(next(other ?? known, { kind: 'appears', at: 0, arrival, isAgain }));
-    const code =
-      verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
-    if (code !== undefined) return ['duplicate', code];
+    const event = { kind: 'appears', at: 0, arrival, isAgain, seen } as const;
+    const verdict = verdictWith(next(other ?? known, event));
     if (verdict === 'new') before.set(key(number), asSent(number, digest));
-    return [verdict];
+    return verdict;
   };
 }
-
-function verdictOfInvalid({ shown }: Ends): Judged {
-  return shown === undefined ? ['invalid'] : ['duplicate', shown];
-}
-
-/** The code of an order of an export that would be sent but was corrected, or that would need a person but did so before. */
-type Ends = { corrected?: string | undefined; shown?: string | undefined };
 
 type ComparisonDeps = {
   batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>;
   store?: Pick<Store, 'redis' | 'keys'>;
 };
 
-/** Finds orders that an export showed before, so that its new version does not send them (docs/files.md). */
-function createShownBefore({ batches, store }: ComparisonDeps, exportName: string | undefined) {
-  const found = { waiting: 0, settled: 0, numbers: [] as string[] };
-  return {
-    async codesOf(page: readonly CheckedOrder[]): Promise<Ends[]> {
-      if (exportName === undefined || store === undefined) return [];
-      const deps = { store, batches };
-      const asked = page.map((one) => {
-        return {
-          number: one.number,
-          fingerprint: one.valid ? digestOf(one.order) : fingerprintOf(one.records),
-        };
-      });
-      const corrected = await wereCorrected(exportName, asked, deps);
-      const shown = await createKnownInvalid(store).wereKnown(exportName, asked);
-      const codes = (await resultsShownBefore(asked, 0, deps)).map(({ code }) => code);
-      return codes.map((code, i) => ({
-        ...(corrected[i] && { corrected: code }),
-        ...(shown[i] && { shown: code }),
-      }));
-    },
-    count(number: string, code: string): void {
-      found[code === KNOWN_SETTLED ? 'settled' : 'waiting'] += 1;
-      if (found.numbers.length < CONFLICTS_SHOWN) found.numbers.push(number);
-    },
-    found: (): Pick<Preview, 'knownBefore'> =>
-      found.waiting + found.settled > 0 ? { knownBefore: found } : {},
-  };
-}
+/** What becomes of content that stays with a dead letter. */
+const staysAs = ({ isOpen }: Seen) => (isOpen ? 'waiting' : 'duplicate');
 
 function verdictWith(appearance: Appearance) {
   switch (appearance.kind) {
@@ -255,6 +218,8 @@ function verdictWith(appearance: Appearance) {
       return 'duplicate';
     case 'conflict':
       return 'conflict';
+    case 'seen':
+      return staysAs(appearance);
     case 'repeat':
       return appearance.entry.state === 'conflict' ? 'conflict' : 'waiting';
   }

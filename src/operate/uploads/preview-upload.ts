@@ -3,6 +3,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import type { Inspection } from '../../correct/inspection.ts';
 import type { FileOf } from '../../correct/read-as.ts';
+import { mappingDigest } from '../../intake/export-versions.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
 import { sameContentText } from '../../order/batch.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
@@ -120,7 +121,7 @@ export async function compareUpload(
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     leftOut: (one) => compare?.leftOut(one),
     inspected({ inspection: { isFixFile = false } }) {
-      const facts = { again: isFixFile };
+      const facts = { again: isFixFile, mapping: mappingDigest(file.source, context.config) };
       compare = createComparison(context, listed.orders)(facts, compared);
     },
     async order(order) {

@@ -3,7 +3,7 @@ import { formatText } from '../../order/batch.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { cancelledWord, countSettled } from '../../order/outcome.ts';
 import { type Report, wasChanged } from '../report.ts';
-import { shownBeforeTexts } from '../results.ts';
+import { waitingTexts } from '../results.ts';
 import { allNameless, openText, type Story } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
@@ -128,8 +128,8 @@ function verdictOf(report: Report, story: Story): Verdict {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead };
   }
-  const before = shownBeforeTexts(story.shownBefore).join(' ');
-  if (story.shownBefore.waiting > 0)
+  const before = waitingTexts(story.waiting).join(' ');
+  if (story.waiting > 0)
     return { mood: 'neutral', verdict: 'Nothing new in this file needed you', lead: before };
   return { mood: 'well', verdict: 'Nothing in this file needed you', lead: before };
 }

@@ -76,10 +76,10 @@ describe('an order that a file brings', () => {
     ['sending', 'follow', 'conflict', 'follow'],
     ['retry', 'follow', 'conflict', 'follow'],
     ['unknown', 'follow', 'conflict', 'follow'],
-    ['inDoubt', 'repeat', 'conflict', 'repeat'],
-    ['refused', 'repeat', 'queue', 'queue'],
-    ['failed', 'queue', 'queue', 'queue'],
-    ['conflict', 'repeat', 'conflict', 'repeat'],
+    ['inDoubt', 'seen', 'conflict', 'repeat'],
+    ['refused', 'seen', 'queue', 'queue'],
+    ['failed', 'seen', 'queue', 'queue'],
+    ['conflict', 'seen', 'conflict', 'repeat'],
   ])(
     '%s: the same content is a %s, other content a %s, the same from a fix file a %s',
     (state, same, other, again) => {
@@ -99,9 +99,8 @@ describe('an order that a file brings', () => {
 
   it('never queues a number that the API has, from any file', () => {
     for (const isAgain of [true, false])
-      for (const isExport of [true, false])
-        for (const { arrival } of [SAME, OTHER, CORRECTED])
-          expect(appears(open('conflict'), { arrival, isAgain, isExport }).kind).not.toBe('queue');
+      for (const { arrival } of [SAME, OTHER, CORRECTED])
+        expect(appears(open('conflict'), { arrival, isAgain }).kind).not.toBe('queue');
   });
 
   it('names the content that the API has in a conflict', () => {
@@ -119,9 +118,13 @@ describe('an order that a file brings', () => {
     expect(appears(open('conflict'), { ...OTHER, isCancelled }).kind).toBe('conflict');
   });
 
-  it('does not send a failed order again because an export still shows it', () => {
-    expect(appears(open('failed'), { ...SAME, isExport: true }).kind).toBe('repeat');
-    expect(appears(open('failed'), { ...OTHER, isExport: true }).kind).toBe('queue');
+  it('leaves content that was seen with its dead letter, unless it is under way or brought deliberately', () => {
+    const seen = { letter: 'b1-3', isOpen: false };
+    const kinds = [{ kind: 'nothing' } as const, open('refused'), open('queued')];
+    const all = (given: Given) => kinds.map((known) => appears(known, given).kind);
+    expect(all({ ...OTHER, seen })).toEqual(['seen', 'seen', 'seen']);
+    expect(all({ ...SAME, seen })).toEqual(['seen', 'seen', 'follow']);
+    expect(all({ ...OTHER, seen, isAgain: true })).toEqual(['queue', 'queue', 'conflict']);
   });
 
   it('keeps the attempt number of the dead letter that an order replaces, and that it may have been sent', () => {
@@ -132,7 +135,7 @@ describe('an order that a file brings', () => {
       used: 12,
       maybeSentAt: 700,
     });
-    expect(appears({ kind: 'open', entry: before }, SAME)).toMatchObject({
+    expect(appears({ kind: 'open', entry: before }, { ...SAME, isAgain: true })).toMatchObject({
       before,
       entry: entryOf({ ...ARRIVAL, version: 1000, attempt: 12, used: 0, maybeSentAt: 700 }),
     });
