@@ -125,7 +125,6 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
       ...context,
       ...store,
       ...side,
-      notices,
       input,
       ingest,
       look: admission.look,

@@ -66,10 +66,6 @@ export const sourceSchema = z.discriminatedUnion('type', [
       .boolean()
       .prefault(false)
       .describe('For a pattern: only the newest file is read, because each has all open orders.'),
-    countRewrites: z
-      .boolean()
-      .prefault(false)
-      .describe('For expectEvery: a file that is written again with the same content counts too.'),
     poll: poll.prefault('30s').describe('Polling interval.'),
     timeout: wait(100, 86_400_000)
       .prefault('10m')

@@ -87,9 +87,8 @@ export type ExportVersions = ReturnType<typeof createExportVersions>;
 export function createExportVersions(deps: VersionsDeps) {
   const { config, redis, keys, batches, time } = deps;
   const deciding = { ...deps, store: { redis, keys, time } };
-  const mappingOf = (source: string): string => mappingDigest(source, config);
-
-  const versionOf = ({ source, sha256 }: CopiedFile): string => `${sha256} ${mappingOf(source)}`;
+  const versionOf = ({ source, sha256 }: Pick<CopiedFile, 'source' | 'sha256'>): string =>
+    `${sha256} ${mappingDigest(source, config)}`;
 
   function readOf(
     { batch, source, ...file }: ClaimedFile,
@@ -104,20 +103,15 @@ export function createExportVersions(deps: VersionsDeps) {
 
   /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
   async function claim(copy: CopiedFile): Promise<Verdict> {
-    const { read, mapping: readBy, claim: claimedBy } = fieldsOf(copy);
-    const mapping = mappingOf(copy.source);
+    const { read, claim: claimedBy } = fieldsOf(copy);
     const version = versionOf(copy);
     const source = newestOnly(copy.source, config);
-    const fields = [read, readBy, claimedBy, newestField(copy.source)] as const;
-    const [known, readWith, claimed = null, newest = null] = await redis.hmget(
-      keys.exports,
-      ...fields,
-    );
+    const fields = [read, claimedBy, newestField(copy.source)] as const;
+    const [known, claimed = null, newest = null] = await redis.hmget(keys.exports, ...fields);
     // What Redis lost is entered first. Asked after the version was looked up, so that no loss falls in between.
     if (await lacksVersions({ redis, keys, batches })) return 'theirs';
     const { isOlder, become } = rankOf(copy, newest, { source, now: time.now() });
-    // An earlier version of po-sync did not store the mapping.
-    if (known === copy.sha256 && (readWith ?? mapping) === mapping)
+    if (known === version)
       return (await replaceIn({ redis, keys }, become)) ? 'unchanged' : 'theirs';
     if (isOlder) return 'older';
     const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
@@ -159,11 +153,9 @@ export function createExportVersions(deps: VersionsDeps) {
 
   /** The version of a file was read to its end, or found unreadable. */
   async function wasRead(file: ClaimedFile, content: string, isUnreadable = false): Promise<void> {
-    const { read, mapping } = fieldsOf(file);
-    const readWith = mappingOf(file.source);
-    const isRead = [readOf(file, `${content} ${readWith}`, true)];
-    await decided(BY, isRead, deciding, () =>
-      redis.hset(keys.exports, { [read]: content, [mapping]: readWith }),
+    const version = versionOf({ ...file, sha256: content });
+    await decided(BY, [readOf(file, version, true)], deciding, () =>
+      redis.hset(keys.exports, fieldsOf(file).read, version),
     );
     if (isUnreadable) await redis.hset(keys.exports, { [unreadableField(file)]: 1 });
     else await redis.hdel(keys.exports, unreadableField(file));
@@ -173,7 +165,7 @@ export function createExportVersions(deps: VersionsDeps) {
   async function followsUnreadable(copy: CopiedFile): Promise<boolean> {
     const fields = [fieldsOf(copy).read, unreadableField(copy)] as const;
     const [known, isUnreadable] = await redis.hmget(keys.exports, ...fields);
-    return isUnreadable !== null && known !== copy.sha256;
+    return isUnreadable !== null && known?.startsWith(`${copy.sha256} `) !== true;
   }
 
   return { claim, isTheirs, wasRead, followsUnreadable };
@@ -202,18 +194,6 @@ export async function shownSince(
       latest.set(name, Math.max(last, (JSON.parse(text) as Claim).at));
   }
   return Math.min(...[...latest.values()].filter((at) => at > 0));
-}
-
-/** Those of the files of a source, by their origin, of which no version was ever read or claimed. */
-export async function unreadOf(
-  source: string,
-  files: readonly string[],
-  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
-): Promise<string[]> {
-  if (files.length === 0) return [];
-  const fields = files.flatMap((file) => Object.values(fieldsOf({ source, name: file })));
-  const found = await redis.hmget(keys.exports, ...fields);
-  return files.filter((_, i) => found.slice(3 * i, 3 * i + 3).every((value) => value === null));
 }
 
 /** The source with this name if it has `newestOnly`. */
@@ -296,11 +276,10 @@ export async function enterRead(
   const last = await claimAt(file + CLAIM, { redis, keys });
   const isOlder = (claimTimeOf(last?.batch ?? '') ?? 0) > (claimTimeOf(batch) ?? 0);
   if (isOlder) return;
-  const [content = '', mapping = ''] = version.split(' ');
   const claim = JSON.stringify({ version, batch, at } satisfies Claim);
   await redis.hset(keys.exports, {
     [file + CLAIM]: claim,
-    ...(isOver && { [file]: content, [file + MAPPING]: mapping }),
+    ...(isOver && { [file]: version }),
   });
   const field = newestField(source);
   const known = await redis.hget(keys.exports, field);
@@ -310,7 +289,6 @@ export async function enterRead(
 }
 
 const CLAIM = '//claim';
-const MAPPING = '//mapping';
 
 /** No path of a file has `//`, so that no file has the fields of another. */
 function fieldsOf({
@@ -319,7 +297,7 @@ function fieldsOf({
   origin = name,
 }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
-  return { read, mapping: read + MAPPING, claim: read + CLAIM };
+  return { read, claim: read + CLAIM };
 }
 
 /** That the last version of a file was unreadable. */

@@ -20,7 +20,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
-import { type CopiedFile, type ExportVersions, NS_IN_MS, type Verdict } from './export-versions.ts';
+import type { CopiedFile, ExportVersions, Verdict } from './export-versions.ts';
 import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
 import { newestOf, type ReadyFile, type WhatLacks } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
@@ -60,22 +60,12 @@ export async function refuseUnreadable(
   });
 }
 
-export type ExportNeeds = {
-  /** Learns that the program wrote the same content again, at this time of this host. */
-  onRewrite?: ((at: number) => void) | undefined;
-  /** With `newestOnly`: those of some files, by their origin, of which no version was read. */
-  unread?: (files: readonly string[]) => Promise<string[]>;
-};
-
 /**
  * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
  * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch. With
  * `newestOnly`, only the newest file that matches is looked at, also while it is not ready.
  */
-export function createExport(
-  deps: ExportDeps,
-  { onRewrite, unread = async (files) => [...files] }: ExportNeeds = {},
-): Watch {
+export function createExport(deps: ExportDeps): Watch {
   const { source, lacks, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
@@ -84,42 +74,22 @@ export function createExport(
   /** The version of each file that follows an unreadable one and cannot be read either. */
   const unreadable = new Map<string, { version: string; error: unknown }>();
   const folder = watchedFolder(source.path);
-  const below = (file: string) => originOf(file, source);
-  let older: readonly string[] = [];
-  /** The older files that were logged, or need not be. */
-  let passedOver: ReadonlySet<string> = new Set();
 
   async function list(): Promise<string[]> {
     const all = await filesOf(source);
     if (!source.newestOnly) return doneOf(all, source);
-    const { newest, others, ...found } = await newestOf(all);
-    older = found.older;
+    const { newest, others } = await newestOf(all);
     return [...(await doneOf(newest ? [newest.file] : [], source)), ...others];
   }
 
-  /** Logs each older file once, as soon as the newest was looked at: until then it may be gone, or not be one. */
-  async function passOver(newest: string): Promise<void> {
-    const fresh = older.filter((file) => !passedOver.has(file) && !versions.has(file));
-    const never = await unread(fresh.map(below));
-    for (const file of never)
-      exportOlder(log, { source: source.name, file, newest: below(newest) });
-    passedOver = new Set(older);
-  }
-
-  async function take(ready: ReadyFile): Promise<void> {
-    await takeVersion(ready);
-    if (versions.get(ready.file) === ready.version) await passOver(ready.file);
-  }
-
-  async function takeVersion({ file, version, mtimeNs }: ReadyFile): Promise<void> {
-    const known = versions.get(file);
-    if (known === version) return;
+  async function take({ file, version }: ReadyFile): Promise<void> {
+    if (versions.get(file) === version) return;
     const failed = unreadable.get(file);
     if (failed?.version === version) throw failed.error;
     const before = theirs.get(file);
     if (before?.version === version && (await deps.isTheirs(before.copy))) return;
     const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
-    const copy = { ...copied, origin: below(file) };
+    const copy = { ...copied, origin: originOf(file, source) };
     const onReady = (claimed: ClaimedFile) => {
       // Even if the receiver fails: the copy stays in the spool and is found again.
       versions.set(file, version);
@@ -133,17 +103,9 @@ export function createExport(
     });
     if (verdict === 'theirs') theirs.set(file, { version, copy });
     else versions.set(file, version);
-    // A program may keep the time of another file. At the first look, only the time says whether it was written since.
-    const isSeen = known !== undefined && writtenAs(known) !== writtenAs(version);
-    if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / NS_IN_MS));
   }
 
   return openWatch({ source, clock, log, lacks, folder, list, onReady: take });
-}
-
-/** What a change of permissions leaves as it is. */
-function writtenAs(version: string): string {
-  return version.slice(0, version.lastIndexOf(':'));
 }
 
 /** The state of the path of a source; `unreachable` with the code of the system. */

@@ -14,11 +14,16 @@ export function isPrivate(name: string, doneFile: boolean): boolean {
   return PRIVATE.test(name) || (doneFile && DONE.test(name));
 }
 
+/** In place of the bytes of a name that is not UTF-8, whose file cannot be opened. */
+const NOT_UTF8 = '\ufffd';
+
 /** Builds the test of the names that an inbox takes, by its `files`. */
 export function takenNames({ files, doneFile }: Pick<InboxSource, 'files' | 'doneFile'>) {
   const patterns = files.map(regExpOf);
   return (name: string): boolean =>
-    !isPrivate(name, doneFile) && patterns.some((pattern) => pattern.test(name));
+    !isPrivate(name, doneFile) &&
+    !name.includes(NOT_UTF8) &&
+    patterns.some((pattern) => pattern.test(name));
 }
 
 /** `*` stands for any characters, `?` for one. */

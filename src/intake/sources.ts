@@ -8,12 +8,7 @@ import { oneAtATime } from '../core/semaphore.ts';
 import { leftClaims } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
 import { createExport, leftCopies, refuseUnreadable } from './export.ts';
-import {
-  type CopiedFile,
-  createExportVersions,
-  type ExportVersions,
-  unreadOf,
-} from './export-versions.ts';
+import { type CopiedFile, createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox, missingClaims } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
@@ -35,8 +30,6 @@ export type SourcesDeps = ReadingDeps & {
     /** What a file of a source lacks to be complete; undefined for nothing. */
     lacks(file: string, source: string): Promise<string | undefined>;
   };
-  /** Learns that an export with `countRewrites` was written again, at this time of this host. */
-  notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
   input: {
     secrets: { sources?: ReadonlyMap<string, Secret> };
@@ -139,17 +132,11 @@ function watchExport(
     isTheirs: versions.isTheirs,
     onReady,
   };
-  const onRewrite = source.countRewrites
-    ? (at: number) => deps.notices?.rewritten(source.name, at)
-    : undefined;
-  const unread = (files: readonly string[]) => unreadOf(source.name, files, deps);
-  if (!isWebAddress(source.path)) return createExport(common, { onRewrite, unread });
+  if (!isWebAddress(source.path)) return createExport(common);
   const authorization = deps.input.secrets.sources?.get(source.name);
   const route = (deps.input.network ?? DIRECT).toSource(source);
-  return openWebExport(
-    { ...common, access: { authorization, route }, validators: storedValidators(source, deps) },
-    { onRewrite },
-  );
+  const validators = storedValidators(source, deps);
+  return openWebExport({ ...common, access: { authorization, route }, validators });
 }
 
 function spoolOf({ data }: Config, source: string): string {

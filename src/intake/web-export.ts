@@ -10,7 +10,7 @@ import { LIMITS } from '../order/limits.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type DownloadOrder, download, shownAddress, type Validators } from './download.ts';
-import { type ExportDeps, type ExportNeeds, handOver, STILL_UNREADABLE } from './export.ts';
+import { type ExportDeps, handOver, STILL_UNREADABLE } from './export.ts';
 import { type CopiedFile, mappingDigest, sha256 } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
@@ -38,11 +38,7 @@ export function storedValidators(
     async recall(): Promise<Validators | undefined> {
       const text = await redis.hget(keys.exports, field);
       if (text === null) return undefined;
-      const {
-        address,
-        mapping = own.mapping,
-        ...validators
-      } = JSON.parse(text) as Validators & Partial<typeof own>;
+      const { address, mapping, ...validators } = JSON.parse(text) as Validators & typeof own;
       return address === own.address && mapping === own.mapping ? validators : undefined;
     },
     async keep(validators: Validators): Promise<void> {
@@ -58,10 +54,7 @@ const LONGEST_WAIT = 15 * 60_000;
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
  * once when it is back; it does not affect health, because a restart would not help.
  */
-export function openWebExport(
-  deps: WebExportDeps,
-  { onRewrite }: Pick<ExportNeeds, 'onRewrite'> = {},
-): Watch {
+export function openWebExport(deps: WebExportDeps): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1, route: deps.access.route ?? {} });
@@ -94,7 +87,6 @@ export function openWebExport(
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
     const verdict = await handOver(got.copy, deps);
-    if (verdict === 'unchanged' && isNewer(got.validators, validators)) onRewrite?.(clock.now());
     // The daemon that reads it may die, or the version may be known only when the reports were read: it is downloaded again then.
     theirs = verdict === 'theirs' ? { validators: got.validators, copy: got.copy } : undefined;
     if (verdict !== 'theirs') await deps.validators.keep(got.validators);
@@ -145,10 +137,6 @@ function downloadOf(
     idle,
     most,
   };
-}
-
-function isNewer(now: Validators, before: Validators | undefined): boolean {
-  return now.etag !== before?.etag || now.lastModified !== before?.lastModified;
 }
 
 function asPoSyncError(error: Error): PoSyncError {

@@ -23,14 +23,10 @@ export function createHearing({ store, clock, sources }: HearingDeps) {
     file: Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>,
   ): Promise<void> {
     const isOwn = !file.inspection?.isFixFile && !file.isForm;
-    if (isOwn) await rewritten(file.source, file.startedAt);
-    else await watchFrom(file.source, ledgerTimeOf(file.startedAt), store);
-  }
-  /** A file of the source came or was written again at this time of this host. */
-  async function rewritten(source: string, writtenAt: number): Promise<void> {
-    const at = ledgerTimeOf(writtenAt);
-    const before = Number((await redis.hget(keys.heard, source)) ?? 0);
-    if (at > before) await redis.hset(keys.heard, source, String(at));
+    const at = ledgerTimeOf(file.startedAt);
+    if (!isOwn) return await watchFrom(file.source, at, store);
+    const before = Number((await redis.hget(keys.heard, file.source)) ?? 0);
+    if (at > before) await redis.hset(keys.heard, file.source, String(at));
   }
 
   /** For `status`, which shows a silent source also where nobody receives notices. */
@@ -39,7 +35,7 @@ export function createHearing({ store, clock, sources }: HearingDeps) {
     await Promise.all(expected.map(({ name }) => watchFrom(name, time.now(), store)));
   }
 
-  return { heard, rewritten, watch };
+  return { heard, watch };
 }
 
 /** A source that never had a file, as far as its ledger knows, counts from the first daemon that watched it. */

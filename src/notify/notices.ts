@@ -96,10 +96,9 @@ export function openNotices(deps: Deps) {
       const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
       return JSON.parse(redactLine(JSON.stringify(found)));
     },
-    /** The file of a batch could be read, or an export was written again with the same content, at this time of this host. */
+    /** The file of a batch could be read. */
     heard: (batch: string) =>
       runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
-    rewritten: (source: string, at: number): void => void runAside(notifier.rewritten(source, at)),
     /** This daemon is about to end a batch: the notice about it is kept first. */
     announce: async (batch: Batch, needPerson: number): Promise<void> => {
       if (receivers.length > 0) await notifier.settled(batch, needPerson);

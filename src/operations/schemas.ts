@@ -208,7 +208,6 @@ const source = strict({
   code: text.optional(),
   ignored: strict({ total: whole, entries: list(strict({ name: text, kind: text })) }).optional(),
   waiting: whole.optional(),
-  heardAt: time.optional(),
   silent: strict({ since: time, expectEveryMs: whole }).optional(),
   waitingFiles: list(
     strict({

@@ -139,7 +139,7 @@ function deliveryKeys(prefix: string) {
     /** Sorted set: a few created orders that no list has shown → when the API answered. */
     unseen: `${prefix}:unseen`,
     verificationLock: `${prefix}:verification:lock`,
-    /** Hash: export path → SHA-256 of the version read last; with `//mapping` by which mapping, `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
+    /** Hash: export path → the version read last: SHA-256 and digest of the mapping; with `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
     exports: `${prefix}:exports`,
   };
 }

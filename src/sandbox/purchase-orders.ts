@@ -1,5 +1,4 @@
 import type { Context } from './context.ts';
-import { hasUnknownMagic } from './faults/fault-control.ts';
 import type { Plan } from './faults/plan-faults.ts';
 import { rehearse } from './faults/rehearse.ts';
 import { type ReadOrder, readOrder } from './read-order.ts';
@@ -34,9 +33,7 @@ export async function createPurchaseOrder(
   const order = read.ok ? read.order.number : read.number;
   context.emit({ type: 'received', at: Date.now(), order });
   const items = read.ok ? read.order.items : undefined;
-  const plan =
-    (read.ok ? context.faults.planMagic(read.order) : undefined) ??
-    context.faults.plan?.({ on: 'create', order, items });
+  const plan = context.faults.plan?.({ on: 'create', order, items });
   const work = () => store(read, context);
   const { answerOnce } = context;
   return perform(plan, () => answerOnce?.(key, body, work) ?? work(), caller, context);
@@ -57,12 +54,9 @@ export async function listPurchaseOrders(
   return perform(plan, () => context.list(call.query, plan?.show), caller, context);
 }
 
-const UNKNOWN_MAGIC =
-  'An article begins with REHEARSE- and is not a magic code: the order was created.';
-
 function store(read: ReadOrder, { orders, settings, emit }: Context): CompleteReply {
   if (!read.ok) return failure(400, read.message);
-  const { number, items } = read.order;
+  const { number } = read.order;
   const shown = JSON.stringify(number);
   const { onDuplicate } = settings;
   if (onDuplicate !== 'accept' && orders.find(number).length > 0)
@@ -73,7 +67,7 @@ function store(read: ReadOrder, { orders, settings, emit }: Context): CompleteRe
   orders.insert(read.order);
   emit({ type: 'stored', at: Date.now(), order: number });
   const data = `{"purchaseOrderNumber":${shown},"orderState":"NEW"}`;
-  return success(201, data, hasUnknownMagic(items) ? UNKNOWN_MAGIC : undefined);
+  return success(201, data);
 }
 
 /** Does the work of a call with the faults that were planned for it. */

@@ -6,11 +6,8 @@ import { toError } from '../core/errors.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** A success envelope around JSON text (API part 2). */
-export function success(status: number, data: string, remark?: string): CompleteReply {
-  const body = `{"status":"success","data":${data},"error":null}`;
-  return remark === undefined
-    ? { kind: 'complete', status, body }
-    : { kind: 'complete', status, body, remark };
+export function success(status: number, data: string): CompleteReply {
+  return { kind: 'complete', status, body: `{"status":"success","data":${data},"error":null}` };
 }
 
 /** An error envelope whose numeric code is the HTTP status (API parts 2 and 7). */

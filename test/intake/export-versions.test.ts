@@ -3,11 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import {
-  type CopiedFile,
-  createExportVersions,
-  unreadOf,
-} from '../../src/intake/export-versions.ts';
+import { type CopiedFile, createExportVersions } from '../../src/intake/export-versions.ts';
 import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -101,10 +97,11 @@ describe('a version of an export', () => {
     await using it = await openVersions();
     const daemon = it.versions();
     const named = (name: string) => ({ ...it.copy(name), name });
-    for (const name of ['erp', 'erp#claim', 'erp#mapping'])
+    for (const name of ['erp', 'erp#claim', 'erp#unreadable'])
       expect(await daemon.claim(named(name))).toBe('new');
-    for (const name of ['erp#claim', 'erp#mapping', 'erp']) await daemon.wasRead(named(name), 'a');
-    for (const name of ['erp', 'erp#claim', 'erp#mapping'])
+    for (const name of ['erp#claim', 'erp#unreadable', 'erp'])
+      await daemon.wasRead(named(name), 'a');
+    for (const name of ['erp', 'erp#claim', 'erp#unreadable'])
       expect(await daemon.claim(named(name))).toBe('unchanged');
   });
 
@@ -259,16 +256,5 @@ describe('a version of a source with newestOnly', () => {
     expect(verdicts).toContain('new');
     const newest = verdicts.lastIndexOf('new');
     expect(await it.daemon().claim(it.of('PO_x.csv', newest))).toBe('older');
-  });
-
-  test('that was neither read nor claimed is known', async () => {
-    await using it = await openNewest();
-    expect(await unreadOf('erp', [], it)).toEqual([]);
-    expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('new');
-    await it.daemon().wasRead(it.of('PO_2.csv', 9), 'a');
-    expect(await unreadOf('erp', ['PO_0.csv', 'PO_1.csv', 'PO_2.csv', 'PO_3.csv'], it)).toEqual([
-      'PO_0.csv',
-      'PO_3.csv',
-    ]);
   });
 });

@@ -53,42 +53,7 @@ async function claimIn(folder: string): Promise<ClaimedFile> {
 }
 
 describe.runIf(isRoot)('files of another user', () => {
-  const latin = (folder: string) =>
-    Buffer.concat([Buffer.from(`${folder}/M`), Buffer.from([0xfc]), Buffer.from('.csv')]);
-
-  test('a name that is not UTF-8 is replaced although hard links to the file are forbidden', async () => {
-    await using folder = await makeTempFolder();
-    await chmod(folder.path, 0o777);
-    await drop(latin(folder.path), NEIGHBOR);
-    await drop(path.join(folder.path, 'orders.csv'));
-    const { taken, healthy } = await takeAs(DAEMON, folder.path, 2);
-    expect(taken).toHaveLength(2);
-    expect(taken).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^[0-9a-f]{6}-M%fc\.csv$/), 'orders.csv']),
-    );
-    expect(healthy).toBe(true);
-  });
-
-  test('one that cannot be renamed is reported once and left, and the others are taken', async () => {
-    await using folder = await makeTempFolder();
-    // The sticky bit allows only the owner to rename a file.
-    await chmod(folder.path, 0o1777);
-    await drop(latin(folder.path), NEIGHBOR);
-    await drop(path.join(folder.path, 'orders.csv'));
-    const { taken, lines, healthy } = await takeAs(DAEMON, folder.path, 2);
-    expect(taken).toEqual(['orders.csv']);
-    expect(healthy).toBe(true);
-    expect(lines.filter(({ msg }) => msg.startsWith('file name is not UTF-8'))).toMatchObject([
-      { file: 'M%fc.csv' },
-    ]);
-    const left = await readdir(folder.path, { encoding: 'buffer' });
-    expect(left.map((name) => name.toString('latin1')).sort()).toEqual([
-      'M\u00fc.csv',
-      'processing',
-    ]);
-  });
-
-  test('one without read permission is reported once and left, and the others are taken', async () => {
+  test('a file without read permission is reported once and left, and the others are taken', async () => {
     await using folder = await makeTempFolder();
     await chmod(folder.path, 0o777);
     await drop(path.join(folder.path, 'secret.csv'), NEIGHBOR, 0o600);

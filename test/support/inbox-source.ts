@@ -19,7 +19,6 @@ export function exportSource(path: string, more: Partial<ExportSource> = {}): Ex
     poll: 100,
     doneFile: false,
     newestOnly: false,
-    countRewrites: false,
     timeout: 10_000,
     idle: 5_000,
     ...more,

@@ -47,19 +47,6 @@ export function fileLeft(log: Log, facts: File & { kind: string }): void {
   log.warn({ event: 'file-left', ...facts }, 'not a regular file, ignored');
 }
 
-/** The name of a file was not UTF-8, so it was renamed within the inbox. */
-export function fileRenamed(log: Log, facts: File & { was: string }): void {
-  log.warn({ event: 'file-renamed', ...facts }, 'file name was not UTF-8, renamed');
-}
-
-/** A file whose name is not UTF-8 cannot be renamed. Logged once; the file stays where it is. */
-export function fileNameTrouble(log: Log, facts: File & { reason: string }): void {
-  log.error(
-    { event: 'file-name-trouble', ...facts },
-    'file name is not UTF-8 and cannot be changed, file ignored',
-  );
-}
-
 /** A file that looks incomplete is taken after ten times `stable`. */
 export function fileIncomplete(log: Log, facts: File & { reason: string }): void {
   log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');

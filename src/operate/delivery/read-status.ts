@@ -255,10 +255,9 @@ export function statusJson({
       since: iso(daemon.since),
       ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),
     })),
-    sources: sources.map(({ last, heardAt, silent, ...source }) => ({
+    sources: sources.map(({ last, silent, ...source }) => ({
       ...source,
       last: last && { ...last, at: iso(last.at) },
-      ...(heardAt !== undefined && { heardAt: iso(heardAt) }),
       ...(silent && { silent: { since: iso(silent.since), expectEveryMs: silent.expectEvery } }),
     })),
     batches: batches.map(batchJson),

@@ -48,8 +48,6 @@ export type SourceStatus = {
   waitingFiles?: WaitingFile[];
   /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
   last?: { batch: string; file: string; at: number };
-  /** Of an export with `countRewrites`: when its last file came or was written again. */
-  heardAt?: number;
   /** It had no file for longer than `expectEvery` milliseconds: since its last one, or since po-sync began to watch it. */
   silent?: { since: number; expectEvery: number };
 };
@@ -86,9 +84,6 @@ export async function sourcesOf(
           ? {}
           : await waitingOf(config.sources[i], { config, clock, store })),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
-        ...(source.type === 'export' && source.countRewrites && heard[name]
-          ? { heardAt: Number(heard[name]) }
-          : {}),
         ...silenceOf(source, heard[name], store.time.now()),
       };
     }),
@@ -106,14 +101,10 @@ function silenceOf(
   return isSilent ? { silent: { since, expectEvery } } : {};
 }
 
-/** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. Where rewrites count, the last one does. */
-export function silenceText(
-  { silent, heardAt }: Pick<SourceStatus, 'silent' | 'heardAt'>,
-  now: number,
-) {
+/** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. */
+export function silenceText({ silent }: Pick<SourceStatus, 'silent'>, now: number) {
   if (silent === undefined) return undefined;
-  const what = heardAt === undefined ? 'no file' : 'not written';
-  return `silent: ${what} for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`;
+  return `silent: no file for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`;
 }
 
 /** An unmounted share leaves an empty folder without the marker of an inbox that was used. */

@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Address } from '../address.ts';
-import type { NewOrder } from '../database.ts';
 import type { Emit } from '../sandbox-options.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
-import { chance, type Plan, type Planner, planFaults } from './plan-faults.ts';
+import { chance, type Planner, planFaults } from './plan-faults.ts';
 import type { Between } from './values.ts';
 
 /** The faults of a sandbox, which can be replaced while it runs. */
 export type FaultControl = AsyncDisposable & {
   /** Plans a call with the faults of the current file; undefined without any. */
   readonly plan: Planner | undefined;
-  /** Plans the creation of an order that contains a magic article code; undefined for any other order. */
-  planMagic(order: NewOrder): Plan | undefined;
   /** A number from 0 to below 1, by the seed of the current file and the key only. */
   draw(key: string): number;
   /** The faults of the current file as JSON text, in the notation of fault files. */
@@ -26,77 +23,11 @@ export type FaultControl = AsyncDisposable & {
   replace(file: FaultFile): Promise<void>;
 };
 
-/** How each magic article code begins in the text of an order; docs/rehearsals.md lists the codes. */
-const MAGIC_PREFIX = '"REHEARSE-';
-
-const CREATE = { on: 'create', share: 1, from: 0 } as const;
-const FIRST = { ...CREATE, attempts: [{ least: 1, most: 1 }] };
-const answer = (status: number) =>
-  ({ kind: 'answer', when: 'before', status, retryAfterForm: 'seconds' }) as const;
-
-/** What `REHEARSE-<status>` does to every attempt, and `REHEARSE-<status>-ONCE` to the first one of an order number. */
-const ANSWERS = [
-  ...[400, 403, 404, 409, 413, 422, 500, 504].map(answer),
-  { kind: 'revoke' } as const,
-  { ...answer(502), body: 'html' } as const,
-  { ...answer(429), retryAfter: 2000 },
-  { ...answer(503), retryAfter: 2000 },
-];
-
-/** The other codes; all but `REHEARSE-SLOW` affect only the first attempt of an order number. */
-const OTHERS: readonly Fault[] = [
-  { ...FIRST, kind: 'drop', when: 'after', how: 'close', articles: ['REHEARSE-LOST-ANSWER'] },
-  { ...FIRST, kind: 'drop', when: 'before', how: 'close', articles: ['REHEARSE-LOST-REQUEST'] },
-  {
-    ...FIRST,
-    kind: 'late',
-    by: { least: 2000, most: 2000 },
-    how: 'close',
-    articles: ['REHEARSE-LATE'],
-  },
-  { ...FIRST, kind: 'cut', articles: ['REHEARSE-CUT'] },
-  {
-    ...CREATE,
-    kind: 'delay',
-    when: 'before',
-    by: { least: 5000, most: 5000 },
-    articles: ['REHEARSE-SLOW'],
-  },
-];
-
-/** Article codes that rehearse a fault without a fault file. */
-const MAGIC_FAULTS: FaultFile = {
-  seed: 1,
-  faults: [
-    ...ANSWERS.flatMap((fault): Fault[] => {
-      const code = `REHEARSE-${fault.kind === 'answer' ? fault.status : 401}`;
-      return [
-        { ...CREATE, ...fault, articles: [code] },
-        { ...FIRST, ...fault, articles: [`${code}-ONCE`] },
-      ];
-    }),
-    ...OTHERS,
-  ],
-};
-
-const MAGIC_CODES = new Set(
-  MAGIC_FAULTS.faults.flatMap((fault) => ('articles' in fault ? (fault.articles ?? []) : [])),
-);
-
-/** Whether the items of an order, as JSON text, contain a code that looks like a magic one and is none. */
-export function hasUnknownMagic(items: string): boolean {
-  if (!items.includes(MAGIC_PREFIX)) return false;
-  return [...items.matchAll(/"(REHEARSE-[^"\\]*)/g)].some(
-    ([, code = '']) => !MAGIC_CODES.has(code),
-  );
-}
-
 /** A file without faults. */
 export const NO_FAULTS: FaultFile = { seed: 1, faults: [] };
 
 /** Opens the faults of a file; `emit` receives each fault that affects a call. */
 export function openFaultControl(file: FaultFile | undefined, emit?: Emit): FaultControl {
-  const magic = planFaults(MAGIC_FAULTS, () => 0, emit);
   let current = file ?? NO_FAULTS;
   let addresses: Addresses | undefined;
   let outages: AsyncDisposable | undefined;
@@ -116,11 +47,6 @@ export function openFaultControl(file: FaultFile | undefined, emit?: Emit): Faul
   return {
     get plan() {
       return plan;
-    },
-    planMagic({ number, items }) {
-      if (!items.includes(MAGIC_PREFIX)) return undefined;
-      const planned = magic({ on: 'create', order: number, items });
-      return planned.struck.length === 0 ? undefined : planned;
     },
     draw: (key) => chance(current.seed, key),
     text: () => JSON.stringify({ seed: current.seed, faults: current.faults.map(writtenFault) }),

@@ -18,11 +18,6 @@ async function open(options: Parameters<typeof openSandbox>[0] = {}) {
 
 async function done(): Promise<void> {}
 
-const orderWith = (articleCode: string, number = articleCode) => ({
-  ...goodOrder(number),
-  items: [{ articleCode, quantity: 1 }],
-});
-
 describe('PUT /rehearsal/faults', () => {
   test('replaces the faults of the file while the sandbox runs, as YAML or JSON', async () => {
     const { api, faults, token } = await open({
@@ -203,42 +198,5 @@ describe('the token endpoint', () => {
     const { api, faults } = await open();
     await faults('PUT', 'faults: [{ kind: answer, on: token, status: 200, body: html }]');
     expect((await api.requestToken()).headers['content-type']).toBe('text/html');
-  });
-});
-
-describe('magic article codes', () => {
-  test.each([400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504])(
-    'REHEARSE-%d answers with it',
-    async (status) => {
-      const { api, token } = await open();
-      const code = `REHEARSE-${status}`;
-      expect((await api.create(orderWith(code), token)).status).toBe(status);
-      const once = orderWith(`${code}-ONCE`);
-      const fresh = await api.token();
-      expect((await api.create(once, fresh)).status).toBe(status);
-      expect((await api.create(once, await api.token())).status).toBe(201);
-    },
-  );
-
-  test.each([
-    ['REHEARSE-LOST-ANSWER', 2],
-    ['REHEARSE-LOST-REQUEST', 1],
-    ['REHEARSE-CUT', 2],
-  ])('%s breaks the first attempt; with the second, %d orders exist', async (code, count) => {
-    const { api, token } = await open();
-    await expect(api.create(orderWith(code), token)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect((await api.create(orderWith(code), token)).status).toBe(201);
-    expect(await api.orders(token)).toHaveLength(count);
-  });
-
-  test('they apply before the faults of a file, and an article that only looks like one is ordinary', async () => {
-    const { api, faults, token } = await open();
-    await faults('PUT', 'faults: [{ kind: answer, status: 500 }]');
-    expect((await api.create(orderWith('REHEARSE-503'), token)).status).toBe(503);
-    await faults('DELETE');
-    for (const code of ['REHEARSE-', 'REHEARSE-999', 'xREHEARSE-503', 'rehearse-503']) {
-      expect((await api.create(orderWith(code), token)).status).toBe(201);
-    }
-    expect((await api.create(goodOrder('"REHEARSE-503'), token)).status).toBe(201);
   });
 });
