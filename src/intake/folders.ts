@@ -119,7 +119,7 @@ const MOST_IGNORED = 5;
 const OTHER_NAME = 'other name';
 
 /** The kind of a file that this user may not read. */
-export const NOT_PERMITTED = 'no read permission';
+const NOT_PERMITTED = 'no read permission';
 
 /**
  * Finds among the first names of an inbox what is not a file or has a name that it does not take, and files that this user

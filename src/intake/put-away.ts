@@ -62,7 +62,7 @@ export async function dropCopy(claimed: ClaimedFile): Promise<void> {
  * Moves a file to a name that is still free; false if the name is taken. Works across file systems and without hard
  * links. Repeated after an interruption, it gives the same result.
  */
-export async function moveToFree(from: PathLike, to: string): Promise<boolean> {
+async function moveToFree(from: PathLike, to: string): Promise<boolean> {
   try {
     await link(from, to);
     await unlink(from);

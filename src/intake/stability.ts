@@ -27,9 +27,6 @@ export type WhatLacks = (file: string) => Promise<string | undefined>;
 /** The patience with an incomplete file, as a multiple of `stable`. */
 const PATIENCE = 10;
 
-/** Why a file that changed a moment ago is not taken yet. */
-export const STILL_CHANGING = 'it is still changing';
-
 /** How long an incomplete file is waited for, in milliseconds. */
 export function patience(stable: number): number {
   return PATIENCE * stable;

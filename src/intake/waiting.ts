@@ -6,16 +6,31 @@ import { codeOf } from '../core/errors.ts';
 import { duration } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
 import { newestToClaim } from './export-versions.ts';
-import { mayRead, NOT_PERMITTED } from './folders.ts';
+import { mayRead } from './folders.ts';
 import { doneFileOf, takenNames } from './names.ts';
-import { patience, STILL_CHANGING, type WhatLacks } from './stability.ts';
+import { patience, type WhatLacks } from './stability.ts';
+
+/**
+ * Why a file is not taken yet. `not-permitted`: for the user who looks; `not-taken`: a daemon cannot, and says why; `obstacle`:
+ * nothing of its inbox is; `ready`: it will be.
+ */
+export type WaitCode =
+  | 'unknown'
+  | 'not-permitted'
+  | 'no-done-file'
+  | 'changing'
+  | 'incomplete'
+  | 'not-taken'
+  | 'obstacle'
+  | 'ready';
+
+type Why = { code: WaitCode; reason: string };
 
 /**
  * A file in an inbox that no daemon has taken yet. `ageMs`: since it was created, where the file system knows; `unchangedMs`:
- * since its last change; both absent when it cannot be examined. `reason`: why intake does not take it yet; absent if nothing
- * about the file keeps it back.
+ * since its last change; both absent when it cannot be examined. `why` is absent if nothing about the file keeps it back.
  */
-export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; reason?: string };
+export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; why?: Why };
 
 /** `lacks` absent: every file is complete. */
 type Facts = { now: number; lacks?: WhatLacks };
@@ -59,16 +74,16 @@ export async function waitingFiles(
   const found: WaitingFile[] = [];
   for (const { name, file, stats, unchanged } of sorted.slice(0, MOST_SHOWN)) {
     if (typeof stats === 'string') {
-      found.push({ name, reason: `it cannot be examined (${stats})` });
+      found.push({ name, why: { code: 'unknown', reason: `it cannot be examined (${stats})` } });
       continue;
     }
     const isSmall = stats.size <= MOST_READ;
-    const reason = await reasonOf(file, unchanged, source, isSmall ? lacks : undefined);
+    const why = await whyOf(file, unchanged, source, isSmall ? lacks : undefined);
     found.push({
       name,
       ...ageOf(stats, now),
       unchangedMs: Math.round(unchanged),
-      ...(reason && { reason }),
+      ...(why && { why }),
     });
   }
   return found;
@@ -91,7 +106,7 @@ export async function unfinishedExport(
   };
   const [found] = await waitingFiles(place, [path.basename(file)], facts);
   const isUnfinished =
-    found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
+    found?.unchangedMs !== undefined && ![undefined, 'not-permitted'].includes(found.why?.code);
   return isUnfinished ? { waitingFiles: [found] } : {};
 }
 
@@ -102,17 +117,18 @@ function ageOf({ birthtimeMs, ctimeMs }: Stats, now: number): { ageMs?: number }
     : {};
 }
 
-async function reasonOf(
+async function whyOf(
   file: string,
   unchanged: number,
   { doneFile, stable }: Pick<InboxSource, 'doneFile' | 'stable'>,
   lacks: WhatLacks | undefined,
-): Promise<string | undefined> {
-  if (!(await mayRead(file))) return NOT_PERMITTED;
+): Promise<Why | undefined> {
+  if (!(await mayRead(file))) return { code: 'not-permitted', reason: 'no read permission' };
   if (doneFile && (await isGone(doneFileOf(file))))
-    return `it waits for ${path.basename(doneFileOf(file))}`;
-  if (unchanged < stable) return STILL_CHANGING;
+    return { code: 'no-done-file', reason: `it waits for ${path.basename(doneFileOf(file))}` };
+  if (unchanged < stable) return { code: 'changing', reason: 'it is still changing' };
   if (lacks === undefined || unchanged >= patience(stable)) return undefined;
-  const why = await lacks(file);
-  return why && `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
+  const lacking = await lacks(file);
+  const then = `without a change for ${duration(patience(stable))} it is taken as it is`;
+  return lacking === undefined ? undefined : { code: 'incomplete', reason: `${lacking}; ${then}` };
 }

@@ -214,7 +214,7 @@ const source = strict({
       name: text,
       ageMs: whole.optional(),
       unchangedMs: whole.optional(),
-      reason: text,
+      why: strict({ code: text, reason: text }),
     }),
   ).optional(),
   last: strict({ batch: text, file: text, at: time }).optional(),

@@ -279,21 +279,15 @@ function columnEntries(context: Context): Entry[] {
     covered.set(plainName(key), [entry]);
     result.push({ ...entry, key });
   }
-  return result
-    .map((entry) => {
-      const inside = covered.get(plainName(entry.key)) ?? [];
-      const [first] = inside;
-      if (first === undefined || (inside.length === 1 && first.key === entry.key)) return entry;
-      const names = inside
-        .map(({ key }) => key.slice(entry.key.length + 1))
-        .filter((name) => name !== '');
-      return { ...entry, value: 'ignore', note: `with ${shorten(names.join(', '), 200)}` };
-    })
-    .map(({ ...entry }) => (entry.note?.startsWith('with ') ? withoutQuestion(entry) : entry));
-}
-
-function withoutQuestion({ key, value, note = '' }: Entry): Entry {
-  return { key, value, question: `${note}: does anything of it decide?` };
+  return result.map((entry) => {
+    const { key } = entry;
+    const inside = covered.get(plainName(key)) ?? [];
+    const [first] = inside;
+    if (first === undefined || (inside.length === 1 && first.key === key)) return entry;
+    const names = inside.flatMap((one) => one.key.slice(key.length + 1) || []);
+    const question = `with ${shorten(names.join(', '), 200)}: does anything of it decide?`;
+    return { key, value: 'ignore', question };
+  });
 }
 
 function isIgnored(entry: Entry | undefined): boolean {

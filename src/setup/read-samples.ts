@@ -42,11 +42,11 @@ async function remedyFor(
 ): Promise<Attempt | undefined> {
   if (!(error instanceof PoSyncError)) return undefined;
   const isEncoding = error.code === 'unreadable-encoding' || error.facts['of'] === 'character';
-  const isWide =
-    error.code === 'unreadable-foreign' && `${error.facts['kind']}`.startsWith('UTF-16');
-  if ((isEncoding || isWide) && declared.encoding === undefined) {
+  const isForeign = error.code === 'unreadable-foreign';
+  if ((isEncoding || isForeign) && declared.encoding === undefined) {
     const found = await findEncoding(path);
-    if (found === undefined) return undefined;
+    if (found === undefined || (isForeign && !found.encoding.startsWith('utf-16')))
+      return undefined;
     const { encoding, evidence } = found;
     const question = `the file is not UTF-8; read as ${encoding} it says ${evidence}: is this right?`;
     return {

@@ -1,5 +1,4 @@
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { STILL_CHANGING } from '../intake/stability.ts';
 import type { Inspection } from '../mapping/read-records.ts';
 
 const LINE_END = 'its last row has no line end';
@@ -19,7 +18,7 @@ export function lackOf(found: Pick<Inspection, 'isOpenEnded'> | Error): string |
     case 'unreadable-header':
       return facts['isOpenEnded'] === true ? LINE_END : undefined;
     case 'file-changed':
-      return STILL_CHANGING;
+      return 'it is still changing';
     // Time alone changes no permissions: what takes the file reports them.
     case 'file-not-readable':
       return undefined;

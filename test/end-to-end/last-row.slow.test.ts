@@ -47,7 +47,9 @@ it('status names an export that is cut off above its last row, until the complet
   await writeFile(file, ROWS);
   const waiting = async () =>
     JSON.parse((await place.run(['status', '--json'])).out).sources[0].waitingFiles;
-  expect(await waiting()).toMatchObject([{ name: 'erp.csv', reason: 'it is still changing' }]);
+  expect(await waiting()).toMatchObject([
+    { name: 'erp.csv', why: { code: 'changing', reason: 'it is still changing' } },
+  ]);
   expect((await place.run(['status'])).out).toMatch(
     /^ {2}erp: erp\.csv, .*changed .* ago: it is still changing$/m,
   );

@@ -36,7 +36,7 @@ it.each([
 ])('%s waits in an inbox for the reason that intake has', async (_, content, after, reason) => {
   const [file] = await look({ 'a.csv': content }, after);
   expect(file?.name).toBe('a.csv');
-  expect(file?.reason).toBe(reason);
+  expect(file?.why?.reason).toBe(reason);
   expect(file?.unchangedMs).toBeGreaterThanOrEqual(after - 1);
 });
 
@@ -51,7 +51,7 @@ it('an export is named while it is written or looks incomplete, and not once it 
       exportSource(file, { stable: STABLE }),
       facts,
     );
-    return found?.map(({ name, reason }) => `${name}: ${reason}`);
+    return found?.map(({ name, why }) => `${name}: ${why?.reason}`);
   };
   expect(await reasonAfter(STABLE - 1)).toEqual(['erp.csv: it is still changing']);
   expect(await reasonAfter(STABLE + 1)).toEqual([
@@ -76,7 +76,7 @@ it('of a pattern with newestOnly, the newest file is named while it waits for it
   const seen = async (newest?: string) =>
     (
       await unfinishedExport(source, { now: Number(ctimeMs) + 20 * STABLE, newest: newest ?? null })
-    ).waitingFiles?.map(({ name, reason }) => `${name}: ${reason}`);
+    ).waitingFiles?.map(({ name, why }) => `${name}: ${why?.reason}`);
   const waits = ['PO_1.csv: it waits for PO_1.csv.done'];
   expect(await seen()).toEqual(waits);
   const claimed = (at: bigint, file = 'PO_1.csv') =>
@@ -90,7 +90,7 @@ it('of a pattern with newestOnly, the newest file is named while it waits for it
 it('a file without its done file waits for that file', async () => {
   const files = { 'a.csv': COMPLETE, 'b.csv': COMPLETE, 'b.csv.done': '' };
   const found = await look(files, STABLE, true);
-  expect(found.map(({ name, reason }) => [name, reason])).toEqual([
+  expect(found.map(({ name, why }) => [name, why?.reason])).toEqual([
     ['a.csv', 'it waits for a.csv.done'],
     ['b.csv', undefined],
   ]);
@@ -104,5 +104,6 @@ it('five files of an inbox are named, first those that are not ready', async () 
   const source = { path: folder.path, doneFile: false, stable: STABLE };
   const found = await waitingFiles(source, [...names, 'gone.csv'], { now: ctimeMs + 10 * STABLE });
   expect(found).toHaveLength(5);
-  expect(found[0]).toEqual({ name: 'gone.csv', reason: 'it cannot be examined (ENOENT)' });
+  const why = { code: 'unknown', reason: 'it cannot be examined (ENOENT)' };
+  expect(found[0]).toEqual({ name: 'gone.csv', why });
 });

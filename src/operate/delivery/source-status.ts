@@ -7,10 +7,9 @@ import { inspectOrders } from '../../correct/inspection.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
 import { newestField } from '../../intake/export-versions.ts';
-import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
+import { type Ignored, ignoredIn } from '../../intake/folders.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
-import { STILL_CHANGING } from '../../intake/stability.ts';
 import {
   namesToTake,
   unfinishedExport,
@@ -202,18 +201,17 @@ export function inboxText(facts: InboxFacts): string | undefined {
 /** Time does not help a file without read permission. */
 function ownReason(sources: InboxFacts['sources'], files: number): string {
   const shown = sources.flatMap(({ waitingFiles = [] }) => waitingFiles);
-  const stuck = shown.filter(({ reason }) => reason === NOT_PERMITTED || reason === NOT_TAKEN);
+  const stuck = shown.filter(({ why }) => why?.code === 'not-permitted' || isNotTaken(why));
   const rule = 'a file is taken when it is complete and unchanged';
   if (stuck.length === 0) return rule;
-  const cannot = stuck.some(({ reason }) => reason === NOT_TAKEN)
+  const cannot = stuck.some(({ why }) => isNotTaken(why))
     ? 'a daemon cannot take'
     : 'po-sync may not read';
   if (stuck.length === files) return `${cannot} ${files === 1 ? 'it' : 'them'}`;
   return `${cannot} ${stuck.length} of them; another file is taken when it is complete and unchanged`;
 }
 
-/** Why a file waits that the user who looks may read, and the daemon says why it cannot take it. */
-const NOT_TAKEN = 'a daemon cannot take it';
+const isNotTaken = (why: WaitingFile['why']) => why?.code === 'not-taken';
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
 function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
@@ -233,16 +231,18 @@ export function withObstacle(
 ): SourceStatus {
   const { waitingFiles } = source;
   if (waitingFiles === undefined) return source;
-  const rest =
-    obstacleOf({ ...facts, sources: [source] }) ??
-    'it is complete; a daemon takes it when it has seen it unchanged';
+  const obstacle = obstacleOf({ ...facts, sources: [source] });
+  const rest: WaitingFile['why'] =
+    obstacle === undefined
+      ? { code: 'ready', reason: 'it is complete; a daemon takes it when it has seen it unchanged' }
+      : { code: 'obstacle', reason: obstacle };
   const kept = new Set(
     filesNotTaken(facts.daemons).flatMap((one) => (one.source === source.name ? one.file : [])),
   );
-  const whyOf = (name: string) => (kept.has(name) ? NOT_TAKEN : rest);
-  const withReason = ({ reason, ...file }: WaitingFile) => ({
+  const notTaken: WaitingFile['why'] = { code: 'not-taken', reason: 'a daemon cannot take it' };
+  const withReason = ({ why, ...file }: WaitingFile) => ({
     ...file,
-    reason: reason ?? whyOf(file.name),
+    why: why ?? (kept.has(file.name) ? notTaken : rest),
   });
   return { ...source, waitingFiles: waitingFiles.map(withReason) };
 }
@@ -253,7 +253,7 @@ export function otherWaitingTexts({
   waitingFiles = [],
   ...source
 }: SourceStatus): string[] {
-  const others = waitingFiles.filter(({ reason }) => reason !== NOT_TAKEN);
+  const others = waitingFiles.filter(({ why }) => !isNotTaken(why));
   return waitingTexts({
     ...source,
     waiting: waiting - waitingFiles.length + others.length,
@@ -270,12 +270,12 @@ function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[
   ];
 }
 
-function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
+function fileText({ name, ageMs, unchangedMs, why }: WaitingFile): string {
   const times = [
     ...(ageMs === undefined ? [] : [`${duration(ageMs)} old`]),
     ...(unchangedMs === undefined ? [] : [`changed ${duration(unchangedMs)} ago`]),
   ];
-  return `${[name, ...times].join(', ')}: ${reason}`;
+  return `${[name, ...times].join(', ')}: ${why?.reason}`;
 }
 
 /** What this user saw in a source. */
@@ -297,7 +297,7 @@ export function notTakenTexts({
         name === source &&
         ((file === undefined && inboxTrouble({ state }) !== undefined) ||
           ignored?.entries.some((entry) => entry.name === file) ||
-          waitingFiles.some((one) => one.name === file && one.reason === STILL_CHANGING)),
+          waitingFiles.some((one) => one.name === file && one.why?.code === 'changing')),
     );
   return notTaken
     .filter((one) => !isNamed(one))

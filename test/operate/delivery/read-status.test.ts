@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { WaitCode, WaitingFile } from '../../../src/intake/waiting.ts';
 import {
   inboxText,
   notTakenTexts,
@@ -18,20 +19,20 @@ it('files in an inbox without its marker wait for the marker', () => {
   expect(empty).toContain('a file is taken when it is complete');
 });
 
-it.each([
-  [1, ['no read permission'], 'waits: po-sync may not read it'],
-  [2, ['no read permission', 'no read permission'], 'wait: po-sync may not read them'],
+it.each<[number, WaitCode[], string]>([
+  [1, ['not-permitted'], 'waits: po-sync may not read it'],
+  [2, ['not-permitted', 'not-permitted'], 'wait: po-sync may not read them'],
   [
     3,
-    ['no read permission', 'it is still changing'],
+    ['not-permitted', 'changing'],
     'wait: po-sync may not read 1 of them; another file is taken when it is complete and unchanged',
   ],
 ])(
   'of %i files that wait in an inbox, those without read permission wait for it',
-  (waiting, reasons, text) => {
+  (waiting, codes, text) => {
     const daemons = [{ host: 'a', pid: 1, version: '1', since: 0 }];
     const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting } as const;
-    const waitingFiles = reasons.map((reason) => ({ name: 'a.csv', reason }));
+    const waitingFiles = codes.map((code) => ({ name: 'a.csv', why: { code, reason: code } }));
     const found = inboxText({ daemons, batches: [], sources: [{ ...source, waitingFiles }] });
     expect(found?.replace(/.*inbox /, '')).toBe(text);
   },
@@ -72,8 +73,8 @@ it('a file that only the daemon cannot take is named once: also right after its 
   ];
   const daemons = [{ host: 'a', pid: 1, version: '1', since: 0, notTaken }];
   const inbox = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting: 2 } as const;
-  const seen = (reason?: string) => {
-    const waitingFiles = [{ name: 'a.csv', ...(reason && { reason }) }, { name: 'b.csv' }];
+  const seen = (why?: WaitingFile['why']) => {
+    const waitingFiles = [{ name: 'a.csv', ...(why && { why }) }, { name: 'b.csv' }];
     const source = withObstacle({ ...inbox, waitingFiles }, { daemons, batches: [] });
     const facts = { daemons, batches: [], sources: [source], notTaken };
     return [inboxText(facts), ...otherWaitingTexts(source), ...notTakenTexts(facts)];
@@ -84,7 +85,7 @@ it('a file that only the daemon cannot take is named once: also right after its 
     `b.csv: ${ready}`,
     'a.csv of source inbox: No permission to read a.csv (mode 0000). po-sync tries again.',
   ]);
-  expect(seen('it is still changing')).toEqual([
+  expect(seen({ code: 'changing', reason: 'it is still changing' })).toEqual([
     '2 files in an inbox wait: a file is taken when it is complete and unchanged',
     'a.csv: it is still changing',
     `b.csv: ${ready}`,
