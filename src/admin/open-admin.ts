@@ -8,10 +8,7 @@ import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';
 import { type ApiContext, createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
-import { deadLetterRoutes } from './api/dead-letter-routes.ts';
-import { fixRoutes } from './api/fix-routes.ts';
 import { operationRoutes } from './api/operation-routes.ts';
-import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
 import { eventsRoute } from './dashboard/events.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
@@ -45,10 +42,7 @@ type AdminInput = {
 /** What people see and act on, in a browser or by a program. */
 const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
   operationRoutes,
-  statusRoutes,
   batchRoutes,
-  deadLetterRoutes,
-  fixRoutes,
   uploadRoutes,
   pageRoutes,
   fixPageRoutes,

@@ -1,6 +1,5 @@
 import { PoSyncError } from '../core/errors.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { isObject } from '../mapping/find-key.ts';
 import { trimBlanks } from '../order/text.ts';
 import { isGzip, readStart } from '../parse/bytes.ts';
 import { openFile } from '../parse/open.ts';
@@ -183,23 +182,3 @@ function unknownId(id: string, line: number) {
 
 /** A row of a correction as a program sends it. */
 export type SentRow = { row?: number; act: string; cells: Readonly<Record<string, string>> };
-
-/** Reads the rows of a correction; undefined if they are none. */
-export function sentRows(body: unknown): SentRow[] | undefined {
-  if (!Array.isArray(body)) return undefined;
-  const rows = body.map((one: unknown) => (isObject(one) ? sentRow(one) : undefined));
-  return rows.every((row) => row !== undefined) ? rows : undefined;
-}
-
-function sentRow(body: Record<string, unknown>): SentRow | undefined {
-  const { row, cells = {}, delete: isOut = false, send = false, ...rest } = body;
-  const isRow = row === undefined || (Number.isSafeInteger(row) && Number(row) > 0);
-  const areMarks = typeof isOut === 'boolean' && typeof send === 'boolean';
-  if (!isRow || !areMarks || !isObject(cells) || Object.keys(rest).length > 0) return undefined;
-  const texts = Object.entries(cells).flatMap(([name, cell]) =>
-    typeof cell === 'string' ? [[name, cell] as const] : [],
-  );
-  if (texts.length < Object.keys(cells).length) return undefined;
-  const act = isOut ? 'delete' : send ? 'send' : '';
-  return { ...(row !== undefined && { row: Number(row) }), act, cells: Object.fromEntries(texts) };
-}

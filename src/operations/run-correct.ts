@@ -21,8 +21,8 @@ export const correct: Act<Input, CorrectPlan> = {
     const corrected = rows.map(({ row, cells, delete: isOut, send }) => {
       return { ...(row && { row }), cells, act: isOut ? 'delete' : send ? 'send' : '' };
     });
-    const { open, check } = createCorrections(context, needIntake(context.take));
-    const checked = await check(letter, await open(letter), corrected);
+    const { current, check } = createCorrections(context, needIntake(context.take));
+    const checked = await check(letter, await current(letter, revision), corrected);
     const { isReady } = checked;
     return {
       on: id,

@@ -19,13 +19,8 @@ mappings:
 let place: Workplace;
 let person: Operator;
 
-type Row = {
-  row: number;
-  place: string;
-  cells: Record<string, string>;
-  problems: { message: string }[];
-};
-type Rows = { revision: number; rows: Row[] };
+type Row = { row: number; line: number; cells: Record<string, string> };
+type Rows = { revision: number; rows: Row[]; problems: { field: string }[] };
 
 beforeAll(async () => {
   const refusal = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid' };
@@ -49,8 +44,8 @@ async function drop(name: string, content: string | Buffer): Promise<Map<string,
       : undefined;
   });
   return await until('the dead letters', async () => {
-    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
-    const items = (body['items'] ?? []) as { id: string; purchaseOrderNumber: string }[];
+    const { body } = await person.call('GET', `/dead-letters/list?batch=${report.batch}`);
+    const items = (body['deadLetters'] ?? []) as { id: string; purchaseOrderNumber: string }[];
     return items.length === report.open && items.every(({ id }) => !id.includes('#'))
       ? new Map(items.map(({ id, purchaseOrderNumber }) => [purchaseOrderNumber, id]))
       : undefined;
@@ -60,10 +55,15 @@ async function drop(name: string, content: string | Buffer): Promise<Map<string,
 const pathOf = (id: string | undefined) => `/dead-letters/${encodeURIComponent(id ?? '')}`;
 
 async function rowsOf(id: string | undefined): Promise<Rows> {
-  const { status, body } = await person.call('GET', `${pathOf(id)}/rows`);
-  expect([status, body['code']]).toEqual([200, undefined]);
-  return body as unknown as Rows;
+  return await until('its rows', async () => {
+    const { body } = await shown(id);
+    return (body['rows'] as Row[] | undefined)?.length ? (body as unknown as Rows) : undefined;
+  });
 }
+
+const shown = (id = '') => person.call('GET', `/dead-letters/show?id=${encodeURIComponent(id)}`);
+const correct = (id: string | undefined, given: object) =>
+  person.call('POST', '/dead-letters/correct', { id, ...given });
 
 /** The rows with some of their values replaced by name. */
 function changed({ rows }: Rows, values: Record<string, string>) {
@@ -75,7 +75,7 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     await drop('orders.csv', `${HEAD},note\nPO-1,NEW,B,none,"=1+1, ""a"""\nPO-1,NEW,C,2,x\n`)
   ).get('PO-1');
   const rows = await rowsOf(id);
-  expect(rows.rows.map(({ place: at }) => at)).toEqual(['line 2', 'line 3']);
+  expect(rows.rows.map(({ line }) => line)).toEqual([2, 3]);
   expect(Object.values(rows.rows[0]?.cells ?? {})).toEqual([
     'PO-1',
     'NEW',
@@ -83,9 +83,9 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     'none',
     '=1+1, "a"',
   ]);
-  expect(rows.rows[0]?.problems).toMatchObject([{ field: 'quantity' }]);
+  expect(rows.problems).toMatchObject([{ field: 'quantity' }]);
 
-  const dry = await person.call('POST', `${pathOf(id)}/fix`, {
+  const dry = await correct(id, {
     rows: changed(rows, { quantity: '0' }),
     dryRun: true,
   });
@@ -99,18 +99,18 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   ]);
 
   const good = [{ row: 1, cells: { quantity: '7' } }];
-  const sent = await person.call('POST', `${pathOf(id)}/fix`, {
+  const sent = await correct(id, {
     revision: rows.revision,
     rows: good,
   });
-  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  expect([sent.status, sent.body['sent']]).toEqual([200, true]);
   await until('the order', () => place.stored().get('PO-1') === 1);
   const letter = await until('the closing', async () => {
-    const { body } = await person.call('GET', pathOf(id));
+    const { body } = await shown(id);
     return body['closed'] === undefined ? undefined : body;
   });
   expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'] });
-  const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, {
+  const { body: late } = await correct(id, {
     revision: rows.revision,
     rows: good,
   });
@@ -144,13 +144,13 @@ it('an order that was given another number ends with that, and a discarded one s
     revision: rows.revision,
     rows: changed(rows, { quantity: '2', purchaseOrderNumber: 'PO-49' }),
   };
-  expect((await person.call('POST', `${pathOf(ids.get('PO-41'))}/fix`, body)).status).toBe(201);
+  expect((await correct(ids.get('PO-41'), body)).status).toBe(200);
   expect(
     (await person.call('POST', '/dead-letters/discard', { id: ids.get('PO-42') })).status,
   ).toBe(200);
   await until('the new order', () => place.stored().get('PO-49') === 1);
   const letter = await until('how it ended', async () => {
-    const { body } = await person.call('GET', pathOf(ids.get('PO-41')));
+    const { body } = await shown(ids.get('PO-41'));
     return body['closed'] as Closed | undefined;
   });
   expect(letter).toMatchObject({ by: 'accepted', batch: expect.any(String) });
@@ -248,13 +248,13 @@ it('a file that is dropped again: its form shows what was sent of it', async () 
   const first = (await drop('sent.csv', content)).get('PO-71');
   const rows = await rowsOf(first);
   const sixth = [{ row: 1, cells: { quantity: '6' } }];
-  const sent = await person.call('POST', `${pathOf(first)}/fix`, {
+  const sent = await correct(first, {
     revision: rows.revision,
     rows: sixth,
   });
   expect(sent.body['sent']).toBe(true);
   await until('the order', () => place.stored().get('PO-71') === 1);
-  await until('the closing', async () => (await person.call('GET', pathOf(first))).body['closed']);
+  await until('the closing', async () => (await shown(first)).body['closed']);
 
   const again = (await drop('sent-again.csv', content.replace('6 boxes', '9 boxes'))).get('PO-71');
   const { text } = await person.page(pathOf(again));
@@ -276,10 +276,8 @@ it('of two people, and of a double submit, one sends; a stale page shows why not
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);
   const body = { revision: rows.revision, rows: changed(rows, { quantity: '4' }) };
-  const answers = await Promise.all(
-    [1, 2, 3].map(() => person.call('POST', `${pathOf(id)}/fix`, body)),
-  );
-  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409]);
+  const answers = await Promise.all([1, 2, 3].map(() => correct(id, body)));
+  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);
   await until('the order', () => place.stored().get('PO-21'));
   const late = await person.submit(`${pathOf(id)}/fix`, {
     revision: String(rows.revision),
@@ -293,39 +291,34 @@ it('of two people, and of a double submit, one sends; a stale page shows why not
 it('a correction that still needs a person closes the old dead letter and leads to the new one', async () => {
   const id = (await drop('again.csv', `${HEAD}\nPO-3,NEW,X-9,1\n`)).get('PO-3');
   const rows = await rowsOf(id);
-  const sent = await person.call('POST', `${pathOf(id)}/fix`, {
+  const sent = await correct(id, {
     revision: rows.revision,
     rows: changed(rows, { quantity: '2' }),
   });
-  expect(sent.status).toBe(201);
+  expect(sent.body['sent']).toBe(true);
   const next = await until('the result', async () => {
-    const { body } = await person.call('GET', `${pathOf(id)}/corrections`);
-    const [one] = body['items'] as { state: string; left: { id: string; message: string }[] }[];
-    return one?.state === 'done' && one.left[0] !== undefined && !one.left[0].id.includes('#')
-      ? one.left[0]
-      : undefined;
+    const { body } = await person.call('GET', '/dead-letters/list?order=PO-3');
+    const [one] = (body['deadLetters'] ?? []) as { id: string }[];
+    return one === undefined || one.id === id || one.id.includes('#') ? undefined : one;
   });
   expect(next).toMatchObject({
     purchaseOrderNumber: 'PO-3',
     message: 'articleCode X-9 is invalid',
   });
-  await until(
-    'the closing',
-    async () => (await person.call('GET', pathOf(id))).body['closed'] !== undefined,
-  );
+  await until('the closing', async () => (await shown(id)).body['closed'] !== undefined);
   expect(Object.values((await rowsOf(next.id)).rows[0]?.cells ?? {})).toEqual([
     'PO-3',
     'NEW',
     'X-9',
     '2',
   ]);
-  const old = await person.call('GET', `${pathOf(id)}/rows`);
+  const old = await correct(id, { rows: [{ row: 1 }], dryRun: true });
   expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
   expect(old.body['message']).toMatch(/^PO-3 needs a person again in \S*again\.line-2\.correction/);
   // Each form of the order makes a file of the same name.
   const again = await rowsOf(next.id);
   const unchanged = { revision: again.revision, rows: changed(again, {}) };
-  expect((await person.call('POST', `${pathOf(next.id)}/fix`, unchanged)).status).toBe(201);
+  expect((await correct(next.id, unchanged)).body['sent']).toBe(true);
   const events = await until('the history of both files', async () => {
     const { text } = await person.page('/order?number=PO-3');
     const found = [...text.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => {
@@ -387,10 +380,7 @@ it('a row without a number joins the order that it is given in its own form, and
     () => place.stored().get('PO-95') === 1 && place.stored().has('PO-96'),
   );
   for (const number of ['', 'PO-95', 'PO-96'])
-    await until(
-      `the end of ${number}`,
-      async () => (await person.call('GET', pathOf(ids.get(number)))).body['closed'],
-    );
+    await until(`the end of ${number}`, async () => (await shown(ids.get(number))).body['closed']);
   // Its file moves as it ends.
   const items = await until('its content', async () => {
     const { content } = (await person.call('GET', '/explain?order=PO-95')).body;
@@ -423,13 +413,13 @@ it('a session that ended loses nothing that was entered', async () => {
 it('wrong corrections are refused with a code', async () => {
   const id = (await drop('wrong.csv', `${HEAD}\nPO-31,NEW,B,none\n`)).get('PO-31');
   for (const [body, code] of [
-    [{}, 'body-wrong'],
-    [{ rows: [{ row: 1, cells: { quantity: 1 } }] }, 'body-wrong'],
-    [{ rows: [], revision: 7 }, 'dead-letter-changed'],
+    [{}, 'parameter-wrong'],
+    [{ rows: [{ row: 1, cells: { quantity: 1 } }] }, 'parameter-wrong'],
+    [{ rows: [{ row: 1 }], revision: 7 }, 'dead-letter-changed'],
     [{ rows: [{ row: 2, cells: {} }], dryRun: true }, 'rows-invalid'],
-    [{ rows: [], frob: 1 }, 'body-wrong'],
-  ]) {
-    expect((await person.call('POST', `${pathOf(id)}/fix`, body)).body['code']).toBe(code);
+    [{ rows: [{ row: 1 }], frob: 1 }, 'parameter-wrong'],
+  ] as const) {
+    expect((await correct(id, body)).body['code']).toBe(code);
   }
 });
 
@@ -440,22 +430,21 @@ it('a dead letter of an export is corrected with the mapping of the export, with
   const anna = await openOperator(other, other.start(['start']));
   await writeFile(path.join(other.folder, 'erp.csv'), 'PO_NO,MATNR,MENGE\nPO-1,B,none\n');
   const id = await until('the dead letter', async () => {
-    const { body } = await anna.call('GET', '/dead-letters');
-    return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('#'))?.id;
+    const { body } = await anna.call('GET', '/dead-letters/list');
+    return ((body['deadLetters'] ?? []) as { id: string }[]).find((one) => !one.id.includes('#'))
+      ?.id;
   });
-  const rows = await until('the rows, once the batch is finished', async () => {
-    const { status, body } = await anna.call('GET', `${pathOf(id)}/rows`);
-    return status === 200 && body;
+  const own = await until('its page', async () => {
+    const { status, text } = await anna.page(`/dead-letters/${encodeURIComponent(id)}`);
+    return status === 200 && text;
   });
-  const pages = await Promise.all([
-    anna.page(`/dead-letters/${encodeURIComponent(id)}`),
-    anna.page('/order'),
-  ]);
-  expect(pages[0]?.text).toContain('correct it and <a href="/upload">upload</a> it.');
-  for (const { text } of pages) expect(text).not.toContain('the inbox');
-  const sent = await anna.call('POST', `${pathOf(id)}/fix`, {
-    revision: rows['revision'],
-    rows: [{ row: 1, cells: { MENGE: '5' } }],
+  expect(own).toContain('correct it and <a href="/upload">upload</a> it.');
+  for (const text of [own, (await anna.page('/order')).text])
+    expect(text).not.toContain('the inbox');
+  const rows = [{ row: 1, cells: { MENGE: '5' } }];
+  const sent = await until('the correction, once the batch is finished', async () => {
+    const answer = await anna.call('POST', '/dead-letters/correct', { id, rows });
+    return answer.body['code'] !== 'batch-in-progress' && answer;
   });
   expect(sent.body).toMatchObject({ sent: true, orders: [{ number: 'PO-1', verdict: 'new' }] });
   await until('the order', () => other.stored().get('PO-1'));

@@ -21,6 +21,7 @@ afterAll(() => place[Symbol.asyncDispose]());
 
 const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
 const pathOf = (id: string) => `/dead-letters/${encodeURIComponent(id)}`;
+const shown = (id: string) => person.call('GET', `/dead-letters/show?id=${encodeURIComponent(id)}`);
 
 type Item = { id: string; purchaseOrderNumber: string; batch: string };
 
@@ -32,8 +33,8 @@ async function drop(name: string, content: string): Promise<Map<string, Item>> {
       ({ file, finishedAt }) => file === name && finishedAt,
     );
     if (report === undefined) return undefined;
-    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}&limit=100`);
-    const items = (body['items'] ?? []) as Item[];
+    const { body } = await person.call('GET', `/dead-letters/list?batch=${report.batch}&limit=100`);
+    const items = (body['deadLetters'] ?? []) as Item[];
     return items.length === report.open && items.every(({ id }) => !id.includes('#'))
       ? new Map(items.map((one) => [one.purchaseOrderNumber, one]))
       : undefined;
@@ -79,8 +80,8 @@ it('the address of a dead letter from before its file was finished stays good', 
   await place.run(['pause', '--reason', 'stock-taking']);
   await place.drop('later.csv', sheet('PO-70,NEW,B,2', 'PO-71,NEW,A,1'));
   const id = await until('the conflict', async () => {
-    const { body } = await person.call('GET', '/dead-letters?q=PO-70');
-    return ((body['items'] ?? []) as Item[])[0]?.id;
+    const { body } = await person.call('GET', '/dead-letters/list?order=PO-70');
+    return ((body['deadLetters'] ?? []) as Item[])[0]?.id;
   });
   await place.run(['resume']);
   const { text } = await until('its report', async () => {
@@ -90,7 +91,7 @@ it('the address of a dead letter from before its file was finished stays good', 
     return isFinished && (await person.page(pathOf(id)));
   });
   expect(text).toContain('Items that are already known');
-  expect((await person.call('GET', pathOf(id))).body).toMatchObject({
+  expect((await shown(id)).body).toMatchObject({
     id,
     location: { line: 2 },
     purchaseOrderNumber: 'PO-70',
@@ -148,10 +149,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
 
   await place.run(['resume']);
   await until('both orders', () => place.stored().size === sent + 2);
-  const closed = await until(
-    'the end',
-    async () => (await person.call('GET', pathOf(id))).body['closed'],
-  );
+  const closed = await until('the end', async () => (await shown(id)).body['closed']);
   expect(closed).toMatchObject({ by: 'accepted' });
 });
 
@@ -169,8 +167,8 @@ it('the number of an order that waits in another file keeps the form, without Di
     /this number is already in progress from "first\.csv", as A × 1\. Wait for the outcome of that order: nothing is sent twice\. If it is accepted and is the same order, discard this one then\./,
   );
   expect(textOf(text)).not.toContain('If this is the same order, discard it');
-  const { body } = await person.call('GET', '/dead-letters?q=PO-11');
-  expect(body['items']).toMatchObject([
+  const { body } = await person.call('GET', '/dead-letters/list?order=PO-11');
+  expect(body['deadLetters']).toMatchObject([
     { message: expect.stringMatching(/^this number is already in progress from "first\.csv"/) },
   ]);
   expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([
@@ -192,7 +190,7 @@ it('a dead letter is settled by the order that corrects it, while another order 
   const numbered = fix.replace(/^,NEW,KB-R/m, 'PO-51,NEW,KB-R').replaceAll('none', '7');
   await place.drop('merged.fix.xlsx', numbered);
   const items = async () =>
-    (await person.call('GET', `/dead-letters?batch=${batch}`)).body['items'] as Item[];
+    (await person.call('GET', `/dead-letters/list?batch=${batch}`)).body['deadLetters'] as Item[];
   const [left] = await until('the end of the others', async () => {
     const found = await items();
     return found.length === 1 && found;

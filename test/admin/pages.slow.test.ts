@@ -50,11 +50,11 @@ function formsIn(text: string): { action: string; fields: Record<string, string>
 
 /** The id of the dead letter on a line. */
 async function letterOn(line: number): Promise<string> {
-  const list = await fetch(at(`/api/v1/dead-letters?batch=${batch}`), { headers: { cookie } });
-  const { items } = (await list.json()) as {
-    items: { id: string; location: { line: number } }[];
+  const list = await fetch(at(`/api/v1/dead-letters/list?batch=${batch}`), { headers: { cookie } });
+  const { deadLetters } = (await list.json()) as {
+    deadLetters: { id: string; location: { line: number } }[];
   };
-  return items.find(({ location }) => location.line === line)?.id ?? '';
+  return deadLetters.find(({ location }) => location.line === line)?.id ?? '';
 }
 
 /** Submits a form of a page as a browser does, and returns the page that it leads to. */
@@ -104,8 +104,8 @@ beforeAll(async () => {
   expect(url.split('#')[0]).toBe(at('/open'));
   cookie = await signIn(url);
   await until('the lists', async () => {
-    const list = await fetch(at('/api/v1/batches?state=finished'));
-    return list.status === 200 && ((await list.json()) as { items: unknown[] }).items.length === 1;
+    const list = await fetch(at('/batches?state=finished'));
+    return list.status === 200 && (await list.text()).includes('href="/batches/2');
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -419,7 +419,7 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
   }
   for (const [path, status] of [
     ['/api/v1/status', 200],
-    ['/api/v1/actions', 503],
+    ['/api/v1/batches/list', 503],
   ] as const) {
     expect([path, (await load(path)).status]).toEqual([path, status]);
   }

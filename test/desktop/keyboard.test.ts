@@ -52,8 +52,10 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await enterOn(page, 'form[action$="/send"] button');
   await until('the order', () => place.stored().size === 1);
   await until('the dead letters', async () => {
-    const { body } = await person.call('GET', '/dead-letters');
-    return body['total'] === 2 && !JSON.stringify(body['items']).includes('"line":0');
+    const { body } = await person.call('GET', '/dead-letters/list');
+    const { status } = await person.page('/dead-letters');
+    const isRead = !JSON.stringify(body['deadLetters']).includes('"line":0');
+    return status === 200 && body['total'] === 2 && isRead;
   });
 
   await enterOn(page, 'nav a[href="/dead-letters"]');
@@ -72,7 +74,7 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await enterOn(page, 'form[action$="/discard"] button');
   await until(
     'no dead letter',
-    async () => (await person.call('GET', '/dead-letters')).body['total'] === 0,
+    async () => (await person.call('GET', '/dead-letters/list')).body['total'] === 0,
   );
   // The policy of the pages stopped nothing.
   expect(page.complaints).toEqual([]);
@@ -105,8 +107,10 @@ it('no page has a serious fault, in both themes, on a phone, and while Redis is 
     `${HEAD}\nPO-1,NEW,A,1\nPO-3,NEW,X-9,1\nPO-4,NEW,<b>B</b>,none\nPO-4,NEW,C,\n`,
   );
   const id = await until('the dead letter', async () => {
-    const { body } = await person.call('GET', '/dead-letters?q=PO-4');
-    return ((body['items'] ?? []) as Item[]).find(({ location }) => location.line > 0)?.id;
+    const { body } = await person.call('GET', '/dead-letters/list?order=PO-4');
+    const { status } = await person.page('/dead-letters');
+    if (status !== 200) return undefined;
+    return ((body['deadLetters'] ?? []) as Item[]).find(({ location }) => location.line > 0)?.id;
   });
   const upload = await person.upload(
     'name=more.csv',

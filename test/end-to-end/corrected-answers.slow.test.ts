@@ -46,19 +46,17 @@ it('the answer to a correction in the dashboard has delimiter, encoding and line
   const person = await openOperator(place, place.start(['start']));
   await place.drop('orders.csv', FILE);
   const id = await until('the dead letter', async () => {
-    const { body } = await person.call('GET', '/dead-letters');
-    const [letter] = (body['items'] ?? []) as { id: string }[];
+    const { body } = await person.call('GET', '/dead-letters/list');
+    const [letter] = (body['deadLetters'] ?? []) as { id: string }[];
     return letter?.id;
-  });
-  const to = `/dead-letters/${encodeURIComponent(id)}`;
-  const body = await until('its rows', async () => {
-    const found = await person.call('GET', `${to}/rows`);
-    return found.status === 200 ? found.body : undefined;
   });
   // Windows-1252 has no such letter.
   const rows = [{ row: 1, cells: { quantity: '7', note: '\u0141' } }];
-  const sent = await person.call('POST', `${to}/fix`, { revision: body['revision'], rows });
-  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  const sent = await until('the correction, once the batch is finished', async () => {
+    const answer = await person.call('POST', '/dead-letters/correct', { id, rows });
+    return answer.body['code'] !== 'batch-in-progress' && answer;
+  });
+  expect([sent.status, sent.body['sent']]).toEqual([200, true]);
   const answers = await until('both answers', async () => {
     const found = await place.answersIn('answers');
     return found.length === 2 ? found : undefined;

@@ -90,7 +90,7 @@ describe('the items of accepted orders', () => {
   async function correct(): Promise<void> {
     const { call } = await openOperator(place, daemon);
     const id = await until('the dead letter', async () => {
-      const items = ((await call('GET', '/dead-letters')).body['items'] ?? []) as Record<
+      const items = ((await call('GET', '/dead-letters/list')).body['deadLetters'] ?? []) as Record<
         string,
         string
       >[];
@@ -98,9 +98,8 @@ describe('the items of accepted orders', () => {
         (one) => one['purchaseOrderNumber'] === 'E-3' && !one['id']?.includes('#'),
       )?.['id'];
     });
-    const at = `/dead-letters/${encodeURIComponent(id)}`;
     const rows = [{ row: 1, cells: { quantity: '3' } }];
-    expect((await call('POST', `${at}/fix`, { revision: 1, rows })).body).toMatchObject({
+    expect((await call('POST', '/dead-letters/correct', { id, rows })).body).toMatchObject({
       sent: true,
     });
   }

@@ -17,8 +17,8 @@ it('an order that needs a person is named by its file where the report is gone',
   );
   // Its report is written before its file is put away.
   await until('the batch is done', async () => {
-    const { body } = await person.call('GET', '/batches?state=finished');
-    return (body['items'] as unknown[] | undefined)?.length === 1;
+    const { body } = await person.call('GET', `/batches/show?batch=${batch}`);
+    return body['state'] === 'finished' && body['settledPath'];
   });
   const report = path.join(place.reports, batch);
   const list = async (...filter: string[]) => {

@@ -157,16 +157,15 @@ it('fix files, corrections in the dashboard and unreadable files do not count as
   await place.drop('orders.fix.csv', fixed.replace('ART-1,none', 'ART-1,2'));
   await settled('orders.fix.csv');
   const id = await until('the dead letter', async () => {
-    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
-    const letters = (body['items'] ?? []) as { id: string }[];
-    return letters.length === 1 && encodeURIComponent(letters[0]?.id ?? '');
+    const { body } = await person.call('GET', `/dead-letters/list?batch=${report.batch}`);
+    const letters = (body['deadLetters'] ?? []) as { id: string }[];
+    return letters.length === 1 && letters[0]?.id;
   });
-  const { body } = await person.call('GET', `/dead-letters/${id}/rows`);
-  const sent = await person.call('POST', `/dead-letters/${id}/fix`, {
-    revision: body['revision'],
+  const sent = await person.call('POST', '/dead-letters/correct', {
+    id,
     rows: [{ row: 1, cells: { quantity: '3' } }],
   });
-  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  expect([sent.status, sent.body['sent']]).toEqual([200, true]);
   await until('both are sent', () => place.stored().size === 3);
   expect(await lastFile(0)).toEqual(before);
 

@@ -226,22 +226,18 @@ async function useDashboard(): Promise<void> {
   expect(cookies).toHaveLength(2);
   secondary.push(code, ...cookies.map((one) => one.split('=')[1] ?? ''));
   const authorization = `Bearer ${SECRETS.readToken}`;
-  await until(
-    'the lists',
-    async () => (await ask('/api/v1/batches', { authorization })).status === 200,
-  );
+  await until('the lists', async () => (await ask('/batches', { authorization })).status === 200);
   const items = async (list: string) =>
-    (
-      (await (await ask(`/api/v1/${list}`, { authorization })).json()) as {
-        items: { batch?: string; id?: string }[];
-      }
-    ).items;
+    (await (await ask(`/api/v1/${list}`, { authorization })).json()) as {
+      batches?: { batch?: string; id?: string }[];
+      deadLetters?: { batch?: string; id?: string }[];
+    };
   const batches = await until('the batches', async () => {
-    const names = (await items('batches')).map(({ batch }) => batch ?? '');
+    const names = ((await items('batches/list')).batches ?? []).map(({ batch }) => batch ?? '');
     return names.length === 3 && names;
   });
   const dead = await until('those that need a person', async () => {
-    const ids = (await items('dead-letters')).map(({ id }) => id ?? '');
+    const ids = ((await items('dead-letters/list')).deadLetters ?? []).map(({ id }) => id ?? '');
     return ids.length > 4 && ids;
   });
   const pages = [
@@ -252,18 +248,12 @@ async function useDashboard(): Promise<void> {
     'order?number=REFUSED-0',
     'order?number=GOOD-0',
   ];
-  const paths = [
-    'status',
-    'actions',
-    'dead-letters/list',
-    'explain?order=STRANGE-0',
-    'openapi.json',
-  ];
+  const paths = ['status', 'dead-letters/list', 'explain?order=STRANGE-0', 'openapi.json'];
   for (const batch of batches) pages.push(`batches/${batch}`);
   for (const batch of batches)
     paths.push(`batches/show?batch=${batch}`, `batches/${batch}/files/report.html`);
   for (const id of dead) pages.push(`dead-letters/${id}`);
-  for (const id of dead) paths.push(`dead-letters/${id}`);
+  for (const id of dead) paths.push(`dead-letters/show?id=${encodeURIComponent(id)}`);
   const readable = [];
   for (const page of [...pages, ...paths.map((one) => `api/v1/${one}`)]) {
     readable.push((await ask(`/${page}`, { cookie: cookies[0] ?? '' })).status);

@@ -2,16 +2,16 @@ import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
-import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
+import { unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closed, type Closings, closedBy } from '../../order/dead-letter.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { besideName } from '../../report/place-file.ts';
-import { jsonReply, type Reply, type Route } from '../http/route.ts';
+import type { Reply, Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
 import type { OrderInBatch } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, type Query, readQuery } from './query.ts';
+import { given, type Query, readQuery } from './query.ts';
 
 /** States of a batch in a list. */
 export const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
@@ -25,24 +25,15 @@ const FILES: Readonly<Record<string, string>> = {
   [FIX_WORKBOOK]: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** The list of batches by day, text and state, and the files of reports. */
+/** The files of reports. */
 export function batchRoutes(api: ApiContext): Route[] {
-  const routes: Route[] = [
-    {
-      method: 'GET',
-      path: '/api/v1/batches',
-      async handle({ url }) {
-        const { items, next } = await readBatchPage(api, url);
-        return jsonReply(200, listOf(items.map(batchJson), next, api.base.store.time.now()));
-      },
-    },
-    {
+  return [
+    api.needingRedis({
       method: 'GET',
       path: '/api/v1/batches/:batch/files/:name',
       handle: ({ params }) => fileReply(api, params['batch'] ?? '', params['name'] ?? ''),
-    },
+    }),
   ];
-  return routes.map(api.needingRedis);
 }
 
 /** The parameters that select batches. */

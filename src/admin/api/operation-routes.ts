@@ -1,7 +1,9 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { buildOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
 import { OPERATIONS } from '../../operations/all.ts';
+import { openApi } from '../../operations/openapi.ts';
 import {
   type Acting,
   answer,
@@ -17,11 +19,19 @@ import type { ApiContext } from './api-context.ts';
 
 /** The operations over HTTP: the words of the command are the path, its flags the parameters. */
 export function operationRoutes(api: ApiContext): Route[] {
-  return OPERATIONS.flatMap((one) => {
+  const routes = OPERATIONS.flatMap((one) => {
     if (one.role === 'operate') return [actRoute(one, api), formRoute(one, api)];
     return one.isLasting ? readRoute(one, api) : api.needingRedis(readRoute(one, api));
   });
+  return [...routes, DESCRIPTION];
 }
+
+const DESCRIPTION: Route = {
+  method: 'GET',
+  path: '/api/v1/openapi.json',
+  needs: 'nobody',
+  handle: () => jsonReply(200, openApi(buildOf())),
+};
 
 const pathOf = ({ name }: Operation): string => `/${name.replaceAll(' ', '/')}`;
 

@@ -1,5 +1,4 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
 
 /** Items of a page without `limit`, and at most. */
 const USUAL = 50;
@@ -134,15 +133,6 @@ function wrong(name: string, message: string, remedy?: string): PoSyncError {
     ...(remedy === undefined ? {} : { remedy }),
     facts: { parameter: name },
   });
-}
-
-/** A page of a list. `next`: the value of `after` for the next page; null at the end. `asOf`: Redis time in milliseconds. */
-export function listOf<Item>(
-  items: readonly Item[],
-  next: string | number | undefined,
-  asOf: number,
-) {
-  return { items, next: next ?? null, asOf: iso(asOf) };
 }
 
 /** Filters without those that are not given. */

@@ -6,7 +6,7 @@ import {
 import { html } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { groupTable, letterTable } from '../../views/letter.ts';
-import { KINDS, readLetterPage } from '../api/dead-letter-routes.ts';
+import { KINDS, readLetterPage } from '../api/read-letters.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { unsentNote } from './letter-message.ts';
 import { filterForm, isFiltered, link, nextLink, select, textField } from './parts.ts';

@@ -5,7 +5,7 @@ import { asShown } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import { problemText } from '../../wording/problem.ts';
-import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
+import { type FullLetter, readLetter } from '../api/read-letters.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';

@@ -3,7 +3,7 @@ import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { NUMBER_IN_PROGRESS, NUMBER_TAKEN } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import type { FullLetter } from '../api/dead-letter-routes.ts';
+import type { FullLetter } from '../api/read-letters.ts';
 import { table } from './parts.ts';
 
 /** The items of the order, and of a conflict those that the API has. */

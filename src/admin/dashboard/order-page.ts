@@ -3,7 +3,7 @@ import { shellWords } from '../../order/text.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { placeOf } from '../../views/next-step.ts';
 import { orderView } from '../../views/order.ts';
-import { readHistory } from '../api/dead-letter-routes.ts';
+import { readHistory } from '../api/read-letters.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { badge, batchPath, filterForm, link, textField } from './parts.ts';
 import { stateBadge, viewPart } from './view-part.ts';

@@ -31,7 +31,7 @@ export type FixRow = {
   problems: { field: string; code: ProblemCode; message: string }[];
 };
 
-/** A dead letter for correcting: its rows, an empty one to add, and earlier corrections, each of which has a revision. */
+/** A dead letter for correcting: its rows, an empty one to add, and earlier corrections. */
 export type Correctable = {
   letter: DeadLetter;
   rows: readonly FixRow[];
@@ -70,8 +70,18 @@ export function createCorrections(context: CorrectionContext, take: Take) {
       rows,
       added: addedRow(letter, rows),
       corrections,
-      revision: 1 + corrections.length,
+      revision: kept.revision,
     };
+  }
+
+  /** As `open`. `revision`: what the person saw. PoSyncError `dead-letter-changed`, `correction-under-way`. */
+  async function current(letter: FoundDeadLetter, revision: number): Promise<Correctable> {
+    const found = await open(letter);
+    const last = found.corrections.at(-1);
+    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way')
+      throw underWay(last);
+    if (found.revision !== revision) throw changed();
+    return found;
   }
 
   /** What the daemon would make of corrected rows. Changes nothing. */
@@ -106,19 +116,15 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   }
 
   /**
-   * Sends corrected rows, unless a check fails. `revision`: what the person saw. PoSyncError `dead-letter-changed`,
-   * `correction-under-way`, `source-gone`.
+   * Sends corrected rows, unless a check fails. PoSyncError as `current`, and `source-gone`.
    */
   async function send(
     letter: FoundDeadLetter,
     { revision, corrected }: { revision: number; corrected: readonly SentRow[] },
     operator: OperatorContext['operator'],
   ): Promise<CorrectionResult> {
-    const found = await open(letter);
+    const found = await current(letter, revision);
     const last = found.corrections.at(-1);
-    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way')
-      throw underWay(last);
-    if (found.revision !== revision) throw changed();
     const source = sourceOf(letter, config.sources);
     await using file = await fileOf(letter, found, corrected);
     const checked = await checkCorrection(
@@ -152,7 +158,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     }
   }
 
-  return { open, check, send, history: chain.read };
+  return { open, current, check, send, history: chain.read };
 }
 
 /** The dead letter with its rows, as its report has it. */

@@ -8,39 +8,14 @@ import { readContent } from '../../operate/orders/order-content.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
-import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, listOf, readQuery } from './query.ts';
+import { given, readQuery } from './query.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
 export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
-
-/** Open dead letters, their groups, and the history of an order. */
-export function deadLetterRoutes(api: ApiContext): Route[] {
-  const { store } = api.base;
-  const routes: Route[] = [
-    {
-      method: 'GET',
-      path: '/api/v1/dead-letters',
-      async handle({ url }) {
-        const { items, next, total, kinds } = await readLetterPage(api, url);
-        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds });
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/dead-letters/:id',
-      async handle({ url, params }) {
-        readQuery(url, []);
-        return jsonReply(200, await readLetter(api, params['id'] ?? ''));
-      },
-    },
-  ];
-  return routes.map(api.needingRedis);
-}
 
 /** The rows that a request selects. */
 export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
