@@ -9,7 +9,6 @@ import type { Context } from '../redis/store.ts';
 import { type ApiContext, createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { operationRoutes } from './api/operation-routes.ts';
-import { uploadRoutes } from './api/upload-routes.ts';
 import { eventsRoute } from './dashboard/events.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
@@ -43,7 +42,6 @@ type AdminInput = {
 const PAGES_AND_API: readonly ((api: ApiContext) => Route[])[] = [
   operationRoutes,
   batchRoutes,
-  uploadRoutes,
   pageRoutes,
   fixPageRoutes,
   uploadPageRoutes,

@@ -26,6 +26,7 @@ import { createLog } from '../log/log.ts';
 import { checkList, openApiList } from '../operate/delivery/api-list.ts';
 import { readStatus } from '../operate/delivery/read-status.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
+import { sourceIfAny } from '../operate/named-source.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { createFileSearch } from '../operate/orders/file-search.ts';
@@ -34,7 +35,6 @@ import { openPersonJobs } from '../queue/person-jobs.ts';
 import { openQueue } from '../queue/queue.ts';
 import { COMMAND_WAITS } from '../redis/connection-end.ts';
 import { openStore } from '../redis/store.ts';
-import { sourceNamed } from './named-source.ts';
 import type { Shell } from './shell.ts';
 import { printable } from './terminal/print.ts';
 
@@ -250,7 +250,7 @@ function undecided(
   const { sources } = config;
   if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
   const isKnown = (file?: string) =>
-    sourceNamed(undefined, config, file && path.resolve(cwd, file)) !== undefined;
+    sourceIfAny(undefined, config, file && path.resolve(cwd, file)) !== undefined;
   if (files.every(isKnown)) return [];
   const names = sources.map(({ name }) => name).join(', ');
   return [

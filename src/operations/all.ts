@@ -1,4 +1,4 @@
-import { CANCEL_BATCH, LIST_BATCHES, RELEASE_BATCH, SHOW_BATCH } from './batches.ts';
+import { CANCEL_BATCH, LIST_BATCHES, RELEASE_BATCH, SEND_BATCH, SHOW_BATCH } from './batches.ts';
 import {
   CORRECT,
   DISCARD,
@@ -16,6 +16,7 @@ export const OPERATIONS: readonly Operation[] = [
   EXPLAIN,
   LIST_BATCHES,
   SHOW_BATCH,
+  SEND_BATCH,
   RELEASE_BATCH,
   CANCEL_BATCH,
   LIST_DEAD_LETTERS,

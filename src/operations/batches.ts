@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { acting, reading } from './operation.ts';
-import { argument, CONFIRMED, count, flag, since } from './parameters.ts';
+import { argument, CONFIRMED, count, file, flag, since, word } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
 const NAMES = "its name, the end of it, or its file's name if no other batch has it";
@@ -44,6 +44,22 @@ const NOT_DONE = [
   '1',
   'nothing changed: not found, not confirmed, or Redis is not reachable',
 ] as const;
+
+export const SEND_BATCH = acting({
+  name: 'batches send',
+  summary: 'Send a file: the preview shows what would happen to each order.',
+  input: z.strictObject({
+    file: file('order file; it is not changed'),
+    source: word('source whose mapping applies', 'name').optional(),
+    plan: word('only if the preview is the one with this id', 'id').optional(),
+    ...CONFIRMED,
+  }),
+  output: schemas.submitted,
+  role: 'operate',
+  examples: ['po-sync batches send orders.csv', 'po-sync batches send --dry-run orders.csv'],
+  exits: [['0', 'submitted'], NOT_DONE, ['2', 'an order, or the file, needs a person']],
+  load: async () => (await import('./run-send.ts')).send,
+});
 
 export const RELEASE_BATCH = acting({
   name: 'batches release',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OPERATIONS } from './all.ts';
-import { type Operation, parametersOf } from './operation.ts';
+import { type Operation, parametersOf, takesFile } from './operation.ts';
 import { problem } from './schemas.ts';
 
 /** The operations as routes: OpenAPI 3.1. */
@@ -28,7 +28,8 @@ function described(one: Operation): object {
     default: { $ref: '#/components/responses/error' },
   };
   const facts = { operationId: one.name.replaceAll(' ', '-'), summary: one.summary };
-  if (one.role === 'operate')
+  const isFile = takesFile(one);
+  if (one.role === 'operate' && !isFile)
     return { ...facts, requestBody: jsonOf(one.input), responses: answers };
   const { parameters, required } = parametersOf(one);
   const inQuery = Object.entries(parameters).map(([name, { description, ...schema }]) => ({
@@ -38,7 +39,13 @@ function described(one: Operation): object {
     description,
     schema,
   }));
-  return { ...facts, parameters: inQuery, responses: answers };
+  const bytes = { content: { 'application/octet-stream': {} } };
+  return {
+    ...facts,
+    parameters: inQuery,
+    ...(isFile && { requestBody: bytes }),
+    responses: answers,
+  };
 }
 
 function jsonOf(schema: z.ZodType): object {

@@ -133,7 +133,7 @@ export async function answer(
   return json(await run(readInput(one, given), context));
 }
 
-/** A parameter as JSON Schema. `x-argument`: the command takes it without a flag; `x-value`: how its help calls the value. */
+/** A parameter as JSON Schema. `x-argument`: the command takes it without a flag; `x-file`: it is a file; `x-value`: how its help calls the value. */
 export type Parameter = {
   type?: 'string' | 'boolean' | 'integer' | 'array';
   description?: string;
@@ -141,8 +141,14 @@ export type Parameter = {
   enum?: string[];
   items?: { type?: string };
   'x-argument'?: true;
+  'x-file'?: true;
   'x-value'?: string;
 };
+
+/** Whether an operation takes a file, whose bytes are the body of its route. */
+export function takesFile({ input }: Pick<Operation, 'input'>): boolean {
+  return Object.values(parametersOf({ input }).parameters).some((one) => one['x-file']);
+}
 
 /** The parameters of an operation by name. */
 export function parametersOf({ input }: Pick<Operation, 'input'>) {

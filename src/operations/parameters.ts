@@ -17,6 +17,10 @@ export const word = (description: string, value?: string) =>
 export const argument = (description: string) =>
   z.string().min(1).max(1_000).meta({ description, 'x-argument': true });
 
+/** A file: its path for a command, its name for a route, which takes its bytes as the body. */
+export const file = (description: string) =>
+  z.string().min(1).max(4_096).meta({ description, 'x-argument': true, 'x-file': true });
+
 export const count = (description: string) =>
   z.int(COUNT).min(1, COUNT).max(999_999_999, COUNT).meta({ description, 'x-value': 'count' });
 

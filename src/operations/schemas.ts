@@ -81,6 +81,16 @@ export const batch = strict({
 
 const end = { at: time, by: text, batch: text.optional(), who: text.optional() };
 
+const problemOfRow = {
+  line: whole,
+  pointer: text.optional(),
+  field: text,
+  code: text,
+  facts: z.record(text, z.unknown()),
+  value: text,
+  rows: list(text).optional(),
+};
+
 const letter = {
   id: text.optional(),
   revision: whole.optional(),
@@ -90,17 +100,7 @@ const letter = {
   code: text,
   facts: z.record(text, z.unknown()).optional(),
   message: text,
-  problems: list(
-    strict({
-      line: whole,
-      pointer: text.optional(),
-      field: text,
-      code: text,
-      facts: z.record(text, z.unknown()),
-      value: text,
-      rows: list(text).optional(),
-    }),
-  ).optional(),
+  problems: list(strict(problemOfRow)).optional(),
   articles: list(text).optional(),
   itemsRead: list(text).optional(),
   httpStatus: whole.optional(),
@@ -363,6 +363,36 @@ export const history = strict({
     lines: list(whole).optional(),
   }).optional(),
 });
+
+/** `list`: ok, or why the API's list could not be read. `toSend`: the first orders that would be sent. */
+export const submitted = z.union([
+  strict({
+    dryRun: z.boolean(),
+    id: text,
+    file: text,
+    source: text,
+    records: whole,
+    orders: whole,
+    new: whole,
+    duplicate: whole,
+    conflict: whole,
+    waiting: whole,
+    invalid: whole,
+    waits: waits.optional(),
+    list: text,
+    warnings: list(text),
+    problems: list(strict({ ...problemOfRow, purchaseOrderNumber: text })),
+    toSend: list(
+      strict({
+        purchaseOrderNumber: text,
+        line: whole,
+        items: list(item),
+        moreItems: whole.optional(),
+      }),
+    ),
+  }),
+  strict({ batch: text, file: text, new: whole }),
+]);
 
 export const released = strict({ batch: text, released: z.boolean(), waits });
 

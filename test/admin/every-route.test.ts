@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/all.ts';
+import { takesFile } from '../../src/operations/operation.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -29,10 +30,10 @@ function changingRoutes(): Found[] {
       }),
     ),
   );
-  const forms = OPERATIONS.filter(({ role }) => role === 'operate').flatMap(({ name }) =>
-    ['', '/api/v1'].map((before) => ({
+  const forms = OPERATIONS.filter(({ role }) => role === 'operate').flatMap((one) =>
+    (takesFile(one) ? ['/api/v1'] : ['', '/api/v1']).map((before) => ({
       method: 'POST',
-      path: `${before}/${name.replaceAll(' ', '/')}`,
+      path: `${before}/${one.name.replaceAll(' ', '/')}`,
     })),
   );
   return [...own, ...forms]

@@ -167,10 +167,6 @@ it('the number of an order that waits in another file keeps the form, without Di
     /this number is already in progress from "first\.csv", as A × 1\. Wait for the outcome of that order: nothing is sent twice\. If it is accepted and is the same order, discard this one then\./,
   );
   expect(textOf(text)).not.toContain('If this is the same order, discard it');
-  const { body } = await person.call('GET', '/dead-letters/list?order=PO-11');
-  expect(body['deadLetters']).toMatchObject([
-    { message: expect.stringMatching(/^this number is already in progress from "first\.csv"/) },
-  ]);
   expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([
     false,
     true,

@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -47,6 +47,7 @@ beforeAll(async () => {
     'the report',
     async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
   );
+  await writeFile(path.join(place.folder, 'more.csv'), MORE);
   await until('the end', async () => (await get(`batches/show?batch=${batch}`))['settledPath']);
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -73,6 +74,9 @@ const READS: readonly (readonly [name: string, given: Record<string, string>])[]
 
 /** Each operation that changes something, tried as a plan or where nothing is left to do. */
 const ACTS: readonly (readonly [name: string, given: Json])[] = [
+  ['batches send', { file: 'more.csv', dryRun: true }],
+  ['batches send', { file: 'more.csv', plan: 'other' }],
+  ['batches send', { file: 'more.csv', source: 'frob' }],
   ['batches release', { batch: '{batch}', dryRun: true }],
   ['batches cancel', { batch: '{batch}' }],
   ['dead-letters retry', { kind: 'refused', dryRun: true }],
@@ -125,6 +129,8 @@ function wordsOf(name: string, given: Json): string[] {
   return [...name.split(' '), ...words, ...('yes' in parameters ? ['--yes'] : []), '--json'];
 }
 
+const MORE = `${HEAD},plant\nPO-1,NEW,A,1,N\nPO-9,NEW,A,none,N\n`;
+
 describe('an operation', () => {
   it.each(READS)('%s with %j is the same as a command and as a route', async (name, given) => {
     const known = filled(given) as Record<string, string>;
@@ -143,7 +149,10 @@ describe('an operation', () => {
     const known = filled(given) as Json;
     const command = await place.run(wordsOf(name, known));
     const printed = JSON.parse(command.out) as Json & { error?: Json };
-    const { status, body } = await person.call('POST', `/${name.replace(' ', '/')}`, known);
+    const query = new URLSearchParams(known as Record<string, string>).toString();
+    const { status, body } = await ('file' in known
+      ? person.file(query, MORE)
+      : person.call('POST', `/${name.replace(' ', '/')}`, known));
     if (printed.error?.['code'] === 'usage-invalid-argument')
       expect(body['code']).toBe('parameter-wrong');
     else expect(steady(body)).toEqual(steady(printed.error ?? printed));

@@ -22,50 +22,54 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.asyncDispose]());
 
 const uploads = () => readdir(path.join(place.folder, 'data', 'uploads')).catch((): string[] => []);
-const send = (upload: Record<string, unknown>, sha256 = upload['sha256']) =>
-  person.call('POST', `/uploads/${String(upload['id'])}/send`, { sha256 });
+type Upload = Awaited<ReturnType<Operator['upload']>>;
+
+/** Submits what was previewed; what the page says then. */
+async function send({ to, plan }: Upload): Promise<string> {
+  const answer = await person.submit(`${to}/send`, { plan });
+  return (await person.page(answer.headers.get('location') ?? '')).text;
+}
+const remove = ({ to }: Pick<Upload, 'to'>) => person.submit(`${to}/cancel`, {});
+const explained = async (order: string) =>
+  (await person.call('GET', `/explain?order=${order}`)).body;
 
 it('a preview counts new, duplicate, conflict and invalid, sends nothing, and what was previewed is sent once', async () => {
   const rows = ['PO-1,NEW,A,1', 'PO-2,NEW,A,9', 'PO-3,NEW,A,1', 'PO-4,NEW,A,none', 'PO-5,NEW,B,2'];
-  const upload = await person.upload(
-    'source=inbox&name=..%2F..%2Fwon%C2%ADder.csv',
-    `${[HEAD, ...rows].join('\n')}\n`,
-  );
-  expect(upload).toMatchObject({ state: 'ready', name: 'won-der.csv', source: 'inbox' });
-  expect(upload['preview']).toMatchObject({
+  const content = `${[HEAD, ...rows].join('\n')}\n`;
+  const name = 'file=..%2F..%2Fwon%C2%ADder.csv';
+  const { body: preview } = await person.file(`dryRun=true&${name}`, content);
+  expect(preview).toMatchObject({
+    file: 'won-der.csv',
+    source: 'inbox',
     orders: 5,
     new: 2,
     duplicate: 1,
     conflict: 1,
     invalid: 1,
     waiting: 0,
-    conflicts: ['PO-2'],
-    differences: [{ purchaseOrderNumber: 'PO-2', items: 'A × 9', known: 'A × 1' }],
     list: 'ok',
     problems: [{ purchaseOrderNumber: 'PO-4', field: 'quantity', value: 'none' }],
-    first: { purchaseOrderNumber: 'PO-3' },
+    toSend: [{ purchaseOrderNumber: 'PO-3' }, { purchaseOrderNumber: 'PO-5' }],
   });
+  const upload = await person.upload('../../won\u00adder.csv', content);
   expect(place.stored().size).toBe(2);
   expect((await uploads()).length).toBe(1);
-
-  const page = await person.page(`/upload/${String(upload['id'])}`);
-  expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
-  expect(page.text).toContain(
+  expect(upload.text).toMatch(/<b>2<\/b>new: will be sent/);
+  expect(upload.text).toContain(
     'the list of the API. po-sync itself knew each duplicate and conflict.',
   );
-  expect(page.text).toMatch(
+  expect(upload.text).toMatch(
     /data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</,
   );
-  expect(page.text).toContain('2 orders need a person and can be corrected.');
-  expect(page.text).toContain('<dt>format</dt><dd>CSV, delimiter comma, utf-8</dd>');
-  expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
+  expect(upload.text).toContain('2 orders need a person and can be corrected.');
+  expect(upload.text).toContain('<dt>format</dt><dd>CSV, delimiter comma, utf-8</dd>');
+  expect(await send({ ...upload, plan: '0' })).toContain('changed since the preview');
   const answers = await Promise.all([send(upload), send(upload)]);
-  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409]);
-  const batch = String(answers.find(({ status }) => status === 201)?.body['batch']);
+  expect(answers.filter((text) => text.includes('is submitted as batch')).length).toBe(1);
   await until('the orders', () => place.stored().size === 4);
-  const report = await until('the report', async () => {
+  const { batch, ...report } = await until('the report', async () => {
     return (await place.reportsNow()).find(
-      (one) => one.batch === batch && one.state === 'finished',
+      (one) => one.file === 'won-der.csv' && one.state === 'finished',
     );
   });
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
@@ -73,27 +77,22 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect(await uploads()).toEqual([]);
   // The report is written before the ledger closes the batch, and the page reads the ledger.
   const sent = await until('the end of the batch', async () => {
-    const now = await person.page(`/upload/${String(upload['id'])}`);
+    const now = await person.page(upload.to);
     return now.text.includes('finished</span>') && now;
   });
   expect(sent.text).toContain('shows what became of each order');
   expect(sent.text).not.toContain('will be sent');
   expect(sent.text).toContain('5/5 orders have an outcome');
 
-  const { body: actions } = await person.call('GET', '/actions?limit=1');
-  const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';
-  expect([report.by, who === '']).toEqual([who, false]);
-  const accepted = (await person.call('GET', '/explain?order=PO-3')).body;
-  expect(accepted).toMatchObject({
+  const who = report.by ?? '';
+  expect(who).not.toBe('');
+  expect((await person.page('/environment')).text).toContain(`won-der.csv is submitted as batch`);
+  expect(await explained('PO-3')).toMatchObject({
     accepted: { batch, by: who },
     appearances: [{ batch, by: who }],
   });
-  expect((await person.call('GET', '/explain?order=PO-4')).body).toMatchObject({
-    appearances: [{ batch, by: who }],
-  });
-  expect((await person.call('GET', '/explain?order=PO-1')).body['accepted']).not.toHaveProperty(
-    'by',
-  );
+  expect(await explained('PO-4')).toMatchObject({ appearances: [{ batch, by: who }] });
+  expect((await explained('PO-1'))['accepted']).not.toHaveProperty('by');
   for (const page of [`/order?number=PO-3`, '/order?number=PO-4']) {
     expect((await person.page(page)).text).toContain(`, line `);
     expect((await person.page(page)).text).toContain(`, submitted by ${who}`);
@@ -108,10 +107,10 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
 it('the page of an upload that was sent says how far it is, and loads again until it is finished', async () => {
   await place.run(['pause', '--reason', 'stock-taking']);
-  const upload = await person.upload('name=far.csv', `${HEAD}\nPO-71,NEW,A,1\nPO-72,NEW,A,1\n`);
+  const upload = await person.upload('far.csv', `${HEAD}\nPO-71,NEW,A,1\nPO-72,NEW,A,1\n`);
   await send(upload);
   const load = async () => {
-    const reply = await fetch(`http://127.0.0.1:${person.port}/upload/${String(upload['id'])}`, {
+    const reply = await fetch(`http://127.0.0.1:${person.port}${upload.to}`, {
       headers: { accept: 'text/html', cookie: person.cookie, connection: 'close' },
     });
     return { refresh: reply.headers.get('refresh'), text: await reply.text() };
@@ -131,32 +130,53 @@ it('the page of an upload that was sent says how far it is, and loads again unti
 });
 
 it('a stored file that somebody changed since its preview is not sent', async () => {
-  const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
+  const upload = await person.upload('changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
   const [folder = ''] = await uploads();
   const stored = path.join(place.folder, 'data', 'uploads', folder, 'changed.csv');
   await writeFile(
     stored,
     (await readFile(stored, 'utf8')).replace('PO-70,NEW,A,1', 'PO-70,NEW,A,1 '),
   );
-  expect((await send(upload)).body['code']).toBe('upload-other');
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  expect(await send(upload)).toContain('The file or the ledger changed since the preview');
+  expect(place.stored().has('PO-70')).toBe(false);
+  await remove(upload);
 });
 
 it('when the ledger changed since the preview, nothing is sent and a new preview is shown', async () => {
-  const upload = await person.upload('name=later.csv', `${HEAD}\nPO-11,NEW,A,1\nPO-12,NEW,A,1\n`);
-  expect(upload['preview']).toMatchObject({ new: 2 });
+  const content = `${HEAD}\nPO-11,NEW,A,1\nPO-12,NEW,A,1\n`;
+  const { body: before } = await person.file('dryRun=true&file=later.csv', content);
+  const upload = await person.upload('later.csv', content);
+  expect(before).toMatchObject({ new: 2 });
   await place.drop('between.csv', `${HEAD}\nPO-11,NEW,A,7\n`);
   await until('the other order', () => place.stored().has('PO-11'));
-  const late = await send(upload);
+  const late = await person.file(`file=later.csv&plan=${String(before['id'])}`, content);
   expect([late.status, late.body['code']]).toEqual([409, 'preview-outdated']);
-  const { body: again } = await person.call('GET', `/uploads/${String(upload['id'])}`);
-  expect(again).toMatchObject({ state: 'ready', changed: true, preview: { new: 1, conflict: 1 } });
-  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain(
-    'Orders changed after',
-  );
+  expect(await send(upload)).toContain('Orders changed after');
   expect(place.stored().has('PO-12')).toBe(false);
-  expect((await send(upload)).status).toBe(201);
+  const { text } = await person.page(upload.to);
+  expect(text).toMatch(/<b>1<\/b>new: will be sent/);
+  const plan = /name="plan" value="(\w+)"/.exec(text)?.[1] ?? '';
+  expect(await send({ ...upload, plan })).toContain('is submitted as batch');
   await until('the order', () => place.stored().has('PO-12'));
+});
+
+it('a file is sent by a command, exactly as its dry run showed it', async () => {
+  const file = path.join(place.folder, 'by hand.csv');
+  await writeFile(file, `${HEAD}\nPO-61,NEW,A,1\nPO-62,NEW,A,none\n`);
+  const words = ['batches', 'send', 'by hand.csv', '--json'];
+  const dry = await place.run([...words, '--dry-run']);
+  const { id } = JSON.parse(dry.out) as { id: string };
+  expect([dry.code, place.stored().has('PO-61')]).toEqual([2, false]);
+  const shown = await place.run(['batches', 'send', 'by hand.csv', '--dry-run']);
+  expect(shown.out).toMatch(/1 {2}new: would be sent\n.*1 {2}invalid.*line:3: quantity/s);
+  expect((await place.run([...words, '--yes', '--plan', 'other'])).out).toContain(
+    'preview-outdated',
+  );
+  const sent = await place.run([...words, '--yes', '--plan', id]);
+  expect(JSON.parse(sent.out)).toMatchObject({ file: 'by hand.csv', new: 1 });
+  await until('the order', () => place.stored().get('PO-61') === 1);
+  expect(await readFile(file, 'utf8')).toContain('PO-61');
+  expect(await uploads()).toEqual([]);
 });
 
 it('an order that only the list of the API has is not sent', async () => {
@@ -165,51 +185,49 @@ it('an order that only the list of the API has is not sent', async () => {
     articleCode?: string;
     quantity?: number;
   }[];
-  const upload = await person.upload(
-    'name=l.csv',
-    `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`,
-  );
-  expect(upload['preview']).toMatchObject({ new: 1, duplicate: 1, onlyListed: 1 });
-  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain(
+  const content = `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`;
+  const upload = await person.upload('l.csv', content);
+  expect(upload.text).toMatch(/<b>1<\/b>new: .*<b>1<\/b>duplicate/);
+  expect(upload.text).toContain(
     'Of the duplicates and conflicts, 1 is known only from the list of the API: another program sent it, or',
   );
-  expect((await send(upload)).status).toBe(201);
+  expect(await send(upload)).toContain('is submitted as batch');
   await until('the other order', () => place.stored().has('PO-22'));
-  const { body } = await person.call('GET', '/explain?order=PO-21');
-  expect([body['state'], place.stored().get('PO-21')]).toEqual(['accepted', 1]);
+  expect([(await explained('PO-21'))['state'], place.stored().get('PO-21')]).toEqual([
+    'accepted',
+    1,
+  ]);
 });
 
 it('a file that nobody sent is on the pages Overview and "Orders that need you" until it is removed', async () => {
-  const upload = await person.upload('source=inbox&name=left.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
-  const path = `/upload/${String(upload['id'])}`;
+  const upload = await person.upload('left.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
   for (const page of ['/', '/dead-letters'])
     expect((await person.page(page)).text).toContain(
-      `1 uploaded file was not sent yet: <a href="${path}">left.csv</a>.`,
+      `1 uploaded file was not sent yet: <a href="${upload.to}">left.csv</a>.`,
     );
-  const other = await person.upload('source=inbox&name=left2.csv', `${HEAD}\nPO-32,NEW,A,1\n`);
+  const other = await person.upload('left2.csv', `${HEAD}\nPO-32,NEW,A,1\n`);
   expect((await person.page('/')).text).toContain(
     '2 uploaded files were not sent yet: <a href="/upload">Show them</a>.',
   );
-  for (const { id } of [upload, other]) await person.call('DELETE', `/uploads/${String(id)}`);
+  for (const one of [upload, other]) await remove(one);
   expect((await person.page('/')).text).not.toContain('not sent yet');
 });
 
 it('the preview of a file that has only a header says so, and has nothing to send', async () => {
-  const upload = await person.upload('source=inbox&name=header.csv', `${HEAD}\n`);
-  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  const upload = await person.upload('header.csv', `${HEAD}\n`);
+  const { text } = upload;
   expect(text).toContain('This file has no orders, only a header. There is nothing to send.');
   expect(text).toContain('Remove the file</button>');
   expect(text).not.toContain('Submit without new orders');
   expect((await person.page('/')).text).not.toContain('not sent yet');
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  await remove(upload);
 });
 
 it('cancelling removes the file; it is unknown then', async () => {
-  const upload = await person.upload('name=a.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
-  const removed = await person.call('DELETE', `/uploads/${String(upload['id'])}`);
-  expect(removed.body).toEqual({ removed: true });
+  const upload = await person.upload('a.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
+  await remove(upload);
   expect(await uploads()).toEqual([]);
-  expect((await send(upload)).body['code']).toBe('upload-unknown');
+  expect(await send(upload)).toContain('Upload not found.');
 });
 
 it.each([
@@ -222,40 +240,43 @@ it.each([
     /^unreadable-/,
   ],
 ])('%s is stored, is not read as orders, and cannot be sent', async (_, content, code) => {
-  const upload = await person.upload('name=x.csv', content);
-  expect(upload).toMatchObject({ state: 'failed', trouble: { code: expect.stringMatching(code) } });
-  expect((await send(upload)).body['code']).toBe('upload-not-ready');
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  const upload = await person.upload('x.csv', content);
+  expect(upload.text).toContain('cannot be read');
+  expect(await send(upload)).toContain('This upload is failed.');
+  const { status, body } = await person.file('file=x.csv', content);
+  expect([status, body['code']]).toEqual([expect.any(Number), expect.stringMatching(code)]);
+  await remove(upload);
 });
 
 it('a file that its source does not read comes with a mapping for it, as text', async () => {
   const rows = ['4711,<b>A-1,2,x', '4712,<b>A-2,3,y', '4713,<b>A-1,4,x'];
   const upload = await person.upload(
-    'name=other.csv',
+    'other.csv',
     `Bestellnummer,Artikelnummer,Menge,Status\n${rows.join('\n')}\n`,
   );
-  expect(upload).toMatchObject({ state: 'failed', trouble: { code: 'unreadable-header' } });
-  expect(upload['proposal']).toMatch(/Bestellnummer: +\{ is: purchaseOrderNumber, like: /);
-  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  const { text } = upload;
+  expect(text).toMatch(/Bestellnummer: +\{ is: purchaseOrderNumber, like: /);
   expect(text).toContain('A mapping for this file');
   expect(text).not.toContain('<b>A-');
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  await remove(upload);
 });
 
 it('the preview of a file with a column that nobody declared says that it would wait, with its values', async () => {
-  const upload = await person.upload('name=more.csv', `${HEAD},plant\nPO-88,NEW,A,1,N\n`);
-  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  const upload = await person.upload('more.csv', `${HEAD},plant\nPO-88,NEW,A,1,N\n`);
+  const { text } = upload;
   expect(text).toContain('The file would wait: its mapping does not declare');
   expect(text).toContain('plant: ignore  # 1× &quot;N&quot;');
-  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+  await remove(upload);
 });
 
 it('what is empty, too large, or for no source is refused and leaves nothing', async () => {
-  expect((await person.upload('name=x.csv', ''))['code']).toBe('upload-empty');
-  expect((await person.upload('source=frob', 'a'))['code']).toBe('source-unknown');
-  expect((await person.upload('name=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a')))['code']).toBe(
-    'upload-too-large',
-  );
+  for (const [query, content, code] of [
+    ['file=x.csv', '', 'upload-empty'],
+    ['file=x.csv&source=frob', 'a', 'source-unknown'],
+    ['file=x.csv', Buffer.alloc(64 * 1024 * 1024 + 1, 'a'), 'upload-too-large'],
+  ] as const)
+    expect((await person.file(query, content)).body['code']).toBe(code);
+  expect((await person.upload('x.csv', '')).text).toContain('The file is empty.');
   expect(await uploads()).toEqual([]);
 });
 
@@ -264,32 +285,28 @@ it('in a protected environment nothing is sent without its name', async () => {
   const config = await readFile(guarded.config, 'utf8');
   await writeFile(guarded.config, config.replace('{ baseUrl:', '{ protected: true, baseUrl:'));
   const one = await openOperator(guarded, guarded.start(['start']));
-  const upload = await one.upload('name=a.csv', `${HEAD}\nPO-41,NEW,A,1\n`);
-  const sendWith = (confirm: object) =>
-    one.call('POST', `/uploads/${String(upload['id'])}/send`, {
-      sha256: upload['sha256'],
-      ...confirm,
-    });
-  for (const confirm of [{}, { confirm: 'production' }, { confirm: true }]) {
-    const { status, body } = await sendWith(confirm);
+  const content = `${HEAD}\nPO-41,NEW,A,1\n`;
+  const upload = await one.upload('a.csv', content);
+  for (const confirm of ['', 'production']) {
+    const { status, body } = await one.file(`file=a.csv&confirm=${confirm}`, content);
     expect([status, body['code']]).toEqual([403, 'confirmation-missing']);
-    expect(body['remedy']).toBe('Send "confirm":"staging" in the body to confirm.');
+    await one.submit(`${upload.to}/send`, { plan: upload.plan, confirm });
   }
+  expect((await one.page(upload.to)).text).toContain('waits for you');
   expect(guarded.stored().size).toBe(0);
-  expect((await sendWith({ confirm: 'staging' })).status).toBe(201);
+  await one.submit(`${upload.to}/send`, { plan: upload.plan, confirm: 'staging' });
   await until('the order', () => guarded.stored().has('PO-41'));
 });
 
 it('of uploads that arrive at once, only as many as may be kept are', async () => {
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
-      person.upload(`name=at-once-${n}.csv`, `${HEAD}\nPO-8${n},NEW,A,1\n`),
+      person.upload(`at-once-${n}.csv`, `${HEAD}\nPO-8${n},NEW,A,1\n`),
     ),
   );
-  expect(answers.filter(({ code }) => code === 'too-many-uploads')).toHaveLength(10);
+  expect(answers.filter(({ to }) => to.startsWith('/upload?note='))).toHaveLength(10);
   expect(await uploads()).toHaveLength(20);
-  const ids = answers.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
-  await Promise.all(ids.map((id) => person.call('DELETE', `/uploads/${id}`)));
+  await Promise.all(answers.filter(({ plan }) => plan !== '').map(remove));
 });
 
 it('the page uploads without JavaScript, and shows no markup or hidden character of a name', async () => {

@@ -150,7 +150,7 @@ describe("the operator's commands", () => {
   it('discard without a filter shows how many of each kind, and needs --all where nobody is asked', async () => {
     const { out } = await run('dead-letters', 'discard', '--dry-run');
     expect(out).toMatch(
-      /^5 orders and 1 row without an order number would be discarded: 4 invalid, 2 refused\.\nA file that brings a discarded order again can send it: .* taken out of the export\.\nTo do exactly this, add --yes --plan \w+ in place of the filters\.\n$/,
+      /^5 orders and 1 row without an order number would be discarded: 4 invalid, 2 refused\.\nA file that brings a discarded order again can send it: .* taken out of the export\.\nTo do exactly this, use --yes --plan \w+\.\n$/,
     );
     const refused = {
       error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') },

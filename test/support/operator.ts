@@ -12,8 +12,17 @@ export type Operator = {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Uploads a file and waits until it is checked. */
-  upload(query: string, content: string | Buffer): Promise<Record<string, unknown>>;
+  /** `batches send` with the file as the body. */
+  file(
+    query: string,
+    content: string | Buffer,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Uploads a file as the page does and waits until it is checked. `plan`: what its preview is confirmed with. */
+  upload(
+    name: string,
+    content: string | Buffer,
+    source?: string,
+  ): Promise<{ to: string; text: string; plan: string }>;
   /** A page's text. */
   page(path: string): Promise<{ status: number; text: string }>;
   /** Submits a form as a browser does, without following where it leads. */
@@ -48,29 +57,40 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
     return { status: reply.status, body: (found['error'] as typeof found | undefined) ?? found };
   }
 
+  async function page(path: string) {
+    const reply = await fetch(`${origin}${path}`, {
+      headers: { accept: 'text/html', cookie, connection: 'close' },
+    });
+    return { status: reply.status, text: await reply.text() };
+  }
+
   return {
     port,
     cookie,
     link,
     call,
-    async upload(query, content) {
-      const reply = await fetch(`${origin}/api/v1/uploads?${query}`, {
+    page,
+    async file(query, content) {
+      const reply = await fetch(`${origin}/api/v1/batches/send?${query}`, {
         method: 'POST',
         headers: { ...own, cookie, 'content-type': 'application/octet-stream' },
         body: new Uint8Array(Buffer.from(content)),
       });
       const found = (await reply.json()) as Record<string, unknown>;
-      if (!reply.ok) return found['error'] as Record<string, unknown>;
-      return until('the preview', async () => {
-        const { body } = await call('GET', `/uploads/${String(found['id'])}`);
-        return body['state'] === 'checking' ? undefined : body;
-      });
+      return { status: reply.status, body: (found['error'] as typeof found | undefined) ?? found };
     },
-    async page(path) {
-      const reply = await fetch(`${origin}${path}`, {
-        headers: { accept: 'text/html', cookie, connection: 'close' },
+    async upload(name, content, source = 'inbox') {
+      const body = new FormData();
+      body.set('source', source);
+      body.set('file', new Blob([new Uint8Array(Buffer.from(content))]), name);
+      const headers = { ...own, cookie };
+      const init = { method: 'POST', redirect: 'manual' as const, headers, body };
+      const to = (await fetch(`${origin}/upload`, init)).headers.get('location') ?? '';
+      return until('the preview', async () => {
+        const { text } = await page(to);
+        const plan = /name="plan" value="(\w+)"/.exec(text)?.[1] ?? '';
+        return text.includes('is being checked') ? undefined : { to, text, plan };
       });
-      return { status: reply.status, text: await reply.text() };
     },
     submit(path, fields) {
       return fetch(`${origin}${path}`, {

@@ -2,6 +2,8 @@ import { PoSyncError } from '../../core/errors.ts';
 import { buildOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
+import { cleanName, openPrivateFile } from '../../operate/uploads/private-file.ts';
+import { writeUpload } from '../../operate/uploads/upload-shelf.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { openApi } from '../../operations/openapi.ts';
 import {
@@ -13,14 +15,22 @@ import {
   performed,
   type Reading,
   readInput,
+  takesFile,
 } from '../../operations/operation.ts';
-import { jsonReply, type Principal, type Reply, type Route } from '../http/route.ts';
+import {
+  jsonReply,
+  type Principal,
+  type Reply,
+  type Route,
+  type UploadBody,
+} from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
 
 /** The operations over HTTP: the words of the command are the path, its flags the parameters. */
 export function operationRoutes(api: ApiContext): Route[] {
   const routes = OPERATIONS.flatMap((one) => {
-    if (one.role === 'operate') return [actRoute(one, api), formRoute(one, api)];
+    if (one.role === 'operate')
+      return takesFile(one) ? fileRoute(one, api) : [actRoute(one, api), formRoute(one, api)];
     return one.isLasting ? readRoute(one, api) : api.needingRedis(readRoute(one, api));
   });
   return [...routes, DESCRIPTION];
@@ -39,16 +49,59 @@ function readRoute(one: Reading, api: ApiContext): Route {
   return {
     method: 'GET',
     path: `/api/v1${pathOf(one)}`,
-    async handle({ url: { searchParams }, principal }) {
-      const given = Object.fromEntries(
-        [...new Set(searchParams.keys())].map((name) => {
-          const [first, ...more] = searchParams.getAll(name);
-          return [name, more.length === 0 ? first : [first, ...more]];
-        }),
-      );
-      return jsonReply(200, await answer(one, given, api.operationContext(principal)));
+    async handle({ url, principal }) {
+      return jsonReply(200, await answer(one, givenIn(url), api.operationContext(principal)));
     },
   };
+}
+
+function givenIn({ searchParams }: URL): Record<string, unknown> {
+  return Object.fromEntries(
+    [...new Set(searchParams.keys())].map((name) => {
+      const [first, ...more] = searchParams.getAll(name);
+      return [name, more.length === 0 ? first : [first, ...more]];
+    }),
+  );
+}
+
+/** The body is the file, and `file` its name. */
+function fileRoute(one: Acting, api: ApiContext): Route {
+  return api.needingRedis({
+    method: 'POST',
+    path: `/api/v1${pathOf(one)}`,
+    body: 'upload',
+    async handle({ url, body, principal }) {
+      const { fileName, content, rest } = body as UploadBody;
+      const { config } = api.base;
+      await using file = await openPrivateFile(
+        cleanName(url.searchParams.get('file') ?? fileName),
+        config,
+      );
+      await drained(rest, () => writeUpload(file.path, content, config));
+      const done = await perform(one, { ...givenIn(url), file: file.path }, principal, api);
+      return jsonReply(200, done.json);
+    },
+  });
+}
+
+/** Bytes of a refused file that are read, so that its sender sees the answer. */
+const MOST_DRAINED = 512 * 1024 * 1024;
+
+/** Reads the rest of a file that is refused. */
+export async function drained<Result>(
+  rest: AsyncIterable<Buffer>,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    let bytes = 0;
+    for await (const piece of rest) {
+      bytes += piece.length;
+      if (bytes > MOST_DRAINED) break;
+    }
+    throw error;
+  }
 }
 
 function actRoute(one: Acting, api: ApiContext): Route {

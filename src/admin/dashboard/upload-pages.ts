@@ -3,8 +3,8 @@ import { count, counted, iso, size } from '../../core/format.ts';
 import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
+import { submittedText } from '../../operations/run-send.ts';
 import { formatText } from '../../order/batch.ts';
-
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -14,9 +14,8 @@ import { fileWaitText } from '../../wording/file-wait.ts';
 import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readBatch } from '../api/batch-routes.ts';
-import { leadBack } from '../api/operation-routes.ts';
-import { receive, sendUpload } from '../api/upload-routes.ts';
-import type { AdminRequest, Reply, Route } from '../http/route.ts';
+import { acting, drained, leadBack } from '../api/operation-routes.ts';
+import type { AdminRequest, Principal, Reply, Route, UploadBody } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
 import { stateBadge, viewPart } from './view-part.ts';
@@ -165,7 +164,7 @@ function knownText({ invalidKnown }: UploadPreview): string | undefined {
   return `Of the invalid orders, ${count(orders)} ${were}: ${numbers.join(', ')}${more}. This file does not change what was sent.`;
 }
 
-function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | undefined): Html {
+function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | undefined): Html {
   const path = `/upload/${id}`;
   const cancel = actForm({
     action: `${path}/cancel`,
@@ -192,7 +191,7 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
       preview.new === 0 ? 'Submit without new orders' : `Send ${counted(preview.new, 'order')}`,
     tone: 'main',
     confirm,
-    fields: html`<input type="hidden" name="sha256" value="${sha256}">`,
+    fields: html`<input type="hidden" name="plan" value="${plan}">`,
   });
   return html`${words}<div class="acts">${send}${cancel}</div>`;
 }
@@ -264,10 +263,10 @@ export function uploadPageRoutes(api: ApiContext): Route[] {
       path: '/upload/:upload/send',
       body: 'form',
       handle: ({ params, body, principal }: AdminRequest) => {
-        const { sha256 = '', confirm } = body as Record<string, string>;
+        const { plan = '', confirm } = body as Record<string, string>;
         const path = `/upload/${params['upload']}`;
         return noted(api, path, async () => {
-          const sending = { sha256, ...(confirm === undefined ? {} : { confirm }) };
+          const sending = { plan, ...(confirm === undefined ? {} : { confirm }) };
           const { text } = await sendUpload(api, params['upload'] ?? '', sending, principal);
           return { to: path, text };
         });
@@ -285,6 +284,30 @@ export function uploadPageRoutes(api: ApiContext): Route[] {
     },
   ];
   return routes.map(api.needingRedis);
+}
+
+/** Stores the file of a form. */
+async function receive(api: ApiContext, { body, principal }: AdminRequest): Promise<Upload> {
+  const { fields, fileName: name, content, rest } = body as UploadBody;
+  const received = { source: fields['source'] ?? '', name, content };
+  return drained(rest, async () => {
+    api.needIntake();
+    return api.uploads.receive(received, api.operatorOf(principal).operator.who);
+  });
+}
+
+/** Sends what was previewed, for a person, and records it. PoSyncError as `send` of the uploads. */
+async function sendUpload(
+  api: ApiContext,
+  id: string,
+  { plan, ...request }: { plan: string; confirm?: string },
+  principal: Principal | undefined,
+): Promise<{ text: string }> {
+  const { name } = api.uploads.find(id);
+  return acting('send', { on: name, ...request }, principal, api, async ({ operator }) => {
+    const { batch = '', preview } = await api.uploads.send(id, plan, operator.who);
+    return { text: submittedText(name, batch, preview) };
+  });
 }
 
 /** Leads to the next page, or back with the reason why not. */

@@ -3,6 +3,8 @@ import { count, counted } from '../../core/format.ts';
 import type { OrderToSend } from '../../correct/read-orders.ts';
 import type { ColumnUse } from '../../operate/orders/check-file.ts';
 import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
+import type { Done } from '../../operations/operation.ts';
+import type { SendPlan } from '../../operations/run-send.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
 import type { Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
@@ -16,6 +18,7 @@ import { problemText } from '../../wording/problem.ts';
 import type { Shell } from '../shell.ts';
 import { errorText, printable, printableJson } from '../terminal/print.ts';
 import { columnTexts } from './column-texts.ts';
+import type { ActView } from './definitions/operation-command.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -273,6 +276,16 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
       .join('')
   );
 }
+
+/** What `batches send` would do with each order, and why its file would wait. */
+export const sendView: ActView<SendPlan, Done> = {
+  plan({ previewed: { preview } }) {
+    const { waits, problems } = preview;
+    const file = waits ? `The file would wait: ${fileWaitText(waits)}.\n` : '';
+    const lines = problems.map((one) => lineText('line', one, one.purchaseOrderNumber));
+    return printable(file).trimEnd() + (file && '\n') + previewText(preview) + lines.join('');
+  },
+};
 
 /** An order that was sent and is cancelled in the file now: the supplier delivers it unless somebody calls. */
 function knownText({ invalidKnown }: Preview): string {

@@ -8,6 +8,7 @@ import { ordersToSend } from '../../correct/read-orders.ts';
 import { mappingDigest } from '../../intake/export-versions.ts';
 import type { ListTrouble } from '../../operate/delivery/api-list.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
+import { sourceIfAny } from '../../operate/named-source.ts';
 import { checkFile, columnUses } from '../../operate/orders/check-file.ts';
 import {
   createPreviewer,
@@ -17,7 +18,6 @@ import {
 import type { CheckedOrder, InvalidOrder } from '../../order/order.ts';
 import { isNameless } from '../../report/story.ts';
 import { type CommonArgs, configIfAny, openOperatorContext } from '../load-config.ts';
-import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { printable } from '../terminal/print.ts';
 import {
@@ -83,7 +83,7 @@ export async function checkFiles(
   config: Readings['config'] | undefined,
   previewer?: Previewer,
 ): Promise<number> {
-  const sourceOf = (file?: string) => config && sourceNamed(args.source, config, file)?.name;
+  const sourceOf = (file?: string) => config && sourceIfAny(args.source, config, file)?.name;
   // An unknown name is refused before anything is printed.
   sourceOf();
   const { orders = false } = args;

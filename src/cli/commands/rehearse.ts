@@ -16,6 +16,7 @@ import { openDaemon } from '../../daemon.ts';
 import { takenNames } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
+import { sourceIfAny } from '../../operate/named-source.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
 import { readText, splitLines } from '../../report/lines.ts';
@@ -27,7 +28,6 @@ import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { correctionSteps } from '../../views/next-step.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
-import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
@@ -67,7 +67,7 @@ const PACE = {
  */
 export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise<number> {
   const config = await configIfAny(args, shell);
-  const source = config && sourceNamed(args.source, config);
+  const source = config && sourceIfAny(args.source, config);
   const faults = await readFaults(
     args.faults === undefined ? FAULTS : path.resolve(shell.cwd, args.faults),
   );
@@ -85,7 +85,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   const report = await readReport(folder);
   if (report === undefined) throw unfinished(file);
   place.keepReport();
-  const kind = config && sourceNamed(args.source, config)?.type;
+  const kind = config && sourceIfAny(args.source, config)?.type;
   await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
   return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
 }

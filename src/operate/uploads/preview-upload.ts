@@ -49,10 +49,9 @@ export type UploadPreview = Preview & {
   toSend: OrderToSend[];
 };
 
-/** What was previewed. `digest`: over every order with its verdict. `listed`: what the API's list has of these orders. */
+/** What was previewed. `digest`: over the bytes, and every order with its verdict. `listed`: what the API's list has of these orders. */
 export type Previewed = {
   preview: UploadPreview;
-  sha256: string;
   digest: string;
   listed: Listed;
   /** Orders that only the API's list has, so that the ledger would let them be sent. */
@@ -148,7 +147,8 @@ export async function compareUpload(
     differences,
     ...toSend.found(),
   };
-  return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
+  const digest = hash.update(sha256).digest('hex').slice(0, 16);
+  return { preview, digest, listed, unknown };
 }
 
 /** Keeps the first problems. */

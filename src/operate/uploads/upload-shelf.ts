@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { Source } from '../../config/config.ts';
 import { startLoop } from '../../core/backoff/loop.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { hasInbox } from '../../order/fixing.ts';
+import { sourceNamed } from '../named-source.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { Previewed, UploadPreview } from './preview-upload.ts';
 import { cleanName, openPrivateFile, type PrivateFile, removeLeftUploads } from './private-file.ts';
@@ -22,6 +22,8 @@ export type Upload = {
   /** `failed`: it cannot be read as orders, see `trouble`. */
   state: 'checking' | 'ready' | 'failed' | 'sending' | 'sent';
   preview?: UploadPreview;
+  /** The digest of the preview. */
+  plan?: string;
   trouble?: { code: string; message: string; remedy?: string };
   /** Of a file that its source does not read: a mapping for it as YAML, with questions. */
   proposal?: string;
@@ -48,12 +50,10 @@ export function createShelf(context: Shelf) {
   const { find, drop, all } = places;
 
   async function put(received: Received, who: string): Promise<Kept> {
-    const { source, content } = received;
-    if (!config.sources.some((one) => one.name === source))
-      throw sourceUnknown(source, config.sources);
+    sourceNamed(received.source, config);
     const one = await places.add(received, who);
     try {
-      Object.assign(one.upload, await writeAll(one.file.path, content, config));
+      Object.assign(one.upload, await writeUpload(one.file.path, received.content, config));
     } catch (error) {
       await drop(one.upload.id);
       throw error;
@@ -138,8 +138,12 @@ function createPlaces({ config, store: { time } }: Shelf) {
   return { add, find, drop, all };
 }
 
-/** Writes what arrives, within the limit. */
-async function writeAll(path: string, content: AsyncIterable<Uint8Array>, config: Shelf['config']) {
+/** Writes what arrives, within the limit. PoSyncError `upload-too-large`, `upload-empty`, `upload-not-stored`. */
+export async function writeUpload(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  config: Shelf['config'],
+) {
   const hash = createHash('sha256');
   let bytes = 0;
   await using handle = await open(path, 'w').catch(notStored);
@@ -186,12 +190,6 @@ export function insteadOfUpload(config: Shelf['config']): string {
 function tooMany(): PoSyncError {
   return new PoSyncError('too-many-uploads', `${MOST_UPLOADS} files are uploaded and not sent.`, {
     remedy: 'Send or cancel some of them.',
-  });
-}
-
-export function sourceUnknown(source: string, all: readonly Source[]): PoSyncError {
-  return new PoSyncError('source-unknown', `Source ${source} not found.`, {
-    remedy: `Use one of ${all.map(({ name }) => name).join(', ')}.`,
   });
 }
 

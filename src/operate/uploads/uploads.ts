@@ -1,19 +1,17 @@
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { createSemaphore } from '../../core/semaphore.ts';
-import { handIn } from '../../intake/hand-in.ts';
-import { createAdoption } from '../../ledger/adopt.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Look } from '../../reconcile/list-proof.ts';
 import { mapFiles } from '../../setup/map-files.ts';
 import { printProposals } from '../../setup/print.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { compareUpload, previewUpload } from './preview-upload.ts';
+import { type Previewed, previewUpload } from './preview-upload.ts';
+import { previewOutdated, sendPreviewed } from './send-previewed.ts';
 import {
   createShelf,
   insteadOfUpload,
   type Kept,
   type Received,
-  sourceUnknown,
   type Upload,
 } from './upload-shelf.ts';
 
@@ -39,21 +37,30 @@ export function createUploads(context: UploadContext, outside: Outside) {
   }
 
   /**
-   * Submits what was previewed. PoSyncError `upload-unknown`, `upload-other`, `upload-not-ready`, and `preview-outdated`
-   * when the ledger changed since the preview, which is replaced by a new one.
+   * Submits what was previewed; `plan` is the digest of the preview that the person saw. PoSyncError `upload-unknown`,
+   * `upload-not-ready`, and `preview-outdated` when something changed since, which is in a new preview.
    */
-  async function send(id: string, sha256: string, who: string): Promise<Upload> {
+  async function send(id: string, plan: string, who: string): Promise<Upload> {
     const one = shelf.find(id);
-    const { upload } = one;
-    if (upload.state !== 'ready') throw notReady(upload);
-    if (sha256 !== upload.sha256) throw otherContent();
+    const { upload, file, previewed } = one;
+    const { source, state, preview } = upload;
+    if (state !== 'ready' || !previewed || !preview) throw notReady(upload);
+    if (plan !== upload.plan) throw previewOutdated();
     upload.state = 'sending';
     try {
-      await handInPreviewed(one, who, context, outside);
+      const signal = AbortSignal.any([context.stopping, AbortSignal.timeout(CHECK_TAKES)]);
+      const sending = { file, source, previewed, who, signal };
+      const end = await sendPreviewed(sending, context, outside.take);
+      if ('now' in end) {
+        Object.assign(one, { previewed: end.now });
+        Object.assign(upload, { ...shownOf(end.now), changed: true } satisfies Partial<Upload>);
+        throw previewOutdated();
+      }
+      Object.assign(upload, { state: 'sent', batch: end.batch } satisfies Partial<Upload>);
     } finally {
       if (upload.state === 'sending') upload.state = 'ready';
     }
-    await one.file[Symbol.asyncDispose]();
+    await file[Symbol.asyncDispose]();
     return upload;
   }
 
@@ -88,9 +95,9 @@ async function check(one: Kept, context: UploadContext, { readList }: Outside): 
       readList,
       signal,
     });
-    const { preview } = one.previewed;
-    const proposed = preview.waits?.code === 'mapping' ? await proposalFor(file, signal) : {};
-    Object.assign(upload, { state: 'ready', preview, ...proposed } satisfies Partial<Upload>);
+    const shown = shownOf(one.previewed);
+    const proposed = shown.preview.waits?.code === 'mapping' ? await proposalFor(file, signal) : {};
+    Object.assign(upload, { state: 'ready', ...shown, ...proposed } satisfies Partial<Upload>);
   } catch (error) {
     const trouble = troubleOf(limit.aborted ? tooSlow(context) : error);
     const isUnreadable = trouble.code.startsWith('unreadable-');
@@ -113,38 +120,7 @@ async function proposalFor(
   }
 }
 
-/** Compares again with what was previewed, and submits the same bytes. */
-async function handInPreviewed(
-  one: Kept,
-  who: string,
-  context: UploadContext,
-  { take }: Outside,
-): Promise<void> {
-  const { upload, file, previewed } = one;
-  const { config, store, batches, stopping } = context;
-  const { redis, keys, time } = store;
-  const source = config.sources.find(({ name }) => name === upload.source);
-  if (source === undefined) throw sourceUnknown(upload.source, config.sources);
-  if (previewed === undefined) throw notReady(upload);
-  const limits = {
-    listed: previewed.listed,
-    signal: AbortSignal.any([stopping, AbortSignal.timeout(CHECK_TAKES)]),
-  };
-  const now = await compareUpload({ path: file.path, source: source.name }, context, limits);
-  if (now.sha256 !== upload.sha256) throw otherContent();
-  if (now.digest !== previewed.digest) {
-    one.previewed = now;
-    Object.assign(upload, { preview: now.preview, changed: true } satisfies Partial<Upload>);
-    throw outdated();
-  }
-  // What only the list has would be sent otherwise.
-  await createAdoption({ redis, keys })(now.unknown, time.now());
-  const handed = { name: file.name, from: file.path };
-  const announce = (batch: string) => batches.handedIn(batch, who);
-  const claimed = await handIn(handed, source, { config, at: new Date(time.now()) }, announce);
-  Object.assign(upload, { state: 'sent', batch: claimed.batch } satisfies Partial<Upload>);
-  await take(claimed);
-}
+const shownOf = ({ preview, digest: plan }: Previewed) => ({ preview, plan });
 
 function troubleOf(error: unknown): NonNullable<Upload['trouble']> {
   if (!(error instanceof PoSyncError))
@@ -168,21 +144,5 @@ function notReady({ state, batch }: Upload): PoSyncError {
     'upload-not-ready',
     `This upload is ${state}${batch === undefined ? '' : ` as batch ${batch}`}.`,
     { remedy: 'Load its page again: it shows what can be done.' },
-  );
-}
-
-function otherContent(): PoSyncError {
-  return new PoSyncError('upload-other', 'The file is not the one that was previewed.', {
-    remedy: 'Read its preview.',
-  });
-}
-
-function outdated(): PoSyncError {
-  return new PoSyncError(
-    'preview-outdated',
-    'The ledger changed since the preview: other orders would be sent.',
-    {
-      remedy: 'Nothing was sent. Read the new preview and confirm again.',
-    },
   );
 }

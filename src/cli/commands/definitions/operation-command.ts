@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import type { OperationContext } from '../../../operate/operation-context.ts';
@@ -44,7 +45,7 @@ export function commandOf<Input extends z.ZodObject, Result>(
     async load() {
       const [work, { text }] = await Promise.all([one.load(), view()]);
       return async (args: Args, shell: Shell): Promise<number> => {
-        const input = readInput(one, givenOf(one, args));
+        const input = readInput(one, givenOf(one, args, shell));
         await using context = await openOperatorContext(args, shell, { confirm: false });
         const result = await work.run(input, context);
         if (args.json) printJson(shell, work.json(result));
@@ -83,7 +84,7 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
     async load() {
       const [act, shown, explain] = await Promise.all([one.load(), view?.(), refused?.()]);
       return async (args: Args, shell: Shell): Promise<number> => {
-        const input = readInput(one, givenOf(one, args));
+        const input = readInput(one, givenOf(one, args, shell));
         const flags = { yes: input['yes'] === true, json: args.json };
         const isDry = input['dryRun'] === true;
         const confirm = !isHarmless(one as unknown as Acting, input);
@@ -99,8 +100,7 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
         if (!args.json) shell.out(shown?.plan?.(plan, scene) ?? '');
         if (isOver || !flags.yes) print(plan.would ?? '');
         print(plan.left ?? '');
-        if (plan.id !== undefined)
-          print(`To do exactly this, add --yes --plan ${plan.id} in place of the filters.`);
+        if (plan.id !== undefined) print(`To do exactly this, use --yes --plan ${plan.id}.`);
         if (isOver) {
           if (args.json) printJson(shell, plan.json);
           return plan.needsPerson ? 2 : 0;
@@ -121,9 +121,18 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
 type Args = CommonArgs & Record<string, unknown>;
 
 /** What the command line has of the parameters. */
-function givenOf(one: Pick<Operation, 'input'>, args: Args): Record<string, unknown> {
-  const names = Object.keys(parametersOf(one).parameters);
-  return Object.fromEntries(names.map((name) => [name, args[name]]));
+function givenOf(
+  one: Pick<Operation, 'input'>,
+  args: Args,
+  { cwd }: Pick<Shell, 'cwd'>,
+): Record<string, unknown> {
+  const all = Object.entries(parametersOf(one).parameters);
+  return Object.fromEntries(
+    all.map(([name, parameter]) => [
+      name,
+      parameter['x-file'] ? path.resolve(cwd, String(args[name])) : args[name],
+    ]),
+  );
 }
 
 function described(one: Pick<Operation, 'name' | 'summary' | 'input' | 'examples' | 'exits'>) {

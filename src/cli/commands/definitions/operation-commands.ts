@@ -2,6 +2,7 @@ import {
   CANCEL_BATCH,
   LIST_BATCHES,
   RELEASE_BATCH,
+  SEND_BATCH,
   SHOW_BATCH,
 } from '../../../operations/batches.ts';
 import {
@@ -37,6 +38,7 @@ export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
   commandOf(EXPLAIN, async () => (await import('../explain.ts')).explainView),
   commandOf(LIST_BATCHES, async () => (await import('../batches.ts')).listView),
   commandOf(SHOW_BATCH, async () => (await import('../batches.ts')).showView),
+  actCommandOf(SEND_BATCH, { view: async () => (await import('../check-printers.ts')).sendView }),
   actCommandOf(RELEASE_BATCH),
   actCommandOf(CANCEL_BATCH),
   commandOf(LIST_DEAD_LETTERS, async () => (await import('../dead-letters-list.ts')).listView),

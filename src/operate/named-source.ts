@@ -3,11 +3,24 @@ import type { Config, Source } from '../config/config.ts';
 import { nearest } from '../config/problem.ts';
 import { PoSyncError } from '../core/errors.ts';
 
+/** As `sourceIfAny`. PoSyncError `source-unknown` also where nothing says which is meant. */
+export function sourceNamed(
+  name: string | undefined,
+  config: Pick<Config, 'sources'>,
+  file?: string,
+): Source {
+  const source = sourceIfAny(name, config, file);
+  if (source !== undefined) return source;
+  throw new PoSyncError('source-unknown', 'Nothing says whose file this is.', {
+    remedy: `Choose the source: ${config.sources.map((one) => one.name).join(', ')}.`,
+  });
+}
+
 /**
  * The named source; without a name the one that the file belongs to, or the only source, or the only inbox. `file`: an absolute
  * path. Throws PoSyncError `source-unknown`.
  */
-export function sourceNamed(
+export function sourceIfAny(
   name: string | undefined,
   { sources }: Pick<Config, 'sources'>,
   file?: string,
