@@ -209,14 +209,17 @@ function isTried(entry: Entry, now: number, { backoff, settle }: Policy): boolea
   return isInProgress && now < entry.version + backoff(entry.used) + PATIENCE * settle;
 }
 
-/** After so many attempts in a row without an answer, each of which may have created it, an order is not sent alone. */
-const MOST_LOST = 4;
+/** Once so many answers were lost, each of which may hide that it was created, an order is not sent alone again. */
+const MOST_LOST = 2;
 
-/** Whether an order in doubt may be sent, with no other one, although the list may hide it: the API did not say that it has it. */
-function maySendAlone({ answer, history = [] }: Entry): boolean {
-  const isLost = ({ httpStatus }: { httpStatus?: number }) => httpStatus === undefined;
-  if (answer && !isLost(answer)) return Number(answer.httpStatus) >= 300;
-  return history.length < MOST_LOST || !history.slice(-MOST_LOST).every(isLost);
+/**
+ * Whether an order in doubt may be sent, with no other one, although the list may hide it: the API did not say that it has it.
+ * `since`: when it was first chosen for that.
+ */
+function maySendAlone({ answer, history = [] }: Entry, since: number): boolean {
+  if (answer?.httpStatus !== undefined) return answer.httpStatus >= 300;
+  const lost = history.filter(({ at, httpStatus }) => at >= since && httpStatus === undefined);
+  return lost.length < MOST_LOST;
 }
 
 /** What a list says about an order, what follows, and whether the order is sent to show how far the list reaches. */
@@ -234,7 +237,12 @@ async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promi
     return { event, step: next(entry, event, policy) };
   };
   const { maybeSentAt: sentAt = 0, firstAt = sentAt } = entry;
-  const reach = proof.rules.mode === 'prove' ? reachOf(reading, { firstAt, sentAt }) : 'beyond';
+  const isSure = proof.rules.mode !== 'prove';
+  const reach = isTurnOf(entry, reading)
+    ? 'unknown'
+    : isSure
+      ? 'beyond'
+      : reachOf(reading, { firstAt, sentAt });
   const unproved = { ...by(reach === 'beyond'), isWitness: false };
   if (reach !== 'unknown' || unproved.event.kind !== 'inconclusive') return unproved;
   if (!isNext(entry, reading)) return unproved;
@@ -254,12 +262,21 @@ async function isStopped(
   return stopped.some((since) => since !== null);
 }
 
+/** It is the first order of a new ledger, which the list must show before another one is sent. */
+function isTurnOf({ order }: Entry, { evidence }: Reading): boolean {
+  return evidence?.kind === 'unproved' && evidence.by.facts.order === order.purchaseOrderNumber;
+}
+
 /** It may be sent to show how far the list reaches: when the list has shown the last one that was, or one after it; or again. */
-function isNext(entry: Entry, { witness, canaries, listed }: Reading): boolean {
-  const { number, since, isOpen, isNeeded } = witness;
-  if (!isNeeded || !maySendAlone(entry)) return false;
+function isNext(entry: Entry, reading: Reading): boolean {
+  const { witness, canaries, listed } = reading;
+  const { number, text, since, isOpen, isNeeded } = witness;
+  const isTurn = isTurnOf(entry, reading);
+  const chosenAt = isOpen ? Number.parseInt(text, 10) : Number.POSITIVE_INFINITY;
+  if (!(isNeeded || isTurn) || !maySendAlone(entry, chosenAt)) return false;
   if (isOpen) return number === entry.order.purchaseOrderNumber;
-  return since === 0 || canaries.some((one) => one.since >= since && listed.has(one.number));
+  const isShown = (one: Canary) => one.since >= since && listed.has(one.number);
+  return isTurn || since === 0 || canaries.some(isShown);
 }
 
 /** What this list says about one order in doubt. */
@@ -271,9 +288,11 @@ function eventFor(entry: Entry, reading: Reading, isProved: boolean, at: number)
   if (end.kind === 'unavailable') return { kind: 'unlistable', at, answer: ofList(end.said) };
   const { maybeSentAt = 0, firstAt = maybeSentAt } = entry;
   // Only the last list of those that it takes must prove how far it reaches.
-  const isGood = evidence?.kind === 'good' && (isProved || entry.absences + 1 < ABSENCES);
+  const reaches = evidence?.kind === 'good' ? evidence.reaches : 0;
+  const isGood = evidence?.kind === 'good' || isTurnOf(entry, reading);
+  const isAbsent = isGood && (isProved || entry.absences + 1 < ABSENCES);
   // It may have been created as soon as its first attempt began.
-  if (isGood && firstAt > evidence.reaches) return { kind: 'absent', at, listedFrom, isWatched };
+  if (isAbsent && firstAt > reaches) return { kind: 'absent', at, listedFrom, isWatched };
   const answer = end.kind === 'complete' ? unclearAnswer(evidence, isProved) : ofList(end.said);
   // A list that is good for other orders only does not end the series for this one.
   const lists = evidence?.kind !== 'good' ? inARow : isWatched ? ENOUGH : 0;
@@ -298,7 +317,8 @@ async function apply(
   if (times) await ledger.listedTwice.add(entry.order.purchaseOrderNumber, times);
   const { batch, order } = entry;
   const { purchaseOrderNumber: number } = order;
-  const witness = { before: reading.witness.text, text: `${event.at} ${number}` };
+  const { text: before, isOpen } = reading.witness;
+  const witness = { before, text: isOpen ? before : `${event.at} ${number}` };
   if (!(await ledger.take(entry, step, undefined, isWitness ? { witness } : {}))) return;
   const outcome = outcomeOf(step);
   if (step.kind === 'accept') {
