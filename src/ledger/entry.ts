@@ -63,6 +63,8 @@ export type Entry = {
   keyed?: { header: string; at: number };
   /** The order is in doubt, and is sent again with the same key instead of waiting for the list. */
   repeats?: true;
+  /** It is sent again to show how far the list reaches: the list may hide that an earlier attempt created it. */
+  isAlone?: true;
   /** The API said that it created something for this order, under another number. */
   misnamed?: true;
   /** A refusal that counts only when the list shows that no earlier attempt succeeded. */

@@ -232,8 +232,9 @@ type Decision = { event: ListEvent; step: Step; isWitness: boolean };
 async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promise<Decision> {
   const { proof, policy, store } = deps;
   const at = store.time.now();
-  const by = (isProved: boolean) => {
-    const event = eventFor(entry, reading, isProved, at);
+  const by = (isProved: boolean, isAlone?: true) => {
+    const said = eventFor(entry, reading, isProved, at);
+    const event = isAlone && said.kind === 'absent' ? { ...said, isAlone } : said;
     return { event, step: next(entry, event, policy) };
   };
   const { maybeSentAt: sentAt = 0, firstAt = sentAt } = entry;
@@ -247,7 +248,7 @@ async function decide(deps: VerifierDeps, entry: Entry, reading: Reading): Promi
   if (reach !== 'unknown' || unproved.event.kind !== 'inconclusive') return unproved;
   if (!isNext(entry, reading)) return unproved;
 
-  const alone = by(true);
+  const alone = by(true, true);
   const isSentAgain = alone.step.kind === 'move' && alone.step.entry.state === 'retry';
   if (!isSentAgain || (await isStopped(store, entry))) return unproved;
   return { ...alone, isWitness: true };

@@ -92,11 +92,11 @@ function conflict(entry: Entry, known: Listed, at: number, answer: Answer = OTHE
 
 /** Absence counts from lists that began a settle after the attempt, and a settle apart from each other. */
 function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
-  const { listedFrom, at, isWatched = true } = event;
+  const { listedFrom, at, isWatched = true, isAlone } = event;
   if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;
   if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;
   if (!isWatched) return { kind: 'move', entry, doubt: listedFrom + policy.settle };
-  const { askedSince: _, absentAt: __, ...rest } = entry;
+  const { askedSince: _, absentAt: __, isAlone: ___, ...rest } = entry;
   const absences = entry.absences + 1;
   if (absences < ABSENCES) {
     const waiting = { ...rest, absences, absentAt: listedFrom };
@@ -106,7 +106,8 @@ function absent(entry: Entry, event: Event<'absent'>, policy: Policy): Step {
   if (entry.misnamed) return deadStep(rest, 'inDoubt', at, entry.answer);
   if (entry.refusal) return deadStep(rest, 'refused', at, entry.refusal);
   if (entry.used >= policy.attempts) return deadStep(rest, 'failed', at, entry.answer);
-  const again: Entry = { ...rest, state: 'retry', job: '', absences: 0 };
+  const alone = isAlone ? { isAlone } : {};
+  const again: Entry = { ...rest, ...alone, state: 'retry', job: '', absences: 0 };
   return { kind: 'move', entry: again, due: at + policy.backoff(entry.used) };
 }
 

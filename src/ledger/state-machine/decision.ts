@@ -34,7 +34,7 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
         : IGNORE;
     }
     case 'cancel':
-      if (entry.repeats) return verifyStep(entry, decision.at, policy);
+      if (entry.repeats || entry.isAlone) return verifyStep(entry, decision.at, policy);
       // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.
       return isSendable(entry) ? cancelled(entry, decision) : IGNORE;
     case 'discard':
@@ -59,6 +59,7 @@ function queued(entry: Entry, { at, job, who, delay = 0 }: Again): Step {
     askedSince: ___,
     turnedAway: ____,
     repeats: _____,
+    isAlone: ______,
     ...rest
   } = entry;
   const state = delay > 0 ? 'retry' : 'queued';

@@ -49,13 +49,14 @@ export type ListEvent =
   | { kind: 'found'; at: number; listed: Listed; as?: string; times?: number; isIntact?: boolean }
   /**
    * The list is good evidence and does not show the number. Not `isWatched`: who read it cannot know how long the order waited
-   * for it.
+   * for it. `isAlone`: it may hide the order, which is sent again all the same, with no other one.
    */
   | {
       kind: 'absent';
       at: number;
       listedFrom: number;
       isWatched?: boolean;
+      isAlone?: true;
     }
   /** The list could not be read, or proves nothing; `inARow` lists in a row. `isAway`: the API takes no order at all now, or another order is tried first. */
   | {
@@ -142,7 +143,7 @@ export function isKeyKnown({ keyed }: Entry, at: number, { key }: Policy): boole
 /** The step that leaves an order in doubt to the list, or to a person. */
 export function verifyStep(entry: Entry, at: number, policy: Policy): Step {
   if (policy.onDoubt === 'hold') return deadStep(entry, 'inDoubt', at, entry.answer);
-  const { repeats: _, ...rest } = entry;
+  const { repeats: _, isAlone: __, ...rest } = entry;
   const unknown: Entry = { ...rest, state: 'unknown', absences: 0 };
   return { kind: 'move', entry: unknown, doubt: (entry.maybeSentAt ?? at) + policy.settle };
 }

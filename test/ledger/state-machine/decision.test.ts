@@ -129,14 +129,17 @@ describe('a decision of a person', () => {
     expect(anew).not.toHaveProperty('entry.keyed');
   });
 
-  it('cancel leaves an order in doubt that would be sent again to the list', () => {
-    const before = entryOf({ state: 'retry', attempt: 1, maybeSentAt: 900, repeats: true });
-    expect(next(before, { kind: 'cancel', at: 1000 }, policy)).toEqual({
-      kind: 'move',
-      doubt: 60_900,
-      entry: entryOf({ version: 1000, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
-    });
-  });
+  it.each([{ repeats: true }, { isAlone: true }] as const)(
+    'cancel leaves an order in doubt that would be sent again to the list: %j',
+    (as) => {
+      const before = entryOf({ state: 'retry', attempt: 1, maybeSentAt: 900, ...as });
+      expect(next(before, { kind: 'cancel', at: 1000 }, policy)).toEqual({
+        kind: 'move',
+        doubt: 60_900,
+        entry: entryOf({ version: 1000, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
+      });
+    },
+  );
 
   it('cancel passes the order to the waiting duplicate', () => {
     const follower = { batch: 'second', batchNo: 2, ordinal: 7, place: { line: 9 } };
