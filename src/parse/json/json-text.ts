@@ -69,8 +69,11 @@ export class JsonText {
   /** A value and its line. Places must rise from one call to the next. */
   value(piece: Piece): { value: Value; line: number } {
     const line = this.#lineOf(piece.at);
+    const { length } = this.#text;
     if (piece.end - piece.at > LIMITS.record)
-      throw tooLarge(`The value on line ${line}`, LIMITS.record, 'characters', line);
+      throw piece.end === length && piece !== this.root
+        ? this.#unexpected(length)
+        : tooLarge(`The value on line ${line}`, LIMITS.record, 'characters', line);
     return { value: this.checked(piece), line };
   }
 
@@ -200,7 +203,7 @@ function keysIn(value: Value): number {
 
 /** How much of a text that is no JSON more text could make JSON. The platform does not always say where its fault is. */
 function rightUntil(text: string): number {
-  if (text.length > LIMITS.record) return 0;
+  if (text.length > LIMITS.record) return mayGoOn(text) ? text.length : 0;
   let [right, wrong] = [0, text.length + 1];
   while (wrong - right > 1) {
     const middle = Math.floor((right + wrong) / 2);
