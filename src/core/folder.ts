@@ -172,7 +172,7 @@ export async function tryWriting(folder: string): Promise<void> {
 /** Permission of other users to write. */
 const OTHERS_WRITE = 0o002;
 /** In such a folder everybody may create files, and only their owner may remove them. */
-export const STICKY = 0o1000;
+const STICKY = 0o1000;
 
 /**
  * Makes sure that no other user can replace what is in a folder of po-sync, its Redis included: removes the permissions

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
-import { named, openFolder, STICKY } from '../core/folder.ts';
+import { named, openFolder } from '../core/folder.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 import { type ClaimedFile, claimTimeOf, nameBatch } from '../order/batch.ts';
 import { folderError, openOwnFolder } from './folders.ts';
@@ -66,8 +66,7 @@ async function unlessRenamed(
   place: string,
 ): Promise<void> {
   if (codeOf(error) === 'ENOENT' && (await exists(to))) return;
-  if (codeOf(error) === 'EPERM' || codeOf(error) === 'EACCES')
-    throw await notMovable(error, from, place);
+  if (codeOf(error) === 'EPERM' || codeOf(error) === 'EACCES') throw notMovable(error, from, place);
   if (codeOf(error) !== 'EXDEV') throw error;
   // A copy would not be exclusive: two daemons could both take the file.
   throw new PoSyncError(
@@ -80,19 +79,12 @@ async function unlessRenamed(
   );
 }
 
-/** In a sticky folder only the owner of a file, or of the folder, may move it. */
-async function notMovable(cause: unknown, file: string, place: string): Promise<PoSyncError> {
+function notMovable(cause: unknown, file: string, place: string): PoSyncError {
   const folder = path.dirname(file);
-  const isSticky = await stat(folder).then(
-    ({ mode }) => (mode & STICKY) !== 0,
-    () => false,
-  );
   const owners = ownersOf(Object.assign(new Error(), { code: codeOf(cause), path: file }));
-  const message = `No permission to move ${file} to ${path.dirname(place)}${owners}${isSticky ? `: ${folder} is sticky, so only the owner of a file may move it` : ''}.`;
+  const message = `No permission to move ${file} to ${path.dirname(place)}${owners}.`;
   return new PoSyncError('file-not-movable', message, {
-    remedy: isSticky
-      ? `Remove the sticky bit (chmod -t '${folder}'), or make the user that runs po-sync the owner of the folder.`
-      : `Give the user that runs po-sync write permission for ${folder}; the file may also be immutable (lsattr).`,
+    remedy: `Give the user that runs po-sync write permission for ${folder}, without a sticky bit (chmod -t); the file may also be immutable (lsattr).`,
     cause,
     facts: { file },
   });

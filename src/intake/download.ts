@@ -7,7 +7,6 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
-import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export-versions.ts';
 
@@ -66,7 +65,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
       bytes,
       draft,
     };
-    return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
+    return { kind: 'copy', copy, validators: validatorsOf(answer) };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -123,14 +122,9 @@ function verdictOn(
   return 'complete';
 }
 
-/** Short ones only, and none that repeats the credentials: they are stored in Redis. */
-function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined): Validators {
-  const redaction = createRedaction();
-  for (const part of secretPartsOf(authorization?.reveal() ?? '')) redaction.hideSecret(part);
-  const kept = (text: string | undefined) =>
-    text !== undefined && text.length <= LONGEST_VALIDATOR && redaction.redact(text) === text
-      ? text
-      : undefined;
+/** Short ones only: they are stored in Redis. */
+function validatorsOf({ headers }: HttpAnswer): Validators {
+  const kept = (text = '') => (text === '' || text.length > LONGEST_VALIDATOR ? undefined : text);
   const [etag, lastModified] = [kept(headers['etag']), kept(headers['last-modified'])];
   return {
     ...(etag !== undefined && { etag }),
@@ -139,14 +133,6 @@ function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined
 }
 
 const LONGEST_VALIDATOR = 1024;
-
-/** A header value of credentials, without its scheme, and the password that a Basic one contains (RFC 7617). */
-function secretPartsOf(authorization: string): string[] {
-  const [, scheme = '', credentials = authorization] = /^(\S+) +(.+)$/.exec(authorization) ?? [];
-  if (!/^basic$/i.test(scheme)) return [credentials];
-  const decoded = Buffer.from(credentials, 'base64').toString('utf8');
-  return [credentials, decoded.slice(decoded.indexOf(':') + 1)];
-}
 
 const LONGEST = 120;
 

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { access, constants, link, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,7 +19,7 @@ const LEDGER_MARKER = '.po-sync-ledger';
 /** Maximum bytes of a marker. */
 const LONGEST = 1024;
 
-/** How often and how long (ms) to wait for the marker of a faster daemon on a share without hard links. */
+/** How often and how long (ms) to wait for the marker that a faster daemon is writing. */
 const READS = 20;
 const BETWEEN_READS = 50;
 
@@ -32,7 +31,7 @@ export async function markInbox(folder: string, environment: string): Promise<vo
   const marker = path.join(folder, MARKER);
   await requireFolder(folder);
   await refuseLinkedFolders(folder);
-  const owner = (await environmentOf(folder)) ?? (await claim(marker, environment));
+  const owner = (await environmentOf(folder)) || (await claim(marker, environment));
   if (owner !== environment) throw ofAnotherEnvironment(folder, owner, environment);
 }
 
@@ -227,23 +226,14 @@ export async function requireFolder(folder: string, key?: string): Promise<void>
   if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder, key);
 }
 
-/** Writes the marker atomically; the slower of two daemons gets the environment of the faster one. */
+/** Writes the marker; the slower of two daemons gets the environment of the faster one. */
 async function claim(marker: string, environment: string): Promise<string> {
-  const draft = `${marker}.${randomBytes(4).toString('hex')}`;
-  const text = `${environment}\n`;
   try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await link(draft, marker).catch((error: unknown) => {
-      if (codeOf(error) === 'EEXIST') throw error;
-      // A share without hard links.
-      return writeFile(marker, text, { flag: 'wx' });
-    });
+    await writeFile(marker, `${environment}\n`, { flag: 'wx' });
     return environment;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return await firstOwner(marker);
     throw folderError(error, path.dirname(marker));
-  } finally {
-    await rm(draft, { force: true });
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource, InboxSource } from '../config/config.ts';
@@ -27,10 +26,10 @@ export type WaitCode =
 type Why = { code: WaitCode; reason: string };
 
 /**
- * A file in an inbox that no daemon has taken yet. `ageMs`: since it was created, where the file system knows; `unchangedMs`:
- * since its last change; both absent when it cannot be examined. `why` is absent if nothing about the file keeps it back.
+ * A file in an inbox that no daemon has taken yet. `unchangedMs`: since its last change; absent when it cannot be examined.
+ * `why` is absent if nothing about the file keeps it back.
  */
-export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; why?: Why };
+export type WaitingFile = { name: string; unchangedMs?: number; why?: Why };
 
 /** `lacks` absent: every file is complete. */
 type Facts = { now: number; lacks?: WhatLacks };
@@ -81,7 +80,6 @@ export async function waitingFiles(
     const why = await whyOf(file, unchanged, source, isSmall ? lacks : undefined);
     found.push({
       name,
-      ...ageOf(stats, now),
       unchangedMs: Math.round(unchanged),
       ...(why && { why }),
     });
@@ -108,13 +106,6 @@ export async function unfinishedExport(
   const isUnfinished =
     found?.unchangedMs !== undefined && ![undefined, 'not-permitted'].includes(found.why?.code);
   return isUnfinished ? { waitingFiles: [found] } : {};
-}
-
-/** Some file systems keep no time of creation, and give none or that of the last change. */
-function ageOf({ birthtimeMs, ctimeMs }: Stats, now: number): { ageMs?: number } {
-  return birthtimeMs > 0 && birthtimeMs < ctimeMs
-    ? { ageMs: Math.max(0, Math.round(now - birthtimeMs)) }
-    : {};
 }
 
 async function whyOf(

@@ -2,7 +2,7 @@ import type { Problem } from '../order/problem.ts';
 import type { Row } from '../parse/record.ts';
 import type { Inventory, Layout } from './layout.ts';
 import { trimmed } from './line.ts';
-import type { Plan } from './plan.ts';
+import type { Column, Plan } from './plan.ts';
 import { problemAt } from './problem.ts';
 import { createPlacing, type Sink, type Sorter } from './sort.ts';
 import { unreadable } from './unreadable.ts';
@@ -26,16 +26,22 @@ const SEEN = 4_096;
 export function createRowSorter(plan: Plan, layout: Layout, sink: Sink, watch?: Watch): Sorter {
   const placing = createPlacing(plan, layout, sink);
   const ends = createRowEnds(plan, sink);
-  const shape = createShape(plan, layout);
+  const { header, isWider } = layout;
+  const placed = plan.columns.map((column, index) => ({ column, at: layout.at[index] ?? -1 }));
+  const faultOf = createShape(placed, plan, {
+    most: isWider ? undefined : header?.length,
+    nameOf: (at) => header?.[at] ?? String(at + 1),
+  });
+  const numberAt = layout.at[plan.number] ?? -1;
   const look = watch && createLook(plan, layout, watch);
   const isHeader = createIsHeader(plan, layout);
 
   return {
     add(record) {
       if (record.kind !== 'row' || record.line <= layout.line) return;
-      if (isEmpty(record, shape.numberAt) || isHeader(record) || ends.isSkipped(record)) return;
+      if (isEmpty(record, numberAt) || isHeader(record) || ends.isSkipped(record)) return;
       look?.(record);
-      const problem = shape.faultOf(record);
+      const problem = faultOf(record);
       if (problem === undefined) placing.place(record);
       else placing.damaged(record, problem);
     },
@@ -90,28 +96,29 @@ export function createRowEnds({ skipRows, lastRow }: Plan, sink: Sink) {
   };
 }
 
-/** Finds what is wrong with the shape of a row. */
-function createShape({ columns, number, mapping }: Plan, { at, header, isWider }: Layout) {
-  const used = at.filter((_, index) => columns[index]?.isIgnored === false);
-  const least = Math.max(...used) + 1;
-  const most = header === undefined || isWider ? Number.MAX_SAFE_INTEGER : header.length;
-  const mayBreak = new Set(at.filter((_, index) => columns[index]?.lineBreaks === true));
-  const widest = mapping.widths?.length;
+/** A column and where it is in rows. */
+export type Placed = { column: Column; at: number };
 
-  function faultOf(row: Row): Problem | undefined {
+type Shape = { most?: number | undefined; nameOf: (at: number) => string };
+
+/** Finds what is wrong with the shape of a row of these columns; `most`: cells that a row may have. */
+export function createShape(placed: readonly Placed[], { mapping }: Plan, of: Shape) {
+  const { most = Number.MAX_SAFE_INTEGER, nameOf } = of;
+  const least = Math.max(-1, ...placed.map(({ column, at }) => (column.isIgnored ? -1 : at))) + 1;
+  const mayBreak = new Set(placed.flatMap(({ column, at }) => (column.lineBreaks ? [at] : [])));
+  const widest = mapping.widths?.length ?? Number.MAX_SAFE_INTEGER;
+
+  return (row: Row): Problem | undefined => {
     const { cells } = row;
     const { length } = cells;
     if (length < least || (length > most && hasValueFrom(cells, most)))
-      return problemAt(row, 'width', { cells: length, columns: header?.length ?? least });
-    if (widest !== undefined && length > widest && hasValueFrom(cells, widest))
-      return problemAt(row, 'line-length', {});
-    for (let index = 0; index < length; index++)
-      if (hasLineBreak(cells[index] ?? '') && !mayBreak.has(index))
-        return problemAt(row, 'line-break', {}, { column: header?.[index] ?? String(index + 1) });
+      return problemAt(row, 'width', { cells: length, columns: of.most ?? least });
+    if (length > widest && hasValueFrom(cells, widest)) return problemAt(row, 'line-length', {});
+    for (let at = 0; at < length; at++)
+      if (hasLineBreak(cells[at] ?? '') && !mayBreak.has(at))
+        return problemAt(row, 'line-break', {}, { column: nameOf(at) });
     return undefined;
-  }
-
-  return { faultOf, numberAt: at[number] ?? -1 };
+  };
 }
 
 /** Whether a cell has a line break inside. */

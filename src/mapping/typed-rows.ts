@@ -3,7 +3,7 @@ import type { Layout } from './layout.ts';
 import { type Mark, type Part, trimmed } from './line.ts';
 import type { Plan } from './plan.ts';
 import { problemAt } from './problem.ts';
-import { createRowEnds, hasLineBreak, type Watch } from './rows.ts';
+import { createRowEnds, createShape, type Watch } from './rows.ts';
 import { createNumbers, createSkips, type Sink, type Sorter } from './sort.ts';
 
 type Kind = 'order' | 'item';
@@ -72,15 +72,16 @@ export function createTypedSorter(plan: Plan, layout: Layout, sink: Sink, watch?
 }
 
 /** The form of the records of one type: what may be wrong with it, and how one becomes a part. */
-function formOf(kind: Kind, { columns, mapping: { types, widths } }: Plan, watch?: Watch) {
+function formOf(kind: Kind, plan: Plan, watch?: Watch) {
+  const { columns, mapping } = plan;
+  const { types, widths } = mapping;
   const type = types?.[kind] ?? '';
   const own = columns.flatMap((column, index) => {
     const isOwn = column.isInItems === (kind === 'item');
     return isOwn ? [{ column, index, at: Number(column.name.slice(type.length + 1)) - 1 }] : [];
   });
   const declared = new Set([...own.map(({ at }) => at), (types?.at ?? 1) - 1]);
-  const least = Math.max(0, ...own.flatMap(({ column, at }) => (column.isIgnored ? [] : [at + 1])));
-  const mayBreak = new Set(own.flatMap(({ column, at }) => (column.lineBreaks ? [at] : [])));
+  const shape = createShape(own, plan, { nameOf: (at) => `${type}.${at + 1}` });
   const widest = widths?.length ?? Number.MAX_SAFE_INTEGER;
 
   function faultOf(row: Row) {
@@ -89,13 +90,7 @@ function formOf(kind: Kind, { columns, mapping: { types, widths } }: Plan, watch
       const value = declared.has(at) ? '' : trimmed(cells[at] ?? '');
       if (value !== '') watch.undeclared.add(`${type}.${at + 1}`, value);
     }
-    if (cells.length < least)
-      return problemAt(row, 'width', { cells: cells.length, columns: least });
-    if (cells.slice(widest).some((cell) => trimmed(cell) !== ''))
-      return problemAt(row, 'line-length', {});
-    const broken = cells.findIndex((cell, at) => hasLineBreak(cell) && !mayBreak.has(at));
-    const column = `${type}.${broken + 1}`;
-    return broken < 0 ? undefined : problemAt(row, 'line-break', {}, { column });
+    return shape(row);
   }
 
   /** The part that a row is, with the values of its order. */

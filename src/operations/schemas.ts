@@ -212,7 +212,6 @@ const source = strict({
   waitingFiles: list(
     strict({
       name: text,
-      ageMs: whole.optional(),
       unchangedMs: whole.optional(),
       why: strict({ code: text, reason: text }),
     }),

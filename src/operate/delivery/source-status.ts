@@ -261,7 +261,7 @@ export function otherWaitingTexts({
   });
 }
 
-/** `a.csv, 25 s old, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
+/** `a.csv, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
 function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
   const more = waiting - waitingFiles.length;
   return [
@@ -270,12 +270,9 @@ function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[
   ];
 }
 
-function fileText({ name, ageMs, unchangedMs, why }: WaitingFile): string {
-  const times = [
-    ...(ageMs === undefined ? [] : [`${duration(ageMs)} old`]),
-    ...(unchangedMs === undefined ? [] : [`changed ${duration(unchangedMs)} ago`]),
-  ];
-  return `${[name, ...times].join(', ')}: ${why?.reason}`;
+function fileText({ name, unchangedMs, why }: WaitingFile): string {
+  const changed = unchangedMs === undefined ? '' : `, changed ${duration(unchangedMs)} ago`;
+  return `${name}${changed}: ${why?.reason}`;
 }
 
 /** What this user saw in a source. */
