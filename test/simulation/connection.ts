@@ -1,5 +1,5 @@
 import type { Redis } from '../../src/redis/connect.ts';
-import { type Command, flatten, UnknownScript } from './commands.ts';
+import { type Command, flatten } from './commands.ts';
 import type { Random } from './random.ts';
 import type { Store } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
@@ -10,7 +10,6 @@ const OTHERS_BACK = 5_000;
 type Sent = {
   run: () => unknown;
   resolve: (answer: unknown) => void;
-  reject: (error: unknown) => void;
 };
 
 /** How the way to Redis is: the share of batches that are lost before or after they ran, and when it is away altogether. */
@@ -69,7 +68,7 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
 
     function arrive(batch: readonly Sent[]): void {
       const isLost = line.awayUntil > timeline.now() || random.chance(line.lost);
-      const answers = isLost ? undefined : batch.map(({ run }) => attempt(run));
+      const answers = isLost ? undefined : batch.map(({ run }) => run());
       // Whoever waits for Redis tries again; whoever is dead does not.
       if (answers === undefined || random.chance(line.lost)) again(batch);
       else
@@ -81,16 +80,16 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
       timeline.plan(timeline.now() + pause, () => travel(batch, timeline.now()), host);
     }
 
-    function deliver(batch: readonly Sent[], answers: readonly Answer[]): void {
+    function deliver(batch: readonly Sent[], answers: readonly unknown[]): void {
       // An outage that began meanwhile has taken the answers with it.
       if (line.awayUntil > timeline.now()) again(batch);
-      else for (const [i, sent] of batch.entries()) settle(sent, answers[i]);
+      else for (const [i, { resolve }] of batch.entries()) resolve(answers[i]);
     }
 
     function ask<T>(run: () => T): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
+      return new Promise<T>((resolve) => {
         if (waiting.length === 0) filled.add(flush);
-        waiting.push({ run, resolve: (answer) => resolve(answer as T), reject });
+        waiting.push({ run, resolve: (answer) => resolve(answer as T) });
       });
     }
 
@@ -101,22 +100,6 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
   }
 
   return { connect };
-}
-
-type Answer = { value: unknown } | { error: unknown };
-
-function settle({ resolve, reject }: Sent, answer: Answer | undefined): void {
-  if (answer && 'error' in answer) reject(answer.error);
-  else resolve(answer?.value);
-}
-
-function attempt(run: () => unknown): Answer {
-  try {
-    return { value: run() };
-  } catch (error) {
-    if (error instanceof UnknownScript) throw error;
-    return { error };
-  }
 }
 
 type Asking = { ask: Connection['ask'] };

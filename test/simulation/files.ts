@@ -5,12 +5,11 @@ import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { OutcomeCounts } from '../../src/order/outcome.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
-import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
 import { type Standing, standingOf } from './standing.ts';
-import type { Store } from './store.ts';
+import { ledgerTime, type Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A file that somebody dropped, or a version of an export; it stays in `processing/` until its batch is finished. */

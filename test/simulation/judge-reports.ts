@@ -119,7 +119,7 @@ function againstOf({ store }: World, batch: string, ordinal: number): unknown {
 }
 
 function mayBeClosed(
-  { api, deeds, files }: World,
+  { api, deeds, files, store }: World,
   { deadLetter, order: { number } }: ReportedOrder,
   by: string,
 ): boolean {
@@ -130,5 +130,8 @@ function mayBeClosed(
     orders.filter(({ records }) => records.some(({ from }) => from?.id === deadLetter?.id)),
   );
   if (by === 'replaced') return corrections.length > 0;
-  return isThere(number) || corrections.some((one) => isThere(one.number));
+  // An export that shows again what was accepted under another number.
+  const key = KEYS.keyOf(number);
+  const { became } = decodeCompact(store.hget(KEYS.settled(key), key) ?? '', key);
+  return [number, became ?? number, ...corrections.map((one) => one.number)].some(isThere);
 }

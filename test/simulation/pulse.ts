@@ -1,5 +1,4 @@
 import { dueTime } from '../../src/ledger/ledger.ts';
-import { ledgerTime } from './circuit-breaker-scripts.ts';
 import type { Files } from './files.ts';
 import type { Machine } from './machine.ts';
 import { STICKY_ORDER } from './network.ts';
@@ -8,7 +7,7 @@ import type { People } from './people.ts';
 import type { Random } from './random.ts';
 import { KEYS } from './setting.ts';
 import { isStuckOnList } from './standing.ts';
-import type { Store } from './store.ts';
+import { ledgerTime, type Store } from './store.ts';
 import type { Timeline } from './timeline.ts';
 import type { Weather } from './weather.ts';
 

@@ -1,65 +1,59 @@
-import { readScript, type Script } from '../../src/redis/script.ts';
-import { breaker, clock, identity, listProof, rebuild } from './circuit-breaker-scripts.ts';
-import {
-  adopt,
-  begin,
-  closeDeadLetters,
-  commit,
-  count,
-  follow,
-  hold,
-  lookup,
-  total,
-  underWay,
-  unfollow,
-} from './ledger-scripts.ts';
-import type { Port } from './port.ts';
-import type { Breach } from './weather.ts';
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readScript } from '../../src/redis/script.ts';
+import type { Command } from './commands.ts';
+import { compileLua, type LuaScript } from './lua.ts';
+import { Table } from './lua-library.ts';
+import type { Store } from './store.ts';
 
-/** The place of the circuit breaker among the keys of `commit.lua`. */
-const BREAKER = 8;
+const SRC = path.resolve(import.meta.dirname, '../../src');
 
-/** The scripts of src by the name that Redis knows them by. */
-export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
-  const sha = (file: string): string =>
-    readScript(new URL(`../../src/${file}`, import.meta.url)).sha;
-  return new Map<Script['sha'], Port>([
-    [sha('ledger/commit.lua'), breach === 'pause unnoticed' ? commitAlways : commit],
-    [sha('ledger/lookup.lua'), lookup],
-    [sha('ledger/count.lua'), count],
-    [sha('ledger/follow.lua'), follow],
-    [sha('ledger/unfollow.lua'), unfollow],
-    [sha('ledger/close-dead-letters.lua'), closeDeadLetters],
-    [sha('ledger/batches/begin.lua'), begin],
-    [sha('ledger/batches/hold.lua'), hold],
-    [sha('ledger/batches/total.lua'), total],
-    [sha('ledger/batches/under-way.lua'), underWay],
-    [sha('ledger/adopt.lua'), adopt],
-    [sha('ledger/identity.lua'), identity],
-    [sha('redis/clock.lua'), clock],
-    [sha('deliver/circuit-breaker.lua'), breaker],
-    [sha('reconcile/ledger-rebuild.lua'), rebuild],
-    [sha('reconcile/list-proof.lua'), listProof],
-  ]);
+/** Every script of src by its file, as Redis knows and runs it. */
+export const SCRIPTS = new Map(
+  globSync('**/*.lua', { cwd: SRC }).map((file) => [
+    file,
+    readScript(pathToFileURL(path.join(SRC, file))),
+  ]),
+);
+const TEXTS = new Map([...SCRIPTS.values()].map(({ sha, text }) => [sha, text]));
+const compiled = new Map<string, LuaScript>();
+
+/** Of a script that src has in a file. */
+export function textOf(sha: string): string {
+  const text = TEXTS.get(sha);
+  if (text === undefined) throw new Error('a script that is in no file of src');
+  return text;
 }
 
-/** Commits an intent also while delivery is paused. */
-const commitAlways: Port = (store, keys, args) => commit(store, keys.with(BREAKER, ''), args);
-
-/** Forgetting a token of one grant. */
-const invalidate: Port = (store, [key = ''], [prefix = '']) =>
-  store.get(key)?.startsWith(prefix) ? store.del(key) : 0;
-
-/** Renewing or releasing a lease, or forgetting a token. */
-export function leaseScript(text: string): Port {
-  const renews = text.includes('PEXPIRE');
-  if (text.includes('string.sub')) return invalidate;
-  if (text.includes('PTTL'))
-    return (store, [key = ''], [ttl = '']) => store.shorten(key, Number(ttl));
-  return (store, [key = ''], [owner = '', ttl = '']) => {
-    if (store.get(key) !== owner) return 0;
-    if (!renews) return store.del(key);
-    store.set(key, owner, Number(ttl));
-    return 1;
+/** Runs a script on the simulated Redis. */
+export function runOn(
+  store: Store,
+  commands: Readonly<Record<string, Command>>,
+  text: string,
+  keys: readonly string[],
+  args: readonly string[],
+): unknown {
+  const script = compiled.get(text) ?? compileLua(text);
+  compiled.set(text, script);
+  const call = (name: unknown, ...rest: readonly unknown[]): unknown[] => {
+    const command = commands[String(name).toLowerCase()];
+    if (command === undefined) throw new Error(`the simulated Redis has no ${String(name)}`);
+    return [given(command(store, rest.map(String)))];
   };
+  return answered(script(call, new Table([...keys]), new Table([...args])));
+}
+
+/** What a script gets from a command: false for nothing. */
+function given(answer: unknown): unknown {
+  if (answer === null || answer === undefined) return false;
+  if (Array.isArray(answer)) return new Table(answer.map(given));
+  return typeof answer === 'object' ? new Table(Object.entries(answer).flat()) : answer;
+}
+
+/** What Redis answers with the result of a script. */
+function answered(result: unknown): unknown {
+  if (result instanceof Table) return result.list.map(answered);
+  if (result === undefined || result === false) return null;
+  return typeof result === 'number' ? Math.trunc(result) : result === true ? 1 : result;
 }

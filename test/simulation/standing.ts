@@ -3,11 +3,10 @@ import { decodeCompact, decodeEntry, type Entry } from '../../src/ledger/entry.t
 import { dueTime } from '../../src/ledger/ledger.ts';
 import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
-import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { STICKY_ORDER } from './network.ts';
 import type { Deeds } from './people.ts';
 import { KEYS } from './setting.ts';
-import type { Store } from './store.ts';
+import { ledgerTime, type Store } from './store.ts';
 import type { Weather } from './weather.ts';
 
 /** What the ledger says of a number. */

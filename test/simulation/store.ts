@@ -23,6 +23,11 @@ export type Data = {
 
 export type Store = ReturnType<typeof openStore>;
 
+/** Ledger time: Redis' clock without its steps. */
+export function ledgerTime(store: Store, identityKey: string): number {
+  return store.now() - Number(store.hget(identityKey, 'shift') ?? 0);
+}
+
 /** A Redis in memory: the commands that delivery uses, with the answers that Redis gives. `now` in milliseconds. */
 export function openStore(now: () => number) {
   let data = emptyData();
@@ -40,12 +45,17 @@ export function openStore(now: () => number) {
     return 'OK';
   }
 
-  /** A key that expires does so within `px`. */
-  function shorten(key: string, px: number): number {
+  /** Milliseconds until a key expires; -1 for never. */
+  function pttl(key: string): number {
+    if (get(key) === null) return -2;
     const { until } = data.texts.get(key) ?? {};
-    if (until === undefined || until <= now() + px) return 0;
-    set(key, get(key) ?? '', px);
-    return 1;
+    return until === undefined ? -1 : until - now();
+  }
+
+  function exists(key: string): boolean {
+    const { hashes, sorted, sets, bits } = data;
+    const isThere = [hashes, sorted, sets, bits].some((kind) => (kind.get(key)?.size ?? 0) > 0);
+    return isThere || get(key) !== null || (data.lists.get(key)?.length ?? 0) > 0;
   }
 
   function del(key: string): number {
@@ -144,7 +154,8 @@ export function openStore(now: () => number) {
     now,
     get,
     set,
-    shorten,
+    pttl,
+    exists,
     del,
     fields: (key: string): ReadonlyMap<string, string> => data.hashes.get(key) ?? new Map(),
     hset,
@@ -170,7 +181,6 @@ export function openStore(now: () => number) {
       }
       return lowest;
     },
-    exists: (key: string) => (get(key) !== null || data.hashes.has(key) ? 1 : 0),
     jobs: () => data.jobs,
     /** What a copy on disk would hold now. */
     copy: () => copyOf(data),

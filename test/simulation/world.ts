@@ -1,4 +1,3 @@
-import { ledgerTime } from './circuit-breaker-scripts.ts';
 import { commandTable } from './commands.ts';
 import { type Line, openConnections } from './connection.ts';
 import { planDrops } from './drops.ts';
@@ -14,7 +13,7 @@ import { type Deeds, openPeople } from './people.ts';
 import { startPulse } from './pulse.ts';
 import { seededRandom } from './random.ts';
 import { EPOCH, KEYS } from './setting.ts';
-import { openStore, type Store } from './store.ts';
+import { ledgerTime, openStore, type Store } from './store.ts';
 import type { Surroundings } from './surroundings.ts';
 import { type Host, openTimeline } from './timeline.ts';
 import { type Breach, type Weather, weatherOf } from './weather.ts';
