@@ -47,10 +47,9 @@ function observe(
   emit({ type: 'answered', at: Date.now(), durationMs, on, method, path: shown, status, reason });
 }
 
-/** The remark of a reply, or the reason in the body of a failed call, for the log. */
+/** The reason in the body of a failed call, for the log. */
 function reasonOf(reply: Reply): string {
-  if (reply.kind !== 'complete') return '';
-  if (reply.status < 400) return reply.remark ?? '';
+  if (reply.kind !== 'complete' || reply.status < 400) return '';
   const found = /"(?:message|error_description)":("(?:[^"\\]|\\.)*")/.exec(reply.body)?.[1];
   return found === undefined ? '' : String(JSON.parse(found));
 }

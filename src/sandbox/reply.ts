@@ -27,8 +27,8 @@ export function failureText(code: number, message: string): string {
 
 /** How a call ends on its connection. */
 export type Reply =
-  /** A complete body; JSON unless `headers` name another type. The log shows the remark. */
-  | { kind: 'complete'; status: number; body: string; headers?: Headers; remark?: string }
+  /** A complete body; JSON unless `headers` name another type. */
+  | { kind: 'complete'; status: number; body: string; headers?: Headers }
   /** The body is generated while it is sent. */
   | { kind: 'stream'; status: number; chunks: Iterable<string> }
   /** The head and half of the body are sent, then the connection ends. */

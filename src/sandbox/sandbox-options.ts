@@ -124,7 +124,7 @@ export type SandboxEvent =
   | { type: 'received'; at: number; order: string }
   /** An order is stored. */
   | { type: 'stored'; at: number; order: string }
-  /** A call ended; `status` is 0 if the connection was dropped, `reason` is "" for a success without a remark. */
+  /** A call ended; `status` is 0 if the connection was dropped, `reason` is "" for a success. */
   | {
       type: 'answered';
       at: number;

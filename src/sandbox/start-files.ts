@@ -1,5 +1,4 @@
 import { LineCounter, parseDocument } from 'yaml';
-import * as z from 'zod';
 import { PoSyncError, toError } from '../core/errors.ts';
 import type { NewOrder } from './database.ts';
 import { type FaultFile, faultFile } from './faults/fault-file.ts';
@@ -32,7 +31,7 @@ function readFaults(text: string): FaultFile | string[] {
     return errors.map(({ pos, message }) => placed(pos[0], message.split('\n', 1)[0] ?? ''));
   const made = contentOf(document);
   if (made instanceof Error) return [made.message];
-  const checked = faultFile.safeParse(made ?? {}, { error: wordingOf });
+  const checked = faultFile.safeParse(made ?? {});
   if (checked.success) return checked.data;
   return checked.error.issues.map(({ path, message }) =>
     placed(startOf(document, path), path.length === 0 ? message : `${path.join('.')}: ${message}`),
@@ -45,53 +44,6 @@ function contentOf(document: ReturnType<typeof parseDocument>): unknown {
     return document.toJS({ maxAliasCount: 10 });
   } catch (thrown) {
     return toError(thrown);
-  }
-}
-
-/** Our words for the problems that a schema leaves to the library. */
-function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${kindOf(issue.expected)}`;
-    case 'unrecognized_keys': {
-      const known =
-        issue.inst instanceof z.ZodObject
-          ? `; known keys: ${Object.keys(issue.inst.shape).join(', ')}`
-          : '';
-      return `unknown key ${issue.keys.join(', ')}${known}`;
-    }
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`;
-    case 'invalid_union':
-      return Array.isArray(issue.options)
-        ? `must be one of ${issue.options.join(', ')}`
-        : undefined;
-    case 'too_small':
-      return issue.origin === 'array' || issue.origin === 'string'
-        ? 'must not be empty'
-        : `must be ${issue.minimum} or more`;
-    case 'too_big':
-      return `must be ${issue.maximum} or less`;
-    default:
-      return undefined;
-  }
-}
-
-function kindOf(expected: string): string {
-  switch (expected) {
-    case 'array':
-      return 'a list';
-    case 'object':
-    case 'record':
-      return 'keys with values';
-    case 'string':
-      return 'text';
-    case 'boolean':
-      return 'true or false';
-    case 'int':
-      return 'a whole number';
-    default:
-      return `a ${expected}`;
   }
 }
 

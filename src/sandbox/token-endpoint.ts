@@ -7,7 +7,7 @@ import { type Call, readBody } from './request.ts';
 import { type Client, type SandboxSettings, SCOPES, type Scope } from './sandbox-options.ts';
 
 type Verdict = Granted | Refused;
-type Granted = { granted: true; scopes: readonly Scope[]; byHeader?: true };
+type Granted = { granted: true; scopes: readonly Scope[] };
 /** `byHeader`: the client authenticated, or has to, with the Authorization header. */
 type Refused = { granted: false; error: TokenError; why: string; byHeader?: true };
 type TokenError =
@@ -20,8 +20,6 @@ type TokenError =
 type Credentials = { id: string; secret: string; byHeader?: true };
 
 const LARGEST_FORM = 16 * 1024;
-const BY_HEADER =
-  'Credentials in the Authorization header; the specification requires client_id and client_secret in the form.';
 /** RFC 6749 section 5.1: caches must store neither tokens nor refusals. */
 const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
@@ -57,15 +55,7 @@ function pronounce(verdict: Verdict, { tokens, settings, emit }: Context): Reply
     expires_in: settings.tokenLifetime,
     token_type: 'Bearer',
   };
-  const isDemanded = settings.demand.clientAuth === 'basic';
-  const remark = verdict.byHeader && !isDemanded ? { remark: BY_HEADER } : {};
-  return {
-    kind: 'complete',
-    status: 200,
-    body: JSON.stringify(token),
-    headers: jsonHeaders(),
-    ...remark,
-  };
+  return { kind: 'complete', status: 200, body: JSON.stringify(token), headers: jsonHeaders() };
 }
 
 function judge(
@@ -159,7 +149,7 @@ function judgeClient(
   );
   if (lacking !== undefined)
     return no('invalid_target', `The parameter ${lacking} is missing or names another API.`);
-  return { ...judgeScope(form.get('scope') ?? '', client), ...byHeader };
+  return judgeScope(form.get('scope') ?? '', client);
 }
 
 function isSame(given: Credentials, client: Client): boolean {
