@@ -38,7 +38,7 @@ import {
 import { checkBatches, checkFoldersGone, checkSources } from './check-folders.ts';
 import { checkAdminPort, checkTwice } from './check-network.ts';
 import { checkFormat, checkRestored, isNew } from './check-redis.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, failure, fine, warn } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
@@ -51,7 +51,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkSources(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = pauseRemedy(pause, ' unless token or API fails below');
-      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
+      return warn('delivery', `paused ${causeText(pause)}`, remedy);
     }),
     ...(await checkRunning(place, config)),
     ...(await checkRoles(place, config)),
@@ -59,12 +59,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
       ...lostRedis(daemon),
       ...notices.map((trouble): Finding => {
-        return {
-          check: 'notices',
-          state: 'warn',
-          message: noticesText(trouble),
-          remedy: NOTICES_REMEDY,
-        };
+        return warn('notices', noticesText(trouble), NOTICES_REMEDY);
       }),
     ]),
     ...(await checkNotTaken(place, config)),
@@ -76,14 +71,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
 
 function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
   if (!isOftenLost(losses)) return [];
-  return [
-    {
-      check: 'daemon',
-      state: 'warn',
-      message: `process ${pid}: ${lossText(losses)}`,
-      remedy: LOST_REMEDY,
-    },
-  ];
+  return [warn('daemon', `process ${pid}: ${lossText(losses)}`, LOST_REMEDY)];
 }
 
 /** Before the first start nobody expects a daemon. */
@@ -107,7 +95,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
           daemonCounts(living),
           'Run po-sync status to see which. Start it again, unless your service manager does.',
         ];
-  return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
+  return [warn('daemon', `${message}${wait}`, remedy)];
 }
 
 function filesWait(files: number): string {
@@ -128,7 +116,7 @@ async function checkRoles({ redis, keys }: Place, config: Config): Promise<Findi
     : (await redis.zcard(keys.due)) + (await redis.zcard(keys.doubt));
   const finding = (message: string, role: Role): Finding => {
     const remedy = `Start it with your service manager, or run ${startCommandOf(config)} --role ${role}.`;
-    return { check: 'daemon', state: 'warn', message, remedy };
+    return warn('daemon', message, remedy);
   };
   const waitFor = (what: string, waiting: number, waits: string, role: Role) =>
     waiting === 0
@@ -157,11 +145,10 @@ function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
     return `process ${pid}${place} since ${moment(iso(since))}`;
   });
   const more = living.length > NAMED ? ['others'] : [];
-  return {
-    check: 'daemon',
-    state: 'ok',
-    message: `${daemonCounts(living)} (${[...each, ...more].join('; ')}); the log is ${log}`,
-  };
+  return fine(
+    'daemon',
+    `${daemonCounts(living)} (${[...each, ...more].join('; ')}); the log is ${log}`,
+  );
 }
 
 /** Daemons that are named. */
@@ -175,14 +162,14 @@ function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
   if (host !== hostname() || version === here) return [];
   const message = `process ${pid} runs ${version}, and this is ${here}`;
   const remedy = 'If po-sync was updated, restart the daemon.';
-  return [{ check: 'daemon', state: 'warn', message, remedy }];
+  return [warn('daemon', message, remedy)];
 }
 
 /** A daemon of this machine uses the configuration that it started with. */
 function checkConfiguration(daemon: LivingDaemon, config: Config): Finding[] {
   if (!isOutdated(daemon, config)) return [];
   const message = `process ${daemon.pid} was started with another configuration than ${config.file}`;
-  return [{ check: 'daemon', state: 'warn', message, remedy: RESTART_REMEDY }];
+  return [warn('daemon', message, RESTART_REMEDY)];
 }
 
 /** Whoever runs `doctor` may have more rights than a daemon. What this user cannot read either is reported with the folders. */
@@ -199,7 +186,7 @@ async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {
   const all = filesNotTaken(await livingDaemons(place)).filter(
     (one) => one.file !== undefined || !isSeen(one.source),
   );
-  const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
+  const message = (text: string): Finding => warn('not taken', text);
   return notTakenTexts({ sources: seen, notTaken: all }).map(message);
 }
 

@@ -7,7 +7,7 @@ import { hasVersions, NS_IN_MS } from '../../intake/export-versions.ts';
 import { doneOf, filesOf, matchesAny } from '../../intake/names.ts';
 import { newestOf } from '../../intake/stability.ts';
 import type { Store } from '../../redis/store.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, fine, warn } from './finding.ts';
 
 /** The clock of a file server may be ahead of ours. Milliseconds. */
 const AHEAD = 3_600_000;
@@ -18,25 +18,20 @@ type Unusable = (check: string, folder: string, error: unknown) => Finding;
 export async function checkExport(source: ExportSource, unusable: Unusable): Promise<Finding[]> {
   const { name, path: place, newestOnly } = source;
   const check = `export ${name}`;
-  if (isWebAddress(place))
-    return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
+  if (isWebAddress(place)) return [fine(check, `${place} is an address; the daemon checks it`)];
   const folder = isPattern(place) ? fixedFolder(place) : place;
   try {
     await access(folder, constants.R_OK);
     if (isPattern(place) && !(await matchesAny(place))) return [noMatch(check, place)];
-    return [
-      { check, state: 'ok', message: `${place} is readable` },
-      ...(newestOnly ? await ahead(check, source) : []),
-    ];
+    return [fine(check, `${place} is readable`), ...(newestOnly ? await ahead(check, source) : [])];
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
     return [
-      {
+      warn(
         check,
-        state: 'warn',
-        message: `${place} does not exist yet`,
-        remedy: 'The daemon waits for it. If the path is wrong, correct it.',
-      },
+        `${place} does not exist yet`,
+        'The daemon waits for it. If the path is wrong, correct it.',
+      ),
     ];
   }
 }
@@ -44,7 +39,7 @@ export async function checkExport(source: ExportSource, unusable: Unusable): Pro
 function noMatch(check: string, place: string): Finding {
   const remedy =
     'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
-  return { check, state: 'warn', message: `no file matches ${place}`, remedy };
+  return warn(check, `no file matches ${place}`, remedy);
 }
 
 /** As long as a file with a time in the future is there, every other file is older. */
@@ -55,7 +50,7 @@ async function ahead(check: string, source: ExportSource): Promise<Finding[]> {
   const message = `the time of ${path.basename(newest.file)} is in the future: no other file is read, because all are older`;
   const remedy =
     'Correct its time (touch), or remove it, and check the clock of the program that writes the files.';
-  return [{ check, state: 'warn', message, remedy }];
+  return [warn(check, message, remedy)];
 }
 
 /** Warns before the first start with a pattern that several files match: an order may have changed from one to the next. */
@@ -73,7 +68,7 @@ export async function checkPatterns(
     const message = `${count} files match ${source.path}; each is read, the oldest first`;
     const remedy =
       'If each has all open orders, set newestOnly: true. An order that changed since is sent from the oldest otherwise.';
-    return [{ check: `export ${source.name}`, state: 'warn', message, remedy }];
+    return [warn(`export ${source.name}`, message, remedy)];
   });
   return (await Promise.all(found)).flat();
 }

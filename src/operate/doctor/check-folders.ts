@@ -15,7 +15,7 @@ import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts
 import { livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
 import { checkExport, checkPatterns } from './check-exports.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, fail, failure, fine, warn } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
 const LOW = 200_000_000;
@@ -70,7 +70,7 @@ function unprotected(config: Config): Finding[] {
       if (open.length === 0) return [];
       const message = `nothing protects it there: ${open.join(', and ')} (mapping ${key})`;
       const remedy = 'po-sync map FILE proposes `like` for each column, and declares all of them.';
-      return [{ check: `source ${name}`, state: 'warn', message, remedy }];
+      return [warn(`source ${name}`, message, remedy)];
     }),
   );
 }
@@ -83,12 +83,7 @@ function withoutInbox({ sources }: Config): Finding[] {
   if (sources.length === 0 || sources.some(({ type }) => type === 'inbox')) return [];
   const message = 'no source of type inbox: fix files cannot be dropped anywhere';
   return [
-    {
-      check: 'sources',
-      state: 'warn',
-      message,
-      remedy: 'Add a source of type inbox, or correct orders in the dashboard.',
-    },
+    warn('sources', message, 'Add a source of type inbox, or correct orders in the dashboard.'),
   ];
 }
 
@@ -97,7 +92,7 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   if ((await access(folder).catch(codeOf)) !== 'ENOENT') return writable(check, folder);
   try {
     await access(await nearestFolder(folder), constants.W_OK);
-    return [{ check, state: 'ok', message: `${folder} does not exist and is created at a start` }];
+    return [fine(check, `${folder} does not exist and is created at a start`)];
   } catch (error) {
     return [unusable(check, folder, error)];
   }
@@ -106,10 +101,7 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
 async function writable(check: string, folder: string): Promise<Finding[]> {
   try {
     await tryWriting(folder);
-    return withRoom(
-      { check, state: 'ok', message: `${folder} is writable` },
-      await roomIn(check, folder),
-    );
+    return withRoom(fine(check, `${folder} is writable`), await roomIn(check, folder));
   } catch (error) {
     return [unusable(check, folder, error)];
   }
@@ -129,7 +121,7 @@ async function inboxFolder(source: InboxSource, environment: string): Promise<Fi
     const elsewhere = await onOtherDevices(folder);
     if (elsewhere.length > 0) return [otherDevice(check, folder, elsewhere)];
     const whose = owner === undefined ? 'without the marker of an environment' : `used by ${owner}`;
-    const writable: Finding = { check, state: 'ok', message: `${folder} is writable, ${whose}` };
+    const writable: Finding = fine(check, `${folder} is writable, ${whose}`);
     return [writable, ...(await notRead(check, source)), ...(await roomIn(check, folder))];
   } catch (error) {
     return [unusable(check, folder, error)];
@@ -139,14 +131,7 @@ async function inboxFolder(source: InboxSource, environment: string): Promise<Fi
 async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
   const ignored = await ignoredOf(source);
   if (ignored === undefined) return [];
-  return [
-    {
-      check,
-      state: 'warn',
-      message: `not read: ${ignoredText(ignored)}`,
-      remedy: ignoredRemedy(ignored),
-    },
-  ];
+  return [warn(check, `not read: ${ignoredText(ignored)}`, ignoredRemedy(ignored))];
 }
 
 /** Checks sources as far as the ledger knows more of them than their folders say. */
@@ -183,23 +168,14 @@ export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promis
     const { name, unsettled, held } = batch;
     if (held) return [heldFinding(batch, fileWaitText(held))];
     const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
-    return unsettled
-      ? [
-          {
-            check: `batch ${batch.batch.slice(-8)}`,
-            state: 'fail',
-            message,
-            remedy: unsettledText(batch),
-          },
-        ]
-      : [];
+    return unsettled ? [fail(`batch ${batch.batch.slice(-8)}`, message, unsettledText(batch))] : [];
   });
 }
 
 function heldFinding({ batch, name }: Batch, reason: string): Finding {
   const message = `${name} is held: ${withoutStop(reason)}`;
   const remedy = `Run po-sync batches show ${batch} to see what to do.`;
-  return { check: `batch ${batch.slice(-8)}`, state: 'warn', message, remedy };
+  return warn(`batch ${batch.slice(-8)}`, message, remedy);
 }
 
 async function roomIn(check: string, folder: string): Promise<Finding[]> {

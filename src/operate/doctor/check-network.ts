@@ -17,7 +17,7 @@ import { proxyName } from '../../core/tunnel.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import type { Store } from '../../redis/store.ts';
 import { livingDaemons } from '../heartbeat.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, fail, failure, fine, warn } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
@@ -106,9 +106,7 @@ async function connectionFinding(
     socket.destroy();
     const way = proxy === undefined ? '' : ` through the proxy ${proxyName(proxy)}`;
     const message = `${host} answers${way}, ${version}`;
-    return certificate
-      ? [ageFinding(check, message, certificate, now)]
-      : [{ check, state: 'ok', message }];
+    return certificate ? [ageFinding(check, message, certificate, now)] : [fine(check, message)];
   } catch (error) {
     const remedy = 'Check the address, the network and the firewall.';
     const thrown = toError(error);
@@ -141,21 +139,15 @@ function ageFinding(
 ): Finding {
   const end = validToDate.toISOString().slice(0, 10);
   const remedy = 'Replace the certificate. po-sync reads new files without a restart.';
-  if (validToDate.getTime() <= now)
-    return { check, state: 'fail', message: `${message}; expired on ${end}`, remedy };
+  if (validToDate.getTime() <= now) return fail(check, `${message}; expired on ${end}`, remedy);
   if (validFromDate.getTime() > now) {
     const begin = validFromDate.toISOString().slice(0, 10);
     const clock = 'Check the clock of this machine.';
-    return {
-      check,
-      state: 'fail',
-      message: `${message}; not valid before ${begin}`,
-      remedy: clock,
-    };
+    return fail(check, `${message}; not valid before ${begin}`, clock);
   }
   if (validToDate.getTime() - now < SOON)
-    return { check, state: 'warn', message: `${message}; expires on ${end}`, remedy };
-  return { check, state: 'ok', message: `${message}; certificate valid until ${end}` };
+    return warn(check, `${message}; expires on ${end}`, remedy);
+  return fine(check, `${message}; certificate valid until ${end}`);
 }
 
 /**
@@ -172,13 +164,10 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
       const codes = await Promise.all(
         places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)),
       );
-      if (codes.includes(''))
-        return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
+      if (codes.includes('')) return [fine('notices', `the program ${program} can be run`)];
       const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
       const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
-      return [
-        { check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy },
-      ];
+      return [warn('notices', `the program ${program} ${reason}`, remedy)];
     }),
   );
   return found.flat();
@@ -190,7 +179,7 @@ export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[
   const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
   const remedy =
     'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
-  return [{ check: 'admin port', state: 'warn', message, remedy }];
+  return [warn('admin port', message, remedy)];
 }
 
 /** Milliseconds after which pm2, the first of the service managers that po-sync has files for, kills a daemon. */
@@ -204,7 +193,7 @@ export function checkStop({ delivery: { timeout } }: Config): Finding[] {
   if (longest <= KILLED) return [];
   const message = `a call may take ${duration(timeout)} (delivery.timeout), and pm2 kills a daemon ${duration(KILLED)} after it has to stop: the order of that call would be in doubt`;
   const remedy = `Set kill_timeout of pm2, TimeoutStopSec of systemd or stop_grace_period of the container to more than ${duration(longest)}.`;
-  return [{ check: 'stop', state: 'warn', message, remedy }];
+  return [warn('stop', message, remedy)];
 }
 
 /** The daemon on this machine that has this admin port. */
@@ -242,7 +231,5 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
 export async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();
   if (count === 0) return [];
-  return [
-    { check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY },
-  ];
+  return [warn('created twice', twiceText(count), TWICE_REMEDY)];
 }

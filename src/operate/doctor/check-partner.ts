@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { orders, withoutStop } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
-import { checkClock, type Finding, failure } from './finding.ts';
+import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 type Deps = {
   http: Http;
@@ -35,12 +35,9 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
   try {
     const grant = await requestToken({ http, authUrl, token, credentials });
     const message = `${authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
-    return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
+    return [fine('token', message), ...(await checkList(grant, deps))];
   } catch (error) {
-    return [
-      failure('token', error, tokenRemedy(error)),
-      { check: 'API', state: 'skipped', message: 'needs a token' },
-    ];
+    return [failure('token', error, tokenRemedy(error)), skip('API', 'needs a token')];
   }
 }
 
@@ -96,19 +93,14 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
   const check = 'API';
   switch (end.kind) {
     case 'complete':
-      return {
-        check,
-        state: 'ok',
-        message: `${baseUrl} lists ${orders(end.orders)} in ${took} ms`,
-      };
+      return fine(check, `${baseUrl} lists ${orders(end.orders)} in ${took} ms`);
     case 'unavailable':
       if (end.said.httpStatus === 404 && !hasApiPrefix(baseUrl)) return wrongAddress(baseUrl);
-      return {
+      return warn(
         check,
-        state: 'warn',
-        message: `${baseUrl} does not offer its list (${withoutStop(end.said.message)}); an order whose answer is lost stays in doubt`,
-        remedy: listRemedy(end.said),
-      };
+        `${baseUrl} does not offer its list (${withoutStop(end.said.message)}); an order whose answer is lost stays in doubt`,
+        listRemedy(end.said),
+      );
     case 'unauthorized':
       return failure(
         check,

@@ -10,7 +10,7 @@ import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { commandsText, missingRights } from '../../redis/rights.ts';
 import { isWithoutLedger, requireFormat } from '../../redis/store.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, fail, failure, fine, warn } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
 
@@ -26,7 +26,7 @@ export async function checkRedis(
   const names = ['appendfsync', 'save', 'min-replicas-to-write'];
   const [fsync, save, replicas] = await Promise.all(names.map((name) => setting(redis, name)));
   return [
-    { check: 'Redis', state: 'ok', message: `${place} answers` },
+    fine('Redis', `${place} answers`),
     versionFinding(facts),
     ...roleFinding(facts),
     ...clusterFinding(facts, isCluster),
@@ -42,7 +42,7 @@ export async function checkRights(redis: Redis, key: string): Promise<Finding[]>
   const missing = await missingRights(redis, key);
   if (missing.length === 0) return [];
   const message = `the user may not run ${commandsText(missing)}`;
-  return [{ check: 'Redis rights', state: 'fail', message, remedy: RIGHTS_REMEDY }];
+  return [fail('Redis rights', message, RIGHTS_REMEDY)];
 }
 
 function factsOf(info: string): Map<string, string> {
@@ -62,26 +62,20 @@ function versionFinding(facts: ReadonlyMap<string, string>): Finding {
   const version = facts.get('redis_version') ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const check = 'Redis version';
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))
-    return { check, state: 'ok', message: version };
-  return {
-    check,
-    state: 'fail',
-    message: version,
-    remedy: `Use Redis ${OLDEST.join('.')} or later.`,
-  };
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return fine(check, version);
+  return fail(check, version, `Use Redis ${OLDEST.join('.')} or later.`);
 }
 
 function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
   if (facts.get('role') !== 'slave') return [];
   const message = 'is a replica, which cannot be written';
-  return [{ check: 'Redis role', state: 'fail', message, remedy: 'Set redis.url to the primary.' }];
+  return [fail('Redis role', message, 'Set redis.url to the primary.')];
 }
 
 function clusterFinding(facts: ReadonlyMap<string, string>, isCluster: boolean): Finding[] {
   if (facts.get('cluster_enabled') !== '1' || isCluster) return [];
   const remedy = 'List nodes of the cluster in redis.cluster, and remove redis.url.';
-  return [{ check: 'Redis cluster', state: 'fail', message: 'is a node of a cluster', remedy }];
+  return [fail('Redis cluster', 'is a node of a cluster', remedy)];
 }
 
 /** Replication is asynchronous, so a primary without a replica in contact must stop taking writes. */
@@ -90,25 +84,14 @@ function replication(facts: ReadonlyMap<string, string>, least: string | undefin
   if (Number(facts.get('connected_slaves') ?? 0) === 0) return [];
   // INFO counts the replicas in contact only where a number of them is required.
   const isRequired = least === undefined && facts.has('min_slaves_good_slaves');
-  if (isRequired)
-    return [
-      { check, state: 'ok', message: 'takes writes only while enough replicas are in contact' },
-    ];
+  if (isRequired) return [fine(check, 'takes writes only while enough replicas are in contact')];
   if (least === undefined) {
-    return [
-      {
-        check,
-        state: 'warn',
-        message: `min-replicas-to-write ${UNCHECKED}`,
-        remedy: REPLICAS_REMEDY,
-      },
-    ];
+    return [warn(check, `min-replicas-to-write ${UNCHECKED}`, REPLICAS_REMEDY)];
   }
-  if (Number(least) > 0)
-    return [{ check, state: 'ok', message: `takes writes with ${least} or more replicas` }];
+  if (Number(least) > 0) return [fine(check, `takes writes with ${least} or more replicas`)];
   const message =
     'a primary that is cut off from its replicas takes writes that a failover discards';
-  return [{ check, state: 'warn', message, remedy: REPLICAS_REMEDY }];
+  return [warn(check, message, REPLICAS_REMEDY)];
 }
 
 const REPLICAS_REMEDY = 'Set min-replicas-to-write 1 and min-replicas-max-lag 5.';
@@ -121,41 +104,22 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
   const remedy =
     'Set appendonly yes and appendfsync always. Without redis.url po-sync runs its own Redis with these settings.';
   if (aof && fsync === 'always') {
-    return {
-      check,
-      state: 'ok',
-      message: 'confirmed writes survive a power failure (appendonly, fsync always)',
-    };
+    return fine(check, 'confirmed writes survive a power failure (appendonly, fsync always)');
   }
   if (aof) {
     // CONFIG would also show passwords: nobody should need to permit it.
-    if (fsync === undefined) return { check, state: 'ok', message: FSYNC_UNCHECKED };
+    if (fsync === undefined) return fine(check, FSYNC_UNCHECKED);
     const lost = fsync === 'everysec' ? 'about 1 s' : 'up to 30 s';
     const message = `a power failure may lose ${lost} of writes (appendfsync ${fsync})`;
-    return { check, state: 'warn', message, remedy };
+    return warn(check, message, remedy);
   }
   if (save !== undefined && save !== '') {
-    return {
-      check,
-      state: 'warn',
-      message: `snapshots only (save ${save}): a crash may lose minutes of writes`,
-      remedy,
-    };
+    return warn(check, `snapshots only (save ${save}): a crash may lose minutes of writes`, remedy);
   }
   if (save === undefined) {
-    return {
-      check,
-      state: 'warn',
-      message: `no append-only file; save ${UNCHECKED}`,
-      remedy: ASK_OWNER,
-    };
+    return warn(check, `no append-only file; save ${UNCHECKED}`, ASK_OWNER);
   }
-  return {
-    check,
-    state: 'fail',
-    message: 'nothing is written to disk: a restart of Redis loses every order',
-    remedy,
-  };
+  return fail(check, 'nothing is written to disk: a restart of Redis loses every order', remedy);
 }
 
 const FSYNC_UNCHECKED =
@@ -168,23 +132,22 @@ function eviction(policy: string | undefined): Finding {
   const check = 'Redis eviction';
   if (policy === undefined) {
     const remedy = 'Ask who runs this Redis: it needs maxmemory-policy noeviction.';
-    return { check, state: 'warn', message: `maxmemory-policy ${UNCHECKED}`, remedy };
+    return warn(check, `maxmemory-policy ${UNCHECKED}`, remedy);
   }
-  if (policy === 'noeviction') return { check, state: 'ok', message: 'noeviction' };
+  if (policy === 'noeviction') return fine(check, 'noeviction');
   const message = `maxmemory-policy ${policy}: Redis drops orders when its memory is full`;
-  return { check, state: 'fail', message, remedy: 'Set maxmemory-policy noeviction.' };
+  return fail(check, message, 'Set maxmemory-policy noeviction.');
 }
 
 function memory(used: number, most: number): Finding[] {
   if (!(most > 0) || used < most * 0.8) return [];
   const message = `${Math.round((used / most) * 100)} % of maxmemory is in use`;
   return [
-    {
-      check: 'Redis memory',
-      state: 'warn',
+    warn(
+      'Redis memory',
       message,
-      remedy: 'Raise maxmemory. When its memory is full, Redis refuses writes.',
-    },
+      'Raise maxmemory. When its memory is full, Redis refuses writes.',
+    ),
   ];
 }
 
@@ -210,7 +173,7 @@ export async function checkLedgerThere(config: Config): Promise<Finding[]> {
   if (used.length === 0) return [];
   const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
   const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
-  return [{ check: 'ledger', state: 'warn', message, remedy }];
+  return [warn('ledger', message, remedy)];
 }
 
 /** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
@@ -240,13 +203,12 @@ export async function checkListed(
 async function checkCompleteness(place: Place, config: Config): Promise<Finding[]> {
   const check = 'API list';
   const unproved = await unprovedBy(place, configuredOf(config).list);
-  if (unproved === undefined)
-    return [{ check, state: 'ok', message: 'is complete, as far as known' }];
+  if (unproved === undefined) return [fine(check, 'is complete, as far as known')];
   const message =
     unproved.code === 'list-incomplete'
       ? `is not complete: it does not show order ${unproved.facts.order}, or what it showed before`
       : 'is not proved complete yet: one order is sent first, and the others wait until the list shows it';
-  return [{ check, state: 'warn', message, remedy: LIST_REMEDY }];
+  return [warn(check, message, LIST_REMEDY)];
 }
 
 const LIST_REMEDY =
@@ -277,19 +239,12 @@ async function checkUnknown(
     unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
     waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
   ].flat();
-  return [
-    {
-      check: 'ledger',
-      state: 'warn',
-      message: `the API's list has ${counts.join(' and ')}`,
-      remedy: RESTORED,
-    },
-  ];
+  return [warn('ledger', `the API's list has ${counts.join(' and ')}`, RESTORED)];
 }
 
 function readAtStart(count: number): Finding {
   const message = `the API's list has ${orders(count)}; the first start reads ${count === 1 ? 'it' : 'them'} into the new ledger before it sends anything`;
-  return { check: 'ledger', state: 'ok', message };
+  return fine('ledger', message);
 }
 
 const RESTORED =
@@ -299,14 +254,7 @@ const RESTORED =
 export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
   if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
   const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
-  return [
-    {
-      check: 'ledger',
-      state: 'warn',
-      message,
-      remedy: 'Nothing is to be repaired: start the daemon.',
-    },
-  ];
+  return [warn('ledger', message, 'Nothing is to be repaired: start the daemon.')];
 }
 
 /** A start refuses a ledger that a newer version writes or that is for another API, and converts one of an older version: no older one starts then. */
@@ -315,14 +263,8 @@ export async function checkFormat(place: Place, config: Config): Promise<Finding
   if (found instanceof Error) return [failure('ledger', found)];
   if (await isNew(place)) return [];
   const { format, ours } = found;
-  const ok = {
-    check: 'ledger format',
-    state: 'ok',
-    message: `${format}, as this version writes it`,
-  } as const;
-  if (format === ours) return [ok];
+  const check = 'ledger format';
+  if (format === ours) return [fine(check, `${format}, as this version writes it`)];
   const message = `${format}; a daemon of this version converts it to ${ours}, and older versions do not start then`;
-  return [
-    { ...ok, state: 'warn', message, remedy: 'Make a backup before you start this version.' },
-  ];
+  return [warn(check, message, 'Make a backup before you start this version.')];
 }

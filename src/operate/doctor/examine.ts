@@ -25,7 +25,7 @@ import { checkGuarantee } from './check-guarantee.ts';
 import { checkAdminHost, checkNetwork, checkNotices, checkStop } from './check-network.ts';
 import { checkPartner } from './check-partner.ts';
 import { checkLedgerThere, checkListed, checkRedis, checkRights } from './check-redis.ts';
-import { checkClock, type Finding, failure } from './finding.ts';
+import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 /** The process whose surroundings are checked. `confirm`: the protected environment that it confirmed. */
 export type Surroundings = { env: Variables; signal: AbortSignal; confirm?: string | undefined };
@@ -48,7 +48,7 @@ export async function examine(
   const { env } = around;
   const { file, environment } = config;
   report([
-    { check: 'configuration', state: 'ok', message: `${file}, environment ${environment}` },
+    fine('configuration', `${file}, environment ${environment}`),
     ...warned('configuration', warnings),
     ...confirmationFindings(config, around),
   ]);
@@ -78,12 +78,12 @@ export async function examine(
     network instanceof PoSyncError ? 'a network' : [],
   ].flat();
   if (secrets instanceof PoSyncError || network instanceof PoSyncError) {
-    report([{ check: 'token', state: 'skipped', message: `needs ${missing.join(' and ')}` }]);
+    report([skip('token', `needs ${missing.join(' and ')}`)]);
   } else report(await partnerFindings(config, secrets, network, place));
 }
 
 function warned(check: string, warnings: readonly string[]): Finding[] {
-  return warnings.map((message) => ({ check, state: 'warn', message }));
+  return warnings.map((message) => warn(check, message));
 }
 
 /** A daemon does not start without it; whoever runs `doctor` may leave it out on purpose. */
@@ -94,14 +94,14 @@ function confirmationFindings(config: Config, { confirm, env }: Surroundings): F
   } catch (error) {
     const { message: why, remedy = '' } = asPoSyncError(error);
     const message = `${why} start needs it confirmed. ${remedy}`;
-    return [{ check: 'confirmation', state: 'ok', message }];
+    return [fine('confirmation', message)];
   }
 }
 
 function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
   if (secrets instanceof PoSyncError) return [failure('credentials', secrets)];
   return [
-    { check: 'credentials', state: 'ok', message: 'client ID and client secret are set' },
+    fine('credentials', 'client ID and client secret are set'),
     ...warned('credentials', secrets.warnings),
   ];
 }
@@ -138,9 +138,7 @@ async function redisFindings(
     if (rights.length > 0) return { found: [...found, ...rights, clock] };
     const place = { redis, keys };
     const isNew = (await redis.hexists(keys.identity, 'epoch')) === 0;
-    const ledger: Finding[] = isNew
-      ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }]
-      : [];
+    const ledger: Finding[] = isNew ? [fine('Redis ledger', NO_LEDGER)] : [];
     const guarantee = await checkGuarantee(place, config, systemClock.now());
     const shared = [...(await checkDaemon(place, config)), ...guarantee];
     return { found: [...found, clock, ...ledger, ...shared], place };

@@ -38,20 +38,20 @@ export type View<Input, Result> = {
 /** The command of an operation: its flags are the parameters, `--json` is the answer to a program. */
 export function commandOf<Input extends z.ZodObject, Result>(
   one: Reading<Input, Result>,
-  view: () => Promise<View<z.output<Input>, Result>>,
+  view?: () => Promise<View<z.output<Input>, Result>>,
 ): CommandDefinition {
   return {
     ...described(one),
     async load() {
-      const [work, { text }] = await Promise.all([one.load(), view()]);
+      const [work, shown] = await Promise.all([one.load(), view?.()]);
       return async (args: Args, shell: Shell): Promise<number> => {
         const input = readInput(one, givenOf(one, args, shell));
         await using context = await openOperatorContext(args, shell, { confirm: false });
         const result = await work.run(input, context);
-        if (args.json) printJson(shell, work.json(result));
+        if (args.json || !shown) printJson(shell, work.json(result));
         else {
           const now = context.store.time.now();
-          shell.out(await text(result, { input, context, format: formatOf(shell), now }));
+          shell.out(await shown.text(result, { input, context, format: formatOf(shell), now }));
         }
         return 0;
       };
@@ -67,17 +67,16 @@ export type ActView<Planned, End> = {
 
 export type ActScene = { context: OperationContext; format: Format };
 
+/** `refused`: explains why the store cannot be opened. */
+export type ActShown<Planned, End> = {
+  view?: () => Promise<ActView<Planned, End>>;
+  refused?: () => Promise<(thrown: unknown) => never>;
+};
+
 /** The command of an operation that changes something: it shows what it would do, asks, does it and says what it did. */
 export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, End extends Done>(
   one: Acting<Input, Planned, End>,
-  {
-    view,
-    refused,
-  }: {
-    view?: () => Promise<ActView<Planned, End>>;
-    /** Explains why the store cannot be opened. */
-    refused?: () => Promise<(thrown: unknown) => never>;
-  } = {},
+  { view, refused }: ActShown<Planned, End> = {},
 ): CommandDefinition {
   return {
     ...described(one),

@@ -1,63 +1,43 @@
-import {
-  CANCEL_BATCH,
-  LIST_BATCHES,
-  RELEASE_BATCH,
-  SEND_BATCH,
-  SHOW_BATCH,
-} from '../../../operations/batches.ts';
-import {
-  CORRECT,
-  DISCARD,
-  LIST_DEAD_LETTERS,
-  RESOLVE,
-  RETRY,
-  SHOW_DEAD_LETTER,
-} from '../../../operations/dead-letters.ts';
-import {
-  DASHBOARD,
-  DOCTOR,
-  EXPLAIN,
-  PAUSE,
-  RECONCILE,
-  RESUME,
-  STATUS,
-} from '../../../operations/environment.ts';
+import { OPERATIONS } from '../../../operations/all.ts';
 import type { CommandDefinition } from './command-definition.ts';
-import { actCommandOf, commandOf } from './operation-command.ts';
+import { type ActShown, actCommandOf, commandOf, type View } from './operation-command.ts';
 
-/** The commands of the operations, with how a person sees each. */
-export const OPERATION_COMMANDS: readonly CommandDefinition[] = [
-  {
-    ...commandOf(STATUS, async () => (await import('../status.ts')).view),
+// How a person sees operations whose texts are not all of it.
+
+const VIEWS: Readonly<Record<string, () => Promise<View<never, never>>>> = {
+  status: async () => (await import('../status.ts')).view,
+  explain: async () => (await import('../explain.ts')).explainView,
+  'batches list': async () => (await import('../batches.ts')).listView,
+  'batches show': async () => (await import('../batches.ts')).showView,
+  'dead-letters list': async () => (await import('../dead-letters-list.ts')).listView,
+  'dead-letters show': async () => (await import('../dead-letters-list.ts')).showView,
+};
+
+const ACT_VIEWS: Readonly<Record<string, ActShown<never, never>>> = {
+  'batches send': { view: async () => (await import('../check-printers.ts')).sendView },
+  reconcile: { view: async () => (await import('../reconcile-view.ts')).reconcileView },
+  pause: {
+    refused: async () => (await import('../../../operate/delivery/pause-delivery.ts')).notStored,
+  },
+  resume: { view: async () => (await import('../resume-view.ts')).resumeView },
+};
+
+const OWN: Readonly<Record<string, Partial<CommandDefinition>>> = {
+  status: {
     options: [
       { flags: '--watch', text: 'repeat every 2 s until Ctrl-C' },
       { flags: '--exit-code', text: 'end with 2 if something needs a person' },
     ],
     load: async () => (await import('../status.ts')).statusCommand,
   },
-  commandOf(EXPLAIN, async () => (await import('../explain.ts')).explainView),
-  commandOf(LIST_BATCHES, async () => (await import('../batches.ts')).listView),
-  commandOf(SHOW_BATCH, async () => (await import('../batches.ts')).showView),
-  actCommandOf(SEND_BATCH, { view: async () => (await import('../check-printers.ts')).sendView }),
-  actCommandOf(RELEASE_BATCH),
-  actCommandOf(CANCEL_BATCH),
-  commandOf(LIST_DEAD_LETTERS, async () => (await import('../dead-letters-list.ts')).listView),
-  commandOf(SHOW_DEAD_LETTER, async () => (await import('../dead-letters-list.ts')).showView),
-  actCommandOf(CORRECT),
-  actCommandOf(RETRY),
-  actCommandOf(DISCARD),
-  actCommandOf(RESOLVE),
-  actCommandOf(RECONCILE, {
-    view: async () => (await import('../reconcile-view.ts')).reconcileView,
-  }),
-  actCommandOf(PAUSE, {
-    refused: async () => (await import('../../../operate/delivery/pause-delivery.ts')).notStored,
-  }),
-  actCommandOf(DASHBOARD),
   // Also works without a configuration that can be used, and without Redis.
-  {
-    ...commandOf(DOCTOR, async () => ({ text: () => '' })),
-    load: async () => (await import('../doctor.ts')).doctorCommand,
-  },
-  actCommandOf(RESUME, { view: async () => (await import('../resume-view.ts')).resumeView }),
-];
+  doctor: { load: async () => (await import('../doctor.ts')).doctorCommand },
+};
+
+/** The commands of the operations. */
+export const OPERATION_COMMANDS: readonly CommandDefinition[] = OPERATIONS.map((one) => ({
+  ...(one.role === 'read'
+    ? commandOf(one, VIEWS[one.name])
+    : actCommandOf(one, ACT_VIEWS[one.name])),
+  ...OWN[one.name],
+}));
