@@ -432,7 +432,7 @@ export function patternFault(text: string, length: number, isWhole: boolean): st
   try {
     new RegExp(text, 'u');
   } catch (error) {
-    return `is none: ${toError(error).message.split(': ').at(-1)?.toLowerCase()}`;
+    return `is none: ${toError(error).message}`;
   }
   const starts = isWhole || text.startsWith('^') ? 1 : length;
   if (starts * stepsOf(text, length) <= MOST_STEPS) return undefined;

@@ -87,16 +87,6 @@ export function size(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${['bytes', 'kB', 'MB', 'GB', 'TB'][power]}`;
 }
 
-/** A reason without the words of the network, for people who cannot look at the servers. `status` and the log have them. */
-export function plainReason(reason: string): string {
-  if (reason.startsWith('no complete answer')) return 'the order API gave no complete answer';
-  return /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason)
-    ? UNREACHABLE
-    : reason;
-}
-
-const UNREACHABLE = 'the order API cannot be reached';
-
 /** The text without the stop at its end, for a sentence that continues after it. */
 export function withoutStop(text: string): string {
   return text.replace(/[.;:,\s]+$/, '');

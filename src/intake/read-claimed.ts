@@ -125,7 +125,8 @@ function readingOf(
       batchTrouble(log, { batch: file.batch, reason });
       // Only for people: where Redis is the trouble, or lost part of the ledger, they see that anyway.
       if (codeOf(error) === ROLLED_BACK) return;
-      await batches.notSettled(file.batch, reason, time.now()).catch(() => undefined);
+      const why = { code: codeOf(error) ?? 'internal', reason };
+      await batches.notSettled(file.batch, why, time.now()).catch(() => undefined);
     }
   };
 }

@@ -70,7 +70,7 @@ export const batch = strict({
     text: text.optional(),
   }).optional(),
   waits: waits.optional(),
-  unsettled: strict({ reason: text, since: time }).optional(),
+  unsettled: strict({ code: text, reason: text, since: time }).optional(),
   waitsAfter: whole.optional(),
   cancelled: z.boolean(),
   cancelledBy: strict({ at: time, who: text }).optional(),

@@ -97,13 +97,13 @@ export function createPresenceCheck(context: SettlementContext) {
     // It was put away, which Redis has forgotten.
     if (isMissing && (await hasEnded(before, config))) return endExport(before);
     if (!isClaimed(before)) return;
-    const reason = fileGone(before).message;
+    const { code, message: reason } = fileGone(before);
     // A file is moved only after its batch is finished or turned away, so it was not moved by po-sync.
     const batch = isMissing ? await batches.find(name) : before;
     if (batch === undefined || !isClaimed(batch)) return;
-    if (!isMissing) return batch.unsettled?.reason === reason ? batches.readAgain(name) : undefined;
-    if (batch.unsettled?.reason !== reason) batchTrouble(log, { batch: name, reason });
-    await batches.notSettled(name, reason, store.time.now());
+    if (!isMissing) return batch.unsettled?.code === code ? batches.readAgain(name) : undefined;
+    if (batch.unsettled?.code !== code) batchTrouble(log, { batch: name, reason });
+    await batches.notSettled(name, { code, reason }, store.time.now());
     await keepFolder(batch, config);
   };
 }

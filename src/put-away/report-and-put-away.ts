@@ -231,7 +231,8 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
       },
       ...(inspection?.corrections && { corrections: inspection.corrections }),
       warnings: [...(await sentBefore(batch, store)), ...(inspection?.warnings ?? [])],
-      pauses: pauses.map(({ reason, from, to }) => ({
+      pauses: pauses.map(({ code, reason, from, to }) => ({
+        code,
         reason,
         from: iso(from),
         to: to === undefined ? null : iso(to),

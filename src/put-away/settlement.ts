@@ -1,5 +1,5 @@
 import { growingWait } from '../core/backoff/backoff.ts';
-import { type PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, type PoSyncError, toError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, isFinished } from '../ledger/batches/batches.ts';
@@ -92,7 +92,8 @@ function createSettlingQueue(
           failed.set(name, { times, until: clock.monotonic() + growingWait(times, RETRY) });
           batchTrouble(log, { batch: name, reason });
           // Only for people: where Redis is the trouble, they see that anyway.
-          await batches.notSettled(name, reason, store.time.now()).catch(() => undefined);
+          const why = { code: codeOf(error) ?? 'internal', reason };
+          await batches.notSettled(name, why, store.time.now()).catch(() => undefined);
         },
       )
       .finally(() => settling.delete(name));

@@ -52,7 +52,7 @@ export type Report = {
   /** Orders that `skip` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   warnings: string[];
-  pauses: { reason: string; from: string; to: string | null }[];
+  pauses: { code: string; reason: string; from: string; to: string | null }[];
 };
 
 /** Whether the file was readable, and was changed after some or all of its orders were admitted. */

@@ -265,7 +265,10 @@ describe('a wrong key of a mapping is reported with what would be right', () => 
       'articleCode: { value: 4711 }',
       'articleCode.value: expected text, found 4711; put it in quotes',
     ],
-    ['skipRows: ["(Total"]', 'such as "^Total"; "(Total" is none: unterminated group'],
+    [
+      'skipRows: ["(Total"]',
+      'such as "^Total"; "(Total" is none: Invalid regular expression: /(Total/u: Unterminated group',
+    ],
     ['skipRows: ^Total', 'skipRows: expected a list, found "^Total"; begin each entry with "- "'],
     ['lastRow: ".*END.*"', 'can take too long: repeat nothing that repeats'],
     ['records: a..b', 'records: expected a path such as data.orders'],

@@ -301,7 +301,11 @@ describe('a batch', () => {
     await two.batches.begin(file, two.time.now());
     await two.batches.admitted('b-1', 0, '');
     expect(await two.batches.finished()).toEqual(['b-1']);
-    await two.batches.notSettled('b-1', 'the disk is full (ENOSPC)', two.time.now());
+    await two.batches.notSettled(
+      'b-1',
+      { code: 'ENOSPC', reason: 'the disk is full (ENOSPC)' },
+      two.time.now(),
+    );
     await two.look();
     expect(two.sent).toEqual([]);
     two.pass(61_000);
@@ -321,7 +325,11 @@ describe('a batch', () => {
 
   it('whose file cannot be read on for a minute is reported once', async () => {
     await two.batches.begin(file, two.time.now());
-    await two.batches.notSettled('b-1', 'orders.csv is missing', two.time.now());
+    await two.batches.notSettled(
+      'b-1',
+      { code: 'file-missing', reason: 'orders.csv is missing' },
+      two.time.now(),
+    );
     two.pass(61_000);
     await two.look();
     await two.look();

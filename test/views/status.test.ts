@@ -385,7 +385,7 @@ describe('the status', () => {
     };
     const unsettled = {
       ...view,
-      batch: { ...view.batch, unsettled: { reason, since: NOW - 60_000 } },
+      batch: { ...view.batch, unsettled: { code: 'ENOSPC', reason, since: NOW - 60_000 } },
     };
     const shown = (batch: typeof view) =>
       statusText({ ...STATUS, batches: [batch] }, { paint: plain, columns: undefined });
@@ -401,7 +401,7 @@ describe('the status', () => {
     expect(batchText(unsettled, NOW, { paint: plain, columns: undefined })).toContain(reason);
     expect(batchJson(unsettled)).toMatchObject({
       state: 'sending',
-      unsettled: { reason, since: expect.any(String) },
+      unsettled: { code: 'ENOSPC', reason, since: expect.any(String) },
     });
   });
 });

@@ -5,6 +5,9 @@ import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import { differs, type LedgerIdentity } from '../identity.ts';
 
+/** What keeps a batch from going on, since when. */
+export type Unsettled = { code: string; reason: string; since: number };
+
 /** What made the file of a batch unreadable. */
 export type BatchError = {
   code: string;
@@ -110,15 +113,19 @@ export function createBatchControl(deps: ControlDeps) {
   }
 
   /** Its file could not be read on, its report not be written or its file not be put away. Keeps when that began. */
-  async function notSettled(batch: string, reason: string, at: number): Promise<void> {
+  async function notSettled(
+    batch: string,
+    { code, reason }: Omit<Unsettled, 'since'>,
+    at: number,
+  ): Promise<void> {
     const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
     if (state == null || state === 'done') return;
-    const known =
-      text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
+    const known = text == null ? undefined : (JSON.parse(text) as Unsettled);
     if (known?.reason === reason) return;
+    const found: Unsettled = { code, reason, since: known?.since ?? at };
     await redis
       .multi()
-      .hset(keys.batch(batch), 'unsettled', JSON.stringify({ reason, since: known?.since ?? at }))
+      .hset(keys.batch(batch), 'unsettled', JSON.stringify(found))
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }

@@ -16,6 +16,7 @@ import {
   type ControlDeps,
   createBatchControl,
   type TurnedAway,
+  type Unsettled,
 } from './batch-control.ts';
 import { placeNow, type SourceFolders } from './place-now.ts';
 
@@ -77,7 +78,7 @@ export type Batch = {
   /** Why its file, of which no order was admitted, moves to `failed/`. */
   turnedAway?: TurnedAway;
   /** Why its file could not be read on, its report not be written or its file not be put away; it is tried again until it succeeds. */
-  unsettled?: { reason: string; since: number };
+  unsettled?: Unsettled;
   counts: OutcomeCounts;
   /** Dead letters that are open. */
   open: number;

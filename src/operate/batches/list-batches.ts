@@ -250,7 +250,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     settled: settledSince(batch),
     error,
     waits: held && fileWaitJson(held),
-    unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
+    unsettled: unsettled && { ...unsettled, since: iso(unsettled.since) },
     waitsAfter: batch.waitsAfter,
     cancelled: batch.cancelled,
     cancelledBy: batch.cancelledBy && { ...batch.cancelledBy, at: iso(batch.cancelledBy.at) },

@@ -1,4 +1,5 @@
-import { counted, duration, plainReason } from '../../core/format.ts';
+import { counted, duration } from '../../core/format.ts';
+import { isNetworkCode } from '../../core/network-error.ts';
 import { type Report, wasChanged } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
@@ -48,14 +49,15 @@ function took(from: string, to: string): string {
     : '';
 }
 
-function stopOfPause({ from, to, reason }: Report['pauses'][number]): Stop {
+const AWAY: ReadonlySet<string> = new Set(['api-down', 'token-unavailable']);
+
+function stopOfPause({ from, to, code, reason }: Report['pauses'][number]): Stop {
   const open = 'until after the last outcome';
   const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
-  // An operator's reason begins with the word.
-  const why = reason.startsWith('paused by ')
-    ? reason.slice('paused'.length)
-    : `: ${plainReason(reason)}`;
-  return { at: from, text: visible(`Paused ${length}${why}`, 300), paused: true };
+  // Clerks cannot look at the servers: `status` and the log have the words of the network.
+  const isAway = AWAY.has(code) || isNetworkCode(code);
+  const why = isAway ? 'the order API gave no usable answer' : reason;
+  return { at: from, text: visible(`Paused ${length}: ${why}`, 300), paused: true };
 }
 
 /** The duration as a line with a dot for each stop and a band for each pause. */
