@@ -253,7 +253,7 @@ function createJudge(deps: ListProofDeps) {
     const { turn = '', expected } = before;
     const isShown = shown.has(fingerprintOf(turn));
     const isExpected = shown.size >= (expected ?? Number.POSITIVE_INFINITY);
-    const isComplete = isExpected ? showsKnown(before, shown) : hasGrown(before, shown);
+    const isComplete = isExpected ? mayLack(before, shown) : hasGrown(before, shown);
     if (!(await isComplete)) return later(turn, before, shown.size);
     await takeIn(listed, { isIntact: before.isIntact });
     await (isShown ? remember(turn, before.turnAt) : vouched(listed));
@@ -267,11 +267,10 @@ function createJudge(deps: ListProofDeps) {
     return shown.size > before.before && showsEarlier(shown);
   }
 
-  /** Whatever a person says, a list that lacks what it must show is not complete; only another word of a person does not count. */
-  async function showsKnown({ turn = '' }: Stored, shown: ShownNumbers): Promise<boolean> {
+  /** Whatever a person says, a list that lacks what the API said that it created is not complete. */
+  async function mayLack({ turn = '' }: Stored, shown: ShownNumbers): Promise<boolean> {
     const [known] = shown.has(fingerprintOf(turn)) ? [] : await ledger.lookup([turn]);
-    const isMissing = known?.kind === 'accepted' && !(await ledger.isOnlyTold(turn));
-    return !isMissing && showsEarlier(shown);
+    return known?.kind !== 'accepted' || (await ledger.isOnlyTold(turn));
   }
 
   async function showsEarlier(shown: ShownNumbers): Promise<boolean> {

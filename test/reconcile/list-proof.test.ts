@@ -154,6 +154,34 @@ it.each<[string, Verdict]>([
   },
 );
 
+it('an order of a new ledger that is in conflict passes its turn on', async () => {
+  await using opened = await openProof(['A']);
+  const { ledger, mayBegin, answer } = opened;
+  expect(await mayBegin('N-1')).toBe(true);
+  expect(await mayBegin('N-2')).toBe(false);
+  await answer('N-1', { kind: 'unknown', answer: ANSWER });
+  const [known] = await ledger.lookup(['N-1']);
+  if (known?.kind !== 'open') throw new Error('it is not in doubt');
+  const found = { kind: 'found', at: Date.now(), listed: { digest: 'other' } } as const;
+  expect(await ledger.take(known.entry, next(known.entry, found, policy))).toBe(true);
+  expect(await mayBegin('N-2')).toBe(true);
+});
+
+it('where an archive took what the list showed before, a person says how many orders there are', async () => {
+  await using opened = await openProof(['A', 'B']);
+  const { rig, expected, mayBegin, answer, hold, tickAfter } = opened;
+  expect(await mayBegin('N-1')).toBe(true);
+  expect(await mayBegin('N-2')).toBe(false);
+  await answer('N-1', { kind: 'accepted' });
+  rig.shown = ['B', 'N-1'];
+  await tickAfter(2 * settle);
+  expect(await hold()).toMatchObject({ code: 'list-incomplete' });
+  await expected(2);
+  await tickAfter(2 * settle);
+  expect(await hold()).toEqual({});
+  expect(await mayBegin('N-2')).toBe(true);
+});
+
 it.each([
   ['a person says that the API has the order', true],
   ['the API said that it created the order', false],
