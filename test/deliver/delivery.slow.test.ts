@@ -75,7 +75,7 @@ describe('delivery', () => {
     await using rig = await openDeliveryRig({ faults: { seed: 7, faults } });
     const numbers = numbersOf(60);
     await rig.submit('b1', numbers);
-    await rig.settled(50_000);
+    await rig.settled();
     expect(new Set(byNumber(rig.stored()).values())).toEqual(new Set([1]));
     expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 60 } });
   });
@@ -540,7 +540,7 @@ describe('delivery', () => {
       () => rig.stored().has('OTHER-1') && rig.stored().has('OTHER-2'),
       30_000,
     );
-    await rig.settled(30_000);
+    await rig.settled();
     expect(await rig.queue.waiting()).toBe(0);
   });
 

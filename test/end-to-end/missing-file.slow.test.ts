@@ -40,7 +40,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   await using place = await openWorkplace();
   await place.run(['pause']);
   const first = place.start(['start']);
-  await place.drop('long.csv', csvOf(3000));
+  await place.drop('long.csv', csvOf(1000));
   const { batch } = await until('the batch', () =>
     shown(place).then((one) => (one && 'waitsAfter' in one ? one : undefined)),
   );
@@ -58,7 +58,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   );
 
   const { queue, waits } = await json(place, 'status');
-  expect(queue.unreadOrders).toBe(3000 - place.stored().size);
+  expect(queue.unreadOrders).toBe(1000 - place.stored().size);
   expect(waits).toMatchObject([{ for: 'file', orders: 0, unread: queue.unreadOrders, reason }]);
   const { out: status } = await place.run(['status']);
   expect(status).toContain(reason);
@@ -73,7 +73,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
     message: `long.csv cannot be read: ${reason}`,
     remedy: expect.stringContaining('Remove the cause'),
   });
-  expect((await place.run(['explain', 'PO-2990'])).err).toContain(
+  expect((await place.run(['explain', 'PO-990'])).err).toContain(
     'It may be in long.csv, which cannot be read',
   );
   const person = await openOperator(place, daemon);
@@ -96,7 +96,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state !== 'unreadable'),
   );
-  expect(place.stored().size).toBe(3000);
+  expect(place.stored().size).toBe(1000);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
   expect((await shown(place))?.unsettled).toBeUndefined();
 });

@@ -127,7 +127,7 @@ describe('batches of a running daemon', () => {
   it('cancel takes back what was never sent, of the queue and of the file, and the report shows it', async () => {
     await run('pause');
     await until('the daemon pauses', () => daemon.out().includes('paused by'));
-    await place.drop('wrong.csv', csvOf(3000, 10_001));
+    await place.drop('wrong.csv', csvOf(1000, 10_001));
     await until(
       'orders in the queue',
       async () => JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders > 0,
@@ -148,10 +148,10 @@ describe('batches of a running daemon', () => {
       ),
     });
     // The daemon cancels the rest of the file: the number includes it, or the text says that it is still to come.
-    expect(out).toMatch(/^3,000 orders|the rest of the file is cancelled as it is read/);
+    expect(out).toMatch(/^1,000 orders|the rest of the file is cancelled as it is read/);
     const { counts, open } = await reportOf('wrong.csv');
     expect({ counts, open }).toMatchObject({
-      counts: { orders: 3000, cancelled: 3000, accepted: 0 },
+      counts: { orders: 1000, cancelled: 1000, accepted: 0 },
       open: 0,
     });
     expect([...place.stored().keys()].filter((number) => number.startsWith('PO-1000'))).toEqual([]);
@@ -167,7 +167,7 @@ describe('batches of a running daemon', () => {
     // The first was in the queue, the last was not read.
     for (const [number, line] of [
       ['PO-10001', 2],
-      ['PO-13000', 3001],
+      ['PO-11000', 1001],
     ]) {
       const { text } = await person.page(`/order?number=${number}`);
       expect(text.replace(/<[^>]*>/g, '')).toMatch(
@@ -182,7 +182,7 @@ describe('batches of a running daemon', () => {
       /not sent are cancelled, by anna at 20/,
     );
     // The ledger keeps no action of an order that was never admitted.
-    const { out: story } = await run('explain', 'PO-13000');
+    const { out: story } = await run('explain', 'PO-11000');
     expect(story.match(/cancelled by anna/g)).toHaveLength(1);
     // Whoever cancelled it by mistake reads how to send it.
     for (const text of [story, (await run('batches', 'show', batch)).out])
@@ -230,8 +230,8 @@ it('a long file is examined while delivery is paused, and read on when it contin
   const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
   await run('pause');
   const daemon = place.start(['start']);
-  const lines = csvOf(3000).split('\n');
-  const wrong = Array.from({ length: 10 }, (_, i) => 290 * (i + 1));
+  const lines = csvOf(1000).split('\n');
+  const wrong = Array.from({ length: 10 }, (_, i) => 90 * (i + 1));
   for (const line of wrong) lines[line - 1] = `${lines[line - 1]}x`;
   await place.drop('long.csv', lines.join('\n'));
   const batch = await until('every wrong order', async () => {
@@ -246,18 +246,18 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect(deadLetters.map(({ location }) => location.line).sort((a, b) => a - b)).toEqual(wrong);
   expect(deadLetters.every(({ message }) => message.endsWith('is not a number'))).toBe(true);
   const shown =
-    /\d+ of 3,000 orders read; the others are read as these are delivered\. Orders that failed a check are listed already; the API can still refuse others\./;
+    /\d+ of 1,000 orders read; the others are read as these are delivered\. Orders that failed a check are listed already; the API can still refuse others\./;
   expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
   expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
   // No other order is taken out of turn, and all of them are in the figures.
   const { queue, batches } = JSON.parse((await run('--json', 'status')).out);
   expect(queue.unsettledOrders).toBeLessThan(200);
-  expect(queue.unsettledOrders + queue.unreadOrders).toBe(2990);
-  expect(batches[0].waitsAfter + queue.unreadOrders).toBe(3000);
-  const unread = await run('explain', 'PO-2500');
+  expect(queue.unsettledOrders + queue.unreadOrders).toBe(990);
+  expect(batches[0].waitsAfter + queue.unreadOrders).toBe(1000);
+  const unread = await run('explain', 'PO-950');
   expect(unread).toMatchObject({
     code: 1,
-    err: expect.stringContaining('is in long.csv, line 2501, and is not read yet'),
+    err: expect.stringContaining('is in long.csv, line 951, and is not read yet'),
   });
   const person = await openOperator(place, daemon);
   const unreadText = queue.unreadOrders.toLocaleString('en');
@@ -269,9 +269,9 @@ it('a long file is examined while delivery is paused, and read on when it contin
     });
   const waits = `the end of the pause (${unreadText} more are read then)`;
   await shows('/', `${unreadText} more not read yet`, waits);
-  const page = await person.page('/order?number=PO-2500');
-  expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
-  expect(page.text).toMatch(/<h1>PO-2500<\/h1>.*name="number".*>not read yet<\/span>/s);
+  const page = await person.page('/order?number=PO-950');
+  expect(page.text).toContain('is in long.csv, line 951, and is not read yet');
+  expect(page.text).toMatch(/<h1>PO-950<\/h1>.*name="number".*>not read yet<\/span>/s);
   const wrongOrder = (await person.page(`/order?number=PO-${(wrong[0] ?? 0) - 1}`)).text;
   expect(wrongOrder).toMatch(/line \d+, quantity &quot;\d*x&quot;: is not a number/);
   expect((await run('explain', 'PO-9999')).err).toContain('not found');
@@ -294,8 +294,8 @@ it('a long file is examined while delivery is paused, and read on when it contin
   const { counts } = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state !== 'unreadable'),
   );
-  expect(counts).toMatchObject({ orders: 3000, accepted: 2990, invalid: 10 });
-  expect(place.stored().size).toBe(2990);
+  expect(counts).toMatchObject({ orders: 1000, accepted: 990, invalid: 10 });
+  expect(place.stored().size).toBe(990);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
   const logged = daemon
     .out()

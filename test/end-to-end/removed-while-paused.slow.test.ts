@@ -15,7 +15,7 @@ async function shown(place: Workplace): Promise<Shown | undefined> {
 async function dropLong(place: Workplace): Promise<string> {
   await place.run(['pause']);
   place.start(['start']);
-  await place.drop('long.csv', csvOf(3000));
+  await place.drop('long.csv', csvOf(1000));
   return until('the file to wait', async () => {
     const one = await shown(place);
     return one?.waitsAfter === undefined ? undefined : one.batch;
@@ -73,7 +73,7 @@ it('the rest of a file that is removed while it is read is not sent until the fi
     return (
       place.stored().size > 0 &&
       queue.unsettledOrders === 0 &&
-      queue.unreadOrders === 3000 - place.stored().size
+      queue.unreadOrders === 1000 - place.stored().size
     );
   });
   expect(place.stored().size).toBeLessThan(1000);
@@ -81,7 +81,7 @@ it('the rest of a file that is removed while it is read is not sent until the fi
   await until('the report', async () =>
     (await place.reportsNow()).some(({ state }) => state !== 'unreadable'),
   );
-  expect(place.stored().size).toBe(3000);
+  expect(place.stored().size).toBe(1000);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
 });
 
@@ -93,7 +93,7 @@ it('cancel takes the name of a file, and counts the orders that were not read', 
   const { out } = await place.run(['batches', 'cancel', 'long.csv', '--dry-run']);
   expect(out).toMatch(
     new RegExp(
-      `^Would cancel the orders of ${batch} that were not sent: 3,000 orders \\([\\d,]+ of them`,
+      `^Would cancel the orders of ${batch} that were not sent: 1,000 orders \\([\\d,]+ of them`,
     ),
   );
   await place.run(['resume']);
@@ -110,12 +110,12 @@ it('cancel takes the name of a file, and counts the orders that were not read', 
     cancelled: 0,
     accepted: sent,
     underWay: 0,
-    unread: 3000 - sent,
+    unread: 1000 - sent,
   });
   const report = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state !== 'unreadable'),
   );
   expect(report.warnings).toContainEqual(
-    expect.stringContaining(`${(3000 - sent).toLocaleString('en')} orders of it were not read`),
+    expect.stringContaining(`${(1000 - sent).toLocaleString('en')} orders of it were not read`),
   );
 });

@@ -28,5 +28,7 @@ it('a stored token is not called valid while a new one is needed and none can be
     unusable: 'token-unavailable',
     reason: expect.stringContaining('ECONNREFUSED'),
   });
-  expect((await place.run(['status'])).out).toContain('none can be requested; the one before, ');
+  await until('the text', async () =>
+    (await place.run(['status'])).out.includes('none can be requested; the one before, '),
+  );
 });

@@ -149,9 +149,9 @@ it('a Redis that loads its data is waited for, and named', async () => {
   const redis = await patient;
   await loaded;
   expect(await redis.exists(`${key}:14999`)).toBe(1);
-  expect(troubles).toEqual([
-    expect.stringMatching(/^LOADING Redis is loading its data, \d+ % so far$/),
-  ]);
+  expect(troubles).not.toEqual([]);
+  for (const trouble of troubles)
+    expect(trouble).toMatch(/^LOADING Redis is loading its data, \d+ % so far$/);
   redis.disconnect();
 });
 

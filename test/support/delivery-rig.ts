@@ -44,7 +44,7 @@ export type DeliveryRig = AsyncDisposable & {
   /** Enters the orders as one batch and adds them to the queue in jobs of ten. */
   submit(batch: string, numbers: readonly string[]): Promise<void>;
   /** Resolves when every order is settled or needs a person. */
-  settled(within?: number): Promise<void>;
+  settled(): Promise<void>;
   /** How often each number was stored by the API. */
   stored(): Map<string, number>;
 };
@@ -225,8 +225,8 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     events,
     lines,
     submit,
-    async settled(within = 60_000) {
-      await until('all orders settled', async () => (await ledger.unsettled()) === 0, within);
+    async settled() {
+      await until('all orders settled', async () => (await ledger.unsettled()) === 0);
     },
     stored() {
       const counts = new Map<string, number>();
