@@ -400,7 +400,10 @@ function otherEntry(
   const isUnit = nameScore(key, 'unit') > 38 && distinct > 0;
   const isStatus = nameScore(key, 'condition') >= 38;
   if ((isUnit || isStatus) && isCondition(inventory) && isComparable(at, context.sorted.fitting))
-    return conditionEntry(key, inventory, { isUnit, isOfOrder: isOfOrder(at, context) });
+    return conditionEntry(key, inventory, {
+      isUnit,
+      isOfOrder: distinct > 0 && isOfOrder(at, context),
+    });
 
   const forms = new Set(top.map(({ value }) => (value === '' ? '' : (dateForm(value) ?? '?'))));
   forms.delete('');

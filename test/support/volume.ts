@@ -61,7 +61,7 @@ export async function slowlyFed(
   const began = performance.now();
   const draft = path.join(place.folder, 'dropping');
   await writeLarge(draft, kind, rows);
-  await rename(draft, path.join(place.inbox, 'large'));
+  await rename(draft, path.join(place.inbox, 'large.csv'));
   await until('enough orders', () => countOf(place.events, 'stored') >= enough, 600_000);
   const [, used = '0'] = /^used_memory_peak:(\d+)/m.exec(await redis.redis.info('memory')) ?? [];
   return {
