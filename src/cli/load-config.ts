@@ -29,8 +29,6 @@ import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
 import { sourceIfAny } from '../operate/named-source.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
-import { createFileSearch } from '../operate/orders/file-search.ts';
-import { findInFile } from '../operate/orders/find-in-file.ts';
 import { openPersonJobs } from '../queue/person-jobs.ts';
 import { openQueue } from '../queue/queue.ts';
 import { COMMAND_WAITS } from '../redis/connection-end.ts';
@@ -340,6 +338,5 @@ function operationContext(
       }),
     // A daemon reads what is submitted.
     take: async () => undefined,
-    search: createFileSearch((wanted, signal) => findInFile(wanted, context, signal)),
   };
 }

@@ -5,7 +5,6 @@ import type { ListCheck } from './delivery/api-list.ts';
 import type { Status } from './delivery/read-status.ts';
 import type { Finding } from './doctor/finding.ts';
 import type { OperatorContext } from './operator-context.ts';
-import type { SearchFile } from './orders/file-search.ts';
 
 /** What operations work on, in a daemon and in a command. */
 export type OperationContext = OperatorContext & {
@@ -24,7 +23,6 @@ export type OperationContext = OperatorContext & {
   /** What is done with many dead letters, also after a restart. */
   jobs: PersonJobs<BulkJob, BulkEnd>;
   /** Looks for an order in a file. */
-  search: SearchFile;
 };
 
 /**

@@ -14,7 +14,6 @@ import type { Finding } from '../operate/doctor/finding.ts';
 import { livingDaemons } from '../operate/heartbeat.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../operate/orders/explain-order.ts';
-import { readContent } from '../operate/orders/order-content.ts';
 import type { Item } from '../order/order.ts';
 import type { Act, Done, Plan, Work } from './operation.ts';
 
@@ -34,9 +33,7 @@ type Explained = { history: OrderHistory; atApi?: AtApi };
 
 export const explained: Work<{ order: string; list: boolean }, Explained> = {
   async run({ order, list }, context) {
-    const found = await explainOrder(order, context, context.search, 'all');
-    const content = await readContent(found, context);
-    const history = content === undefined ? found : { ...found, content };
+    const history = await explainOrder(order, context);
     return { history, ...(list && { atApi: await readListed(order, context) }) };
   },
   json: ({ history, atApi }) => ({ ...historyJson(history), ...(atApi && { atApi }) }),

@@ -352,15 +352,6 @@ export const history = strict({
       inProgress: isTrue.optional(),
     }),
   ),
-  content: strict({
-    status: text,
-    message: text,
-    items: list(item).optional(),
-    batch: text.optional(),
-    path: text.optional(),
-    line: whole.optional(),
-    lines: list(whole).optional(),
-  }).optional(),
 });
 
 /** `list`: ok, or why the API's list could not be read. `toSend`: the first orders that would be sent. */

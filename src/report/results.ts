@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { orders } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { digestOf } from '../order/digest.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
 import { DUPLICATE, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
@@ -102,19 +101,4 @@ export function keptItemsOf({ batch, kind, state }: Batch, reports: string): str
 /** Reads the orders one at a time. Rejects with ENOENT for a batch that kept none. */
 export function readKept(path: string): AsyncGenerator<KeptOrder> {
   return readList<KeptOrder>(path);
-}
-
-type Wanted = { path: string; number: string; digest?: string; line?: number };
-
-/** The kept order with this digest, or without one the order on `line` if that is given; `other`: only other ones have the number. */
-export async function findKept({ path, number, digest, line }: Wanted, signal: AbortSignal) {
-  let isThere = false;
-  for await (const one of readKept(path)) {
-    signal.throwIfAborted();
-    if (one.purchaseOrderNumber !== number) continue;
-    if (digest === undefined ? line === undefined || one.line === line : digestOf(one) === digest)
-      return one;
-    isThere = true;
-  }
-  return isThere ? ('other' as const) : undefined;
 }

@@ -3,7 +3,6 @@ import type { PastAttempt } from '../ledger/entry.ts';
 import { attemptsOf } from '../ledger/operator-actions.ts';
 import {
   type Appearance,
-  firstLine,
   handedIn,
   leftOutEvent,
   leftOutNote,
@@ -35,7 +34,7 @@ export function orderView(history: OrderHistory, { atApi, ...place }: OrderPlace
   const [tone, text] = stateOf(history);
   const contents = [
     ...twiceOf(history).map((one) => [{ text: one, tone: 'bad' as const }]),
-    ...contentOf(history),
+    ...itemTexts(history.state === 'conflict' ? byArticle(itemsOf(history)) : itemsOf(history)),
     ...atApiTexts(atApi, history),
   ];
   const steps = [[leftOutNote(history) ?? []].flat(), nextStep(history, place)];
@@ -77,12 +76,10 @@ function stateOf(history: OrderHistory): [Tone, string] {
   }
 }
 
-/** The items, by article as both contents of a conflict; those not from the ledger with their origin, or why there are none. */
-function contentOf({ content, state }: OrderHistory): string[] {
-  if (content === undefined) return [];
-  const { status, items = [], message } = content;
-  const texts = itemTexts(state === 'conflict' ? byArticle(items) : items);
-  return status === 'ledger' ? texts : [...texts, message];
+/** Its items, as far as they are known here: the file of one that was accepted has them. */
+function itemsOf({ state, open, appearances }: OrderHistory): readonly Item[] {
+  const last = appearances.findLast((one) => state === 'nothing' || isWaiting(one));
+  return open?.content.items ?? itemsIn(last?.deadLetter?.payload);
 }
 
 /** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
@@ -91,7 +88,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
   const all: HistoryEvent[] = [
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
-    ...appearances.map((one) => takenEvent(one, history)),
+    ...appearances.map(takenEvent),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...attemptsOf(history).map(attemptEvent),
     ...(open === undefined ? [] : endOfAttempts(open, history)),
@@ -107,18 +104,16 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
 }
 
-function openEvent({ file, line, content, batch, takenAt, by }: OpenOrder): HistoryEvent {
-  const at = firstLine(line, content.items);
-  const text = `in ${file ?? 'a file'}, ${at}, batch ${batch}${handedIn(by)}`;
+function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent {
+  const text = `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}`;
   return { at: takenAt, text, link: linkTo(batch) };
 }
 
-function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryEvent {
+function takenEvent(appearance: Appearance): HistoryEvent {
   const { batch, source, file, startedAt, by } = appearance;
-  const where = lineText(appearance, content);
   return {
     at: Date.parse(startedAt),
-    text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}`,
+    text: `in ${file} (source ${source})${lineText(appearance)}, batch ${batch}${handedIn(by)}`,
     link: linkTo(batch),
   };
 }
@@ -221,13 +216,13 @@ function acceptedEvent(
 const linkTo = (batch: string) => ({ text: 'the file', about: { batch } });
 
 /** The items that the API has, below those of the file. */
-function atApiTexts(atApi: AtApi | undefined, { content, appearances }: OrderHistory): string[] {
+function atApiTexts(atApi: AtApi | undefined, history: OrderHistory): string[] {
   if (atApi === undefined) return [];
   if ('trouble' in atApi) return [`The API's list could not be read: ${atApi.trouble}.`];
   if (!atApi.listed) return ["The API's list does not show this order now."];
   const { items } = atApi;
   if (items === undefined) return ["The API's list shows this order now, without its items."];
-  const own = content?.items ?? itemsIn(appearances.find(isWaiting)?.deadLetter?.payload);
+  const own = itemsOf(history);
   const isSame = digestOf({ items }) === digestOf({ items: [...own] });
   const same = isSame ? ', the same items as in the file' : ', other items than in the file';
   return [

@@ -245,8 +245,9 @@ describe('what is in the inbox and its folders', () => {
     await until('the overview says how', async () =>
       (await page('')).includes('A readable file of the same name closes an unreadable one'),
     );
-    expect(await page(address)).toContain('>Close: nobody needs it</button>');
-
+    await until('its page has the button', async () =>
+      (await page(address)).includes('>Close: nobody needs it</button>'),
+    );
     const cancel = ['batches', 'cancel', found.batch, '--yes', '--json'];
     expect(JSON.parse((await place.run(cancel)).out)).toMatchObject({ dismissed: true });
     expect((await json('status')).unreadable).toEqual([]);

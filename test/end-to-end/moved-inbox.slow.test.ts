@@ -27,8 +27,7 @@ it('after an inbox was moved, settled files are read, shown and updated in the n
   const [day = ''] = await readdir(path.join(moved, 'done'));
   const settled = path.join(moved, 'done', day, 'a.csv');
 
-  const { content } = await json(place, 'explain', 'PO-1');
-  expect(content).toMatchObject({ status: 'sent', items: [{ articleCode: 'A' }], path: settled });
+  expect((await json(place, 'batches', 'show', 'a.csv')).settledPath).toBe(settled);
   await place.drop(path.relative(place.inbox, path.join(moved, 'b.csv')), `${HEADER}\nPO-1,A,2\n`);
   await place.run(['start', '--once']);
   const [, , conflict] = await place.reportsNow();

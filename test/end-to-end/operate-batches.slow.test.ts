@@ -257,7 +257,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
   const unread = await run('explain', 'PO-950');
   expect(unread).toMatchObject({
     code: 1,
-    err: expect.stringContaining('is in long.csv, line 951, and is not read yet'),
+    err: expect.stringContaining('It may be in long.csv, which is not read to its end yet.'),
   });
   const person = await openOperator(place, daemon);
   const unreadText = queue.unreadOrders.toLocaleString('en');
@@ -270,8 +270,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
   const waits = `the end of the pause (${unreadText} more are read then)`;
   await shows('/', `${unreadText} more not read yet`, waits);
   const page = await person.page('/order?number=PO-950');
-  expect(page.text).toContain('is in long.csv, line 951, and is not read yet');
-  expect(page.text).toMatch(/<h1>PO-950<\/h1>.*name="number".*>not read yet<\/span>/s);
+  expect(page.text).toContain('It may be in long.csv, which is not read to its end yet.');
   const wrongOrder = (await person.page(`/order?number=PO-${(wrong[0] ?? 0) - 1}`)).text;
   expect(wrongOrder).toMatch(/line \d+, quantity &quot;\d*x&quot;: is not a number/);
   expect((await run('explain', 'PO-9999')).err).toContain('not found');
@@ -355,7 +354,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(text).toContain(`the release of its batch (${wait.unread} more are read then)`);
   const { err } = await place.run(['explain', 'PO-500']);
   expect(err).toContain(
-    `PO-500 is in held.csv, line 501, and is not read yet: its batch ${held.batch} is held`,
+    `It may be in held.csv: batch ${held.batch} is held`,
   );
   const { out: findings } = await place.run(['doctor']);
   expect(findings).toMatch(/held\.csv is held: \d+ of the last/);

@@ -7,7 +7,6 @@ import { findListed, readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../../operate/operation-context.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { createUploads } from '../../operate/uploads/uploads.ts';
 import { workOnBulk } from '../../operations/run-bulk.ts';
 import { needIntake } from '../../operations/run-correct.ts';
@@ -88,9 +87,8 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   // It asks the API too: readers share what was found.
   const examined = remembered(base, outside.examine);
   const people = openPeople(base, outside);
-  const search = createFileSearch(model.findOrder);
   const jobs = openPersonJobs<BulkJob, BulkEnd>(base);
-  const shared = { status: snapshot, examine: examined.current, search, jobs };
+  const shared = { status: snapshot, examine: examined.current, jobs };
 
   /** What operations work on, for a person. */
   function operationContext(principal: Principal | undefined): OperationContext {
@@ -111,7 +109,6 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     snapshot,
     hours,
     tables,
-    search,
     catchUp: model.catchUp,
     needingRedis,
     withRedis,

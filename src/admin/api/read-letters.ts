@@ -4,7 +4,6 @@ import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
-import { readContent } from '../../operate/orders/order-content.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
@@ -107,13 +106,9 @@ export async function readHistory(api: ApiContext, url: URL): Promise<OrderHisto
   const query = readQuery(url, ['number']);
   const number = query.text('number');
   if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
-  const history = await explainOrder(number, api.operatorOf(undefined), api.search, 'all').catch(
-    async (error: unknown) => {
-      throw await withNumbersLike(number, error, api);
-    },
-  );
-  const content = await readContent(history, { ...api.base, search: api.search });
-  return { ...history, ...(content && { content }) };
+  return explainOrder(number, api.operatorOf(undefined)).catch(async (error: unknown) => {
+    throw await withNumbersLike(number, error, api);
+  });
 }
 
 /** Numbers that are proposed, and rows that are searched for them. */

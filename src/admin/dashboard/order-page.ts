@@ -5,7 +5,7 @@ import { placeOf } from '../../views/next-step.ts';
 import { orderView } from '../../views/order.ts';
 import { readHistory } from '../api/read-letters.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { badge, batchPath, filterForm, link, textField } from './parts.ts';
+import { badge, filterForm, link, textField } from './parts.ts';
 import { stateBadge, viewPart } from './view-part.ts';
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
@@ -39,17 +39,12 @@ function notFound(error: unknown): PoSyncError {
 }
 
 /** With the field to search again: a number that is not found is often misspelled. */
-function missingOrder(
-  { message, remedy, facts: { order, batch } }: PoSyncError,
-  form: Html,
-): Content {
-  const state = batch === undefined ? badge('doubt', 'not found') : badge('quiet', 'not read yet');
-  const onward = batch === undefined ? undefined : link(batchPath(String(batch)), 'Open its batch');
+function missingOrder({ message, remedy, facts: { order } }: PoSyncError, form: Html): Content {
   const body = html`<h1>${String(order)}</h1>
 ${form}
-<p>${state}</p>
-<p role="${batch === undefined ? 'alert' : 'status'}">${message} ${remedy} ${onward}</p>`;
-  return { title: String(order), body, ...(batch === undefined && { status: 404 }) };
+<p>${badge('doubt', 'not found')}</p>
+<p role="alert">${message} ${remedy}</p>`;
+  return { title: String(order), body, status: 404 };
 }
 
 const ARTICLES = html`<p>Only order numbers are searched, not articles. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;

@@ -114,7 +114,7 @@ export async function showPage(
           });
     const later = TITLES[known.code];
     const title = later ?? (status === 404 ? 'Not found' : 'This did not work');
-    const remedy = later === undefined ? remedyHere(known) : LATER[known.code];
+    const remedy = later === undefined ? known.remedy : LATER[known.code];
     const body = html`<h1>${title}</h1>
 <p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
 <p>${remedy}</p><p>${onward(status, url, back)}</p>`;
@@ -138,11 +138,6 @@ const LATER: Readonly<Record<string, string>> = {
   'lists-being-read': 'This page reloads automatically.',
   'redis-away': 'Nothing is lost. This page reloads automatically.',
 };
-
-/** A command helps nobody who has only a browser. */
-function remedyHere({ remedy }: PoSyncError): string | undefined {
-  return remedy?.startsWith('Run po-sync') ? undefined : remedy;
-}
 
 /** Titles of pages that cannot be shown yet; the browser loads them again every second. */
 const TITLES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { type Loop, startLoop } from '../../core/backoff/loop.ts';
 import { readModelTrouble } from '../../log/events/daemon.ts';
 import { createBatchTable } from './batch-table.ts';
-import { createFileReads, openReadThread } from './read-thread.ts';
+import { openReadThread } from './read-thread.ts';
 import { createSync, type ModelContext, type Tables } from './sync-tables.ts';
 
 /** Milliseconds between two reads of the changes, and from the last query until the tables are dropped. */
@@ -50,7 +50,6 @@ export function createReadModel(context: ModelContext) {
 
   return {
     tables,
-    ...createFileReads(context, async () => (await ask()).tables.letters),
     catchUp,
     /** Reports read and to be read, while the tables are built. */
     progress: () => current?.progress() ?? { read: 0, of: 0 },

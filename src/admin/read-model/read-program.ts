@@ -1,7 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
-import { findOrder } from '../../operate/orders/find-in-file.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import {
   countNeedingPerson,
@@ -76,7 +75,6 @@ function createReads() {
     load,
     find,
     orders,
-    findOrder,
   };
 }
 

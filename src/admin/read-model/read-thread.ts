@@ -1,7 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import { toError } from '../../core/errors.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
-import type { FoundInFile, WantedOrder } from '../../operate/orders/find-in-file.ts';
 import type { ReadAnswer, ReadCall, Reads } from './read-program.ts';
 
 /** The functions of the thread; each answers when its turn comes. */
@@ -59,7 +57,6 @@ export function openReadThread(): ReadThread {
     load: remote('load'),
     find: remote('find'),
     orders: remote('orders'),
-    findOrder: remote('findOrder'),
     get isDead() {
       return dead !== undefined;
     },
@@ -72,19 +69,4 @@ export function openReadThread(): ReadThread {
 function startThread(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: MEMORY };
   return new Worker(new URL('./read-program.ts', import.meta.url), { resourceLimits });
-}
-
-/** Reads files of batches in the thread: reading them must not delay the delivery of orders. */
-export function createFileReads(
-  context: Pick<OperatorContext, 'config'>,
-  thread: () => Promise<ReadThread>,
-) {
-  /** Searches an order in its file. */
-  async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
-    const { environment, environments, mappings, reports, sources } = context.config;
-    const config = { environment, environments, mappings, reports, sources };
-    return await (await thread()).findOrder(wanted, config);
-  }
-
-  return { findOrder };
 }

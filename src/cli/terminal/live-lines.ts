@@ -207,12 +207,8 @@ export function stalledText(left: readonly Batch[]): string {
 
 function stallOf(batch: Batch): string {
   const { name, unsettled } = batch;
-  if (unsettled !== undefined) {
-    const why = unsettled.reason.startsWith(name)
-      ? unsettled.reason
-      : `${name}: ${unsettled.reason}`;
-    return `Not finished: ${printable(withoutStop(why))}.\n`;
-  }
+  if (unsettled !== undefined)
+    return `Not finished: ${printable(withoutStop(`${name}: ${unsettled.reason}`))}.\n`;
   const [total, done] = [totalOrders(batch), count(settledIn(batch))];
   const far = total === undefined ? 'it is not read yet' : `${done} of ${orders(total)} finished`;
   return `Not finished: ${printable(name)}: ${far}.\n`;

@@ -220,13 +220,16 @@ async function unreadText({ store, config }: OperatorContext): Promise<string> {
 /** Names the files whose orders are not all known, because their batches are held or cannot be read on. */
 async function perhapsUnread(batches: OperatorContext['batches']): Promise<string> {
   const waiting = (await batches.underWay()).filter(
-    ({ state, held, unsettled }) => state === 'reading' && (held ?? unsettled),
+    ({ state, held, unsettled, waitsAfter }) =>
+      state === 'reading' && (held ?? unsettled ?? waitsAfter) !== undefined,
   );
   const [first, ...more] = waiting;
   if (first === undefined) return '';
   const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other file')} that waits`;
   if (first.unsettled)
     return ` It may be in ${first.name}${others}, which cannot be read: ${first.unsettled.reason}.`;
+  if (first.held === undefined)
+    return ` It may be in ${first.name}${others}, which is not read to its end yet.`;
   return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
 }
 

@@ -31,40 +31,16 @@ export function handedIn(by: string | undefined): string {
   return by === undefined ? '' : `, submitted by ${by}`;
 }
 
-/** `, lines 7, 8` of all rows of the order where they are known, else `, from line 7`; empty while no line is known. */
-export function lineText(
-  { batch, result, deadLetter }: Appearance,
-  content: LinesOf | undefined,
-): string {
-  const { line } = result;
-  if (line === 0) return '';
-  // A dead letter names all its lines. Those of other orders are known where their file was read now.
-  const isRead =
-    content?.batch === batch && content.status !== 'ledger' && content.items !== undefined;
-  const known = deadLetter?.location ?? (isRead ? content : undefined);
-  return known || content === undefined
-    ? `, ${linesText(line, known?.lines)}`
-    : `, ${firstLine(line, content.items)}`;
-}
-
-/** The lines of the rows of an order in a batch. */
-type LinesOf = {
-  batch?: string;
-  status?: string;
-  lines?: readonly number[];
-  items?: readonly unknown[];
-};
-
-/** `line 7`, or `from line 7` of an order whose other rows have lines that are not known. */
-export function firstLine(line: number, items: readonly unknown[] | undefined): string {
-  return items?.length === 1 ? `line ${line}` : `from line ${line}`;
+/** `, lines 7, 8` of all rows of the order where they are known, else of its first; empty while no line is known. */
+export function lineText({ result: { line }, deadLetter }: Appearance): string {
+  return line === 0 ? '' : `, ${linesText(line, deadLetter?.location.lines)}`;
 }
 
 /** Lines of an order that are named. */
 const LINES_SHOWN = 20;
 
 /** `line 7`, or `lines 7, 8`, with at most 20 lines. */
-export function linesText(line: number, lines: readonly number[] = []): string {
+function linesText(line: number, lines: readonly number[] = []): string {
   if (lines.length < 2) return `line ${line}`;
   const more = lines.length > LINES_SHOWN ? ` and ${lines.length - LINES_SHOWN} more` : '';
   return `lines ${lines.slice(0, LINES_SHOWN).join(', ')}${more}`;

@@ -25,9 +25,6 @@ import {
   type LeftOutIn,
   sentBy,
 } from './appearances.ts';
-import type { SearchFile } from './file-search.ts';
-import { notSent } from './in-progress.ts';
-import type { OrderContent } from './order-content.ts';
 import { readSurroundings } from './read-waits.ts';
 import { type Wait, waitOf } from './wait-of.ts';
 
@@ -49,8 +46,6 @@ export type OrderHistory = {
   appearances: Appearance[];
   /** Files that leave it out by `skip` after it was sent; absent for none. */
   leftOut?: LeftOutIn[];
-  /** Its items, where they were asked for. */
-  content?: OrderContent;
 };
 
 /** An order that the ledger has not settled. */
@@ -85,7 +80,6 @@ export type OpenOrder = {
 export async function explainOrder(
   typed: string,
   context: OperatorContext,
-  search: SearchFile,
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
@@ -119,9 +113,7 @@ export async function explainOrder(
     case undefined:
     case 'nothing':
       if (appearances.length + operatorActions.length === 0)
-        throw (
-          (await notSent(order, { ...context, search })) ?? (await unknownOrder(order, context))
-        );
+        throw await unknownOrder(order, context);
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { batchNo, ...compact } = known.compact;

@@ -1,10 +1,7 @@
-import type { PoSyncError } from '../../core/errors.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { fileTitle } from '../../order/named-batch.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import type { SearchFile } from './file-search.ts';
-import { unreadOrder } from './order-content.ts';
 
 /**
  * The order that makes a decision about an open dead letter too early: it has the number or the rows, and is sent whatever
@@ -62,11 +59,4 @@ export function inProgressRemedy({ waits }: Pick<OrderInProgress, 'waits'>): str
   return waits
     ? 'Wait for its outcome. To stop it, cancel that file on its page.'
     : 'Wait for its outcome.';
-}
-
-type Searching = Pick<OperatorContext, 'config' | 'ledger' | 'batches'> & { search: SearchFile };
-
-/** Why an order that ledger and reports do not know is not sent, although a file has it. */
-export async function notSent(order: string, context: Searching): Promise<PoSyncError | undefined> {
-  return await unreadOrder(order, context);
 }
