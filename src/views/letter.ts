@@ -1,14 +1,15 @@
 import { count, counted, moment, outcomeWord } from '../core/format.ts';
-import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
+import { type DeadLetter, errorLine, type LetterRow } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../order/order.ts';
-import { isKnownElsewhere } from '../order/problem.ts';
-import { firstOf } from '../order/text.ts';
+import { isKnownElsewhere, type Problem } from '../order/problem.ts';
+import { asShown, firstOf } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { refusedItems } from '../report/dead-letters.ts';
 import type { ErrorGroup } from '../report/story.ts';
 import { closingText } from '../wording/closing.ts';
 import { problemText } from '../wording/problem.ts';
-import type { Block, Text, ViewColumn } from './view.ts';
+import type { Block, Text, View, ViewColumn } from './view.ts';
 
 /** A dead letter of a list. `line`: of its first problem. `items`: what it is told apart by, as text. */
 export type ListedLetter = Pick<
@@ -101,6 +102,63 @@ export function groupTable(groups: readonly ShownGroup[]): Block {
   ]);
 }
 
+/** One dead letter: where it is from, what is wrong, and its rows where they are asked for. */
+export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
+  const { purchaseOrderNumber: number, kind, problems = [], rows = [], closed } = letter;
+  const names = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
+  return {
+    title: number || '(none)',
+    state: { text: stateOf(letter), tone: closed ? 'quiet' : 'bad' },
+    blocks: [
+      { kind: 'facts', facts: factsOf(letter, outcomeWord(kind)) },
+      section(
+        'What is wrong',
+        tableOf<Problem>(problems, [
+          { title: 'line', of: ({ line }) => count(line), right: true },
+          { title: 'column', of: ({ field }) => field },
+          { title: 'value', of: ({ value }) => asShown(value), cut: 'end' },
+          {
+            title: 'problem',
+            of: (one) => problemText({ ...one, field: '' }),
+            cut: 'end',
+            wish: 44,
+          },
+        ]),
+      ),
+      section(
+        'Rows',
+        tableOf<LetterRow>(rows, [
+          { title: 'row', of: ({ row }) => count(row), right: true },
+          { title: 'line', of: ({ line }) => count(line), right: true },
+          ...names.map((title): Column<LetterRow> => {
+            return { title, of: ({ cells }) => cells[title] ?? '', cut: 'end' };
+          }),
+        ]),
+      ),
+    ],
+  };
+}
+
+function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
+  const { purchaseOrderNumber: number, message, problems = [], httpStatus, response } = letter;
+  const { batch, file, source, location } = letter;
+  const facts: [name: string, text: Text | undefined][] = [
+    ['kind', kind],
+    // The table of problems follows.
+    ['message', problems.length === 0 ? message : undefined],
+    ['API', httpStatus === undefined ? undefined : `HTTP ${httpStatus} ${response ?? ''}`],
+    ['attempts', count(letter.attempts)],
+    ['file', [{ text: file, about: { batch } }, `, ${placeText(location)} (source ${source})`]],
+    ['last', moment(letter.lastAt)],
+    ['order', number === '' ? undefined : [{ text: number, about: { order: number } }]],
+  ];
+  return facts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+}
+
+function section(title: string, ...blocks: readonly Block[]): Block {
+  return { kind: 'section', title, blocks };
+}
+
 /** A time to the second; in few characters to the minute. */
 function timeOf<Row>(of: (row: Row) => string): Pick<Column<Row>, 'short' | 'of'> {
   return {
@@ -110,7 +168,12 @@ function timeOf<Row>(of: (row: Row) => string): Pick<Column<Row>, 'short' | 'of'
 }
 
 /** What an order that needs a person is now. */
-export function stateOf({ kind, closed, now, newerIn }: Omit<ListedLetter, 'line'>): string {
+function stateOf({
+  kind,
+  closed,
+  now,
+  newerIn,
+}: Pick<ListedLetter, 'kind' | 'closed' | 'now' | 'newerIn'>): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
   if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;

@@ -5,7 +5,6 @@ import { LOST_REMEDY } from '../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
 import { waitClause } from '../operate/orders/wait-of.ts';
 import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
-import type { DeadLetterKind } from '../order/outcome.ts';
 import { shellWord, shellWords } from '../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
@@ -109,36 +108,12 @@ function refusedSteps(
   ];
 }
 
-/** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
-export function otherWays(
-  select: string,
-  { kinds, retry }: { kinds: ReadonlySet<DeadLetterKind>; retry: readonly string[] },
-): string {
-  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0)
-    return DOUBT_STEPS.join('\n');
-  return [
-    `${select} orders with --batch, --kind, --signature or --order:`,
-    ...retry.map((which) => `  po-sync dead-letters retry     ${which}`),
-    '  po-sync dead-letters discard   close them without sending',
-    ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
-  ].join('\n');
-}
-
-/** What to do about orders in conflict: they are corrected only where the number was a mistake. */
-export const CONFLICT_STEPS = [
-  'An order in conflict has a number that is known with other items, and the API cannot change an order. If the other one was cancelled before it was sent, drop the fix file as it is.',
-  'Agree on the change with the supplier, then close it; enter another number only if it really is another order:',
-  '  po-sync dead-letters discard --order ORDER',
-];
-
 /** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
 export const DOUBT_STEPS = [
   'Check whether the API has the orders in doubt. Resolve each one that it has:',
   '  po-sync dead-letters resolve ORDER --as accepted',
   'And each one that it does not have:',
   '  po-sync dead-letters resolve ORDER --as resend',
-  "Or look them up in the API's list again:",
-  '  po-sync dead-letters retry --kind inDoubt',
 ];
 
 /** That an order was created more than once, and whom to ask. */

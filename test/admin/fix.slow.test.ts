@@ -360,9 +360,9 @@ it('a row is left out of an order, equal rows are sent as they are, and a row th
   expect(plain(await send({ ...every, do: 'check' }))).toContain('Every row is left out.');
   await person.submit(path, { ...fields, 'out.1': 'leave', do: 'send' });
   await until('the order', () => place.stored().get('PO-171') === 1);
-  const { body: order } = await person.call('GET', '/explain?order=PO-171');
+  const { body: order } = await person.call('GET', '/explain?order=PO-171&list=true');
   expect(order).toMatchObject({
-    content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] },
+    atApi: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] },
   });
 });
 
@@ -381,12 +381,8 @@ it('a row without a number joins the order that it is given in its own form, and
   );
   for (const number of ['', 'PO-95', 'PO-96'])
     await until(`the end of ${number}`, async () => (await shown(ids.get(number))).body['closed']);
-  // Its file moves as it ends.
-  const items = await until('its content', async () => {
-    const { content } = (await person.call('GET', '/explain?order=PO-95')).body;
-    return (content as { items?: unknown[] } | undefined)?.items;
-  });
-  expect(items).toEqual(
+  const { body } = await person.call('GET', '/explain?order=PO-95&list=true');
+  expect((body['atApi'] as { items: unknown[] }).items).toEqual(
     expect.arrayContaining([
       { articleCode: 'C-5', quantity: 5 },
       { articleCode: 'H-3', quantity: 4 },

@@ -9,7 +9,6 @@ import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const stack = new AsyncDisposableStack();
 let place: Workplace;
-let batch: string;
 
 beforeAll(async () => {
   const fault = {
@@ -22,7 +21,6 @@ beforeAll(async () => {
   const name = 'Bestellungen für das Werk Süd, zweite Lieferung im November.csv';
   await place.drop(name, `${csvOf(6)}PO-7,NEW,A,none\n,NEW,A,1\n`);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  batch = (await place.reportsNow())[0]?.batch ?? '';
   await place.drop(
     'broken.csv',
     'purchaseOrderNumber,orderState,articleCode,quantity\nPO-1,NEW,"A,1\n',
@@ -51,9 +49,7 @@ describe('on a terminal', () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
     expect(text).toMatch(/PO-7 +invalid .*quantity is not a number/);
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
-    expect(text).toContain(
-      `Correct and drop into the inbox:\n  ${place.reports}/${batch}/fix.xlsx`,
-    );
+    expect(text).toContain(`discard:\n  ${place.reports}/open/fix.xlsx`);
   });
 
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(

@@ -52,7 +52,7 @@ describe('orders in doubt where the API gives no list', () => {
     expect(out).toMatch(
       /Check whether the API has the orders[\s\S]*dead-letters resolve ORDER --as accepted/,
     );
-    expect(out).not.toMatch(/Correct and drop|discard|unchanged/);
+    expect(out).not.toMatch(/Correct|discard|unchanged/);
   });
 
   it('discard leaves them: whether the API has them is not known', async () => {

@@ -1,33 +1,27 @@
-import { count, outcomeWord } from '../../core/format.ts';
+import { outcomeWord } from '../../core/format.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
-import { discardedAgain, hasInbox, placeText } from '../../order/fixing.ts';
-import { asShown } from '../../order/text.ts';
+import { discardedAgain, hasInbox } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
-import { problemText } from '../../wording/problem.ts';
+import { letterView } from '../../views/letter.ts';
 import { type FullLetter, readLetter } from '../api/read-letters.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { itemsOfBoth } from './known-items.ts';
 import { inProgressBox, nameOf, nextOrder } from './letter-message.ts';
-import { actForm, batchPath, cell, closedText, facts, link, orderPath, table } from './parts.ts';
+import { actForm, batchPath, closedText, link } from './parts.ts';
+import { viewPart } from './view-part.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
 export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
   const { api, params, mayOperate, back, confirm } = request;
   const letter = await readLetter(api, params['id'] ?? '');
-  const { kind, closed, problems = [] } = letter;
+  const { kind, closed } = letter;
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
-  const wrong = problems.map((one) => [
-    cell(one.line),
-    html`${one.field}`,
-    one.value === '' ? html`` : html`<code>${asShown(one.value)}</code>`,
-    html`${problemText({ ...one, field: '' })}`,
-  ]);
   const config = {
     hasInbox: hasInbox(api.base.config),
     isEarly: fix.isEarly,
@@ -37,8 +31,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
 ${closed && html`<div class="box good">Settled: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>`}
-${factsOf(letter)}
-${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
+${viewPart(letterView(letter).blocks, 'Problems')}
 ${await itemsOfBoth(letter, api, other !== undefined)}
 ${other && inProgressBox(other)}
 ${acts?.first}
@@ -51,39 +44,6 @@ ${acts?.others}`;
 
 /** Seconds until the page of an order whose fix file waits looks again. */
 const WAITING = 5;
-
-function factsOf({
-  kind,
-  message,
-  problems = [],
-  httpStatus,
-  response,
-  attempts,
-  location,
-  batch,
-  file,
-  source,
-  ...letter
-}: FullLetter): Html {
-  return facts([
-    ['kind', outcomeWord(kind)],
-    // The table of problems follows.
-    ['message', problems.length === 0 ? message : undefined],
-    [
-      'API',
-      httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`,
-    ],
-    ['attempts', count(attempts)],
-    ['file', html`${link(batchPath(batch), file)}, ${placeText(location)} (source ${source})`],
-    ['last', timeText(letter.lastAt)],
-    [
-      'order',
-      isNameless({ ...letter, location })
-        ? undefined
-        : link(orderPath(letter.purchaseOrderNumber), 'History of the order'),
-    ],
-  ]);
-}
 
 /**
  * What a person can do with this kind. An invalid order is corrected in its fix file. `first`: what settles it most often,
