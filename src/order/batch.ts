@@ -35,11 +35,6 @@ export function canBeOfFile(batch: string, fileName: string): boolean {
   return batch.replace(/-[0-9a-f]{8}$/, '').endsWith(`-${stemOf(fileName)}`);
 }
 
-/** Whether a batch can be one of a source, by its name. */
-export function canBeOfSource(batch: string, source: string): boolean {
-  return batch.replace(/^\w+/, '').startsWith(`-${plain(source)}-`);
-}
-
 function stemOf(fileName: string): string {
   return (plain(fileName.replace(/(?<=.)\.[^.]*$/, '')) || 'file').slice(0, 60);
 }
