@@ -114,7 +114,7 @@ async function admitRound(
     await dropCorrected(line, plans);
     const late = [
       ...rest.filter(({ number }) => changed.has(number)),
-      ...(await follow(line, batch, plans)),
+      ...(await join(line, batch, plans)),
       ...(await enqueue(line, batch, plans, file)),
     ];
     if (late.length === 0) return;
@@ -151,8 +151,11 @@ async function endedIn(
     const result = planning.resultOf(one, store.time.now(), batch, titles);
     if (result === undefined) return [];
     const { ordinal, number, place, records } = order;
-    const isShown = admission.kind === 'corrected' || (showsAll && admission.kind === 'duplicate');
-    const facts = { line: place.line, reason: reasonText(result), ...planning.lettersOf(records) };
+    const isOver = admission.kind !== 'duplicate' || admission.of === undefined;
+    const isShown =
+      admission.kind === 'corrected' || (showsAll && isOver && admission.kind === 'duplicate');
+    const letters = isOver ? planning.lettersOf(records) : {};
+    const facts = { line: place.line, reason: reasonText(result), ...letters };
     return [
       { ordinal, number, result, content: { digest }, ...(isShown && { isShown }), ...facts },
     ];
@@ -179,24 +182,24 @@ async function dropCorrected({ ledger }: Admitting, plans: readonly Plan[]): Pro
   await Promise.all(corrected.map(({ entry, step }) => ledger.take(entry, step)));
 }
 
-/** Duplicates of orders in progress wait for them. Returns those whose order was changed meanwhile. */
-async function follow(
+/** Duplicates join the orders in progress that they repeat. Returns those whose order was changed meanwhile. */
+async function join(
   { ledger, store, deadLetters }: Admitting,
-  { batch, no }: Batch,
+  { batch, no: batchNo }: Batch,
   plans: readonly Plan[],
 ): Promise<ValidOrder[]> {
-  const repeats = planning.sameFileResult(store.time.now());
-  const duplicates = plans.flatMap(({ order, admission: one }) =>
-    one.kind === 'follow' ? [{ order, entry: one.entry }] : [],
-  );
-  const done = await ledger.followers.follow(
-    duplicates.map(({ order: { ordinal, place }, entry }) => {
-      return { entry, follower: { batch, batchNo: no, ordinal, place }, repeats };
+  const late = await Promise.all(
+    plans.map(async ({ order, admission: one }) => {
+      const of = one.kind === 'join' ? one.before : one.kind === 'duplicate' ? one.of : undefined;
+      const { ordinal, place, records } = order;
+      const occurrence = { batch, batchNo, ordinal, place };
+      if (one.kind === 'join' && !(await ledger.join(one.entry, one.before, occurrence)))
+        return [order];
+      if (of !== undefined) for (const from of correctedBy(records)) await passOn(from, of);
+      return [];
     }),
   );
-  for (const [i, { order, entry }] of duplicates.entries())
-    if (done[i]) for (const from of correctedBy(order.records)) await passOn(from, entry);
-  return duplicates.filter((_, i) => !done[i]).map(({ order }) => order);
+  return late.flat();
 
   /** What becomes of the dead letter is now what becomes of the order that is in progress. */
   async function passOn({ id, number }: LetterRef, { batch: by, ordinal }: Entry): Promise<void> {

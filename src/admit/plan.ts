@@ -1,5 +1,11 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import { answered, cancelledResult, type Known, type StoredResult } from '../ledger/entry.ts';
+import {
+  answered,
+  cancelledResult,
+  type Known,
+  type StoredResult,
+  sameFileResult,
+} from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import type { Seen } from '../ledger/seen.ts';
@@ -28,7 +34,7 @@ export type Titles = ReadonlyMap<number | string, NamedBatch | undefined>;
 
 /** Decides about one order of a batch. No further order of a canceled batch is sent or waits for another order. */
 export function planOrder(
-  { batch, no: batchNo, cancelled }: Batch,
+  { batch, no: batchNo, kind, cancelled }: Batch,
   valid: ValidOrder,
   known: Known,
   { isFixFile, at, seen }: Pick<FileFacts, 'isFixFile'> & { at: number; seen: Seen | undefined },
@@ -37,7 +43,7 @@ export function planOrder(
   const digest = digestOf(order);
   const from = lettersOf(records);
   const arrival = { order, digest, batch, batchNo, ordinal, place, job: '', ...from };
-  const how = { isAgain: isFixFile, isCancelled: cancelled, seen };
+  const how = { isAgain: isFixFile, isExport: kind === 'export', isCancelled: cancelled, seen };
   return { order: valid, digest, admission: next(known, { kind: 'appears', at, arrival, ...how }) };
 }
 
@@ -53,7 +59,7 @@ export function resultOf(
 ): StoredResult | undefined {
   switch (admission.kind) {
     case 'queue':
-    case 'follow':
+    case 'join':
     case 'mine':
       return undefined;
     case 'cancelled':
@@ -164,11 +170,6 @@ function firstRead({ articles, itemsRead }: InvalidOrder) {
 
 function shortened(problem: Problem): Problem {
   return { ...problem, value: problem.value.slice(0, LONGEST).toWellFormed() };
-}
-
-/** The result of an order that repeats an earlier order of the same file. */
-export function sameFileResult(at: number): StoredResult {
-  return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', facts: { from: 'here' } };
 }
 
 /** The result of an order whose number waits for a person, and is corrected in another file at the same moment. */

@@ -2,7 +2,13 @@ import type { Partner } from '../api/partner.ts';
 import { askedWait, type BearerToken } from '../api/token.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { discardsOf } from '../ledger/batches/kept-discards.ts';
-import { type Entry, INTENT_FRESH, type OperatorAction, sendingSpan } from '../ledger/entry.ts';
+import {
+  type Entry,
+  INTENT_FRESH,
+  isAsBefore,
+  type OperatorAction,
+  sendingSpan,
+} from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { AttemptTrace } from '../log/tracer.ts';
@@ -76,7 +82,7 @@ export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
 async function isInTurn({ breaker, book }: Line, attempt: Attempt): Promise<boolean> {
   if (attempt.pass === 'closed') return true;
   const [known] = await book.ledger.lookup([attempt.entry.order.purchaseOrderNumber]);
-  if (known?.kind !== 'open' || known.entry.version !== attempt.entry.version) return false;
+  if (known?.kind !== 'open' || !isAsBefore(known.entry, attempt.entry)) return false;
   if (await breaker.probeMayBegin()) return true;
   attempt.refused = true;
   return false;

@@ -1,6 +1,6 @@
 -- Commits decided changes of orders, each with the tally of its batch in the same step, and each for itself: one that
 -- comes too late leaves the others as they are. What they share is read once before them and written once after them.
--- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, followers, breaker, list proof
+-- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, breaker, list proof
 -- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them), why delivery waits
 --      while one order must prove that the API's list is complete; then for each change the text of the order's entry ('' deletes
 --      it) and a JSON object, whose texts are stored as they are. Where a name is absent:
@@ -19,7 +19,8 @@
 --   closing         how the open dead letters of the number end; they stay
 --   intent          of an attempt that begins: when, and the epoch and sequence that the ledger must have reached; none begins
 --   operatorAction  joins the history of the order; none
---   followers       the duplicates that wait, as they were read: the first takes the order's place; they settle with the order
+--   goesOn          only the files that have the order change: its times stay, and no dead letter is taken; it does not
+--   also            what other orders of files count with it: a list of { batch, ordinal, outcome, result }; none
 --   from            dead letters that it corrects (take-letters.lua), which it takes, or with an outcome ends; none
 --   ending          how those end; they stay
 --   isAdmission     a reader admits the order; none does
@@ -32,7 +33,7 @@
 -- include count-orders.lua
 -- include take-letters.lua
 -- include may-be-admitted.lua
-local due, doubt, waiting, finished, identity, rebuild, own, followers, breaker, listProof = unpack(KEYS)
+local due, doubt, waiting, finished, identity, rebuild, own, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local TURN = 'hold:list'
 
@@ -46,7 +47,6 @@ local isIncomplete = redis.call('EXISTS', rebuild) == 1
 local mine = made ~= '' and tonumber(redis.call('GET', own) or '0') or 0
 local isBehind = made ~= '' and mine < tonumber(made)
 local hasLetters = redis.call('EXISTS', waiting) == 1
-local hasFollowers = redis.call('EXISTS', followers) == 1
 local count, writeTallies = openTallies(prefix, waiting, finished)
 
 -- Delivery is held: by an operator, or for the API's list. Asked once, and only where an attempt begins.
@@ -102,20 +102,11 @@ local function closeBefore(number, closing, batch, ordinal)
   end)
 end
 
--- Duplicates that waited for the order share its outcome; when it is canceled, the first takes its place.
-local function settleFollowers(key, number, passesOn, at)
-  local marks = hasFollowers and redis.call('HGET', followers, key)
-  if not marks then return end
-  if passesOn then
-    local rest = string.match(marks, '^[^\t]*\t(.*)$')
-    if rest then redis.call('HSET', followers, key, rest) else redis.call('HDEL', followers, key) end
-    return
+-- Counts one order of a file. Its first outcome is the one that its batch reports, also when a person sends it again before that.
+local function settle(number, batch, ordinal, outcome, result, needsPerson, at)
+  if count(number, batch, ordinal, outcome, needsPerson, at) and result then
+    redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result)
   end
-  for no, ordinal in string.gmatch('\t' .. marks, '\t(%d+)/(%d+)/') do
-    local batch = redis.call('HGET', prefix .. ':batch-names', no)
-    if batch then count(number, batch, ordinal, 'duplicate', false, at) end
-  end
-  redis.call('HDEL', followers, key)
 end
 
 local function commit(entry, change)
@@ -131,15 +122,15 @@ local function commit(entry, change)
   if change.isAdmission and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
   -- A person said meanwhile that the number is a separate order.
   if change.isAdmission and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
-  if change.followers and change.followers ~= (redis.call('HGET', followers, key) or '') then return 0 end
-  local letters, isTaking = change.from or {}, not change.outcome and (change.isAdmission or change.from)
+  local letters, isTaking = change.from or {}, not change.outcome and not change.goesOn and (change.isAdmission or change.from)
   if isTaking and hasLetters and isBeingCorrected(prefix, waiting, number, batch) then return -4 end
   if intent and not takesTurn(number, intent.at) then return -2 end
   if witness and witness.before ~= (redis.call('HGET', listProof, 'witness') or '') then return 0 end
   if isTaking and not takeLetters(prefix, letters, batch, key, number) then return -4 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
-  if change.due then redis.call('ZADD', due, change.due, key) else redis.call('ZREM', due, key) end
+  if change.due then redis.call('ZADD', due, change.due, key)
+  elseif not change.goesOn then redis.call('ZREM', due, key) end
   if change.doubt then redis.call('ZADD', doubt, change.doubt, key) end
   if change.noDoubt then redis.call('ZREM', doubt, key) end
   if change.compact then redis.call('HSET', settled, key, change.compact) end
@@ -155,12 +146,12 @@ local function commit(entry, change)
   if not outcome then return sequence end
   if change.closing and hasLetters then closeBefore(number, change.closing, batch, ordinal) end
   if change.ending then endLetters(prefix, waiting, letters, key, change.ending, outcome == 'accepted' or outcome == 'duplicate') end
-  -- The first outcome is the one that the batch reports, also when a person sends the order again before its report.
-  local isFirst = count(number, batch, ordinal, outcome, change.needsPerson, at)
+  settle(number, batch, ordinal, outcome, change.result, change.needsPerson, at)
   hasLetters = hasLetters or change.needsPerson
   if change.seen then redis.call('HSET', prefix .. ':seen', unpack(change.seen)) end
-  if isFirst and change.result then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, change.result) end
-  settleFollowers(key, number, change.followers ~= nil, at)
+  for _, one in ipairs(change.also or {}) do
+    settle(number, one.batch, one.ordinal, one.outcome, one.result, false, at)
+  end
   return sequence
 end
 

@@ -41,8 +41,10 @@ export type Change = {
   operatorAction?: OperatorAction;
   /** Who had it sent again. */
   sentBy?: string | undefined;
-  /** Of an order that is canceled: the duplicates that waited for it, as stored. The first takes its place. */
-  followers?: string;
+  /** The order goes on as it was, whatever changes in `entry`: its times stay, and nobody admits or corrects it. */
+  goesOn?: boolean;
+  /** Orders of files that are counted with it. */
+  also?: readonly { batch: string; ordinal: number; outcome: Outcome; result?: StoredResult }[];
   /** The dead letters that the order corrects. */
   from?: readonly LetterRef[];
   /** The API certainly does not have the order: another one may prove that its list is complete. */
@@ -80,7 +82,7 @@ export function createCommits({
     const { daemon = '', made = '' } = identity.own?.() ?? {};
     const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made, UNPROVED];
     for (const { text, change } of group) args.push(text, change);
-    const used = [...shared, keys.own(daemon), keys.followers, keys.breaker, keys.listProof];
+    const used = [...shared, keys.own(daemon), keys.breaker, keys.listProof];
     const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];
     identity.sawOwn?.(count);
     return done;
@@ -103,7 +105,7 @@ type Packed = { text: string; change: string };
 
 function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'>): Packed {
   const { number, expected, entry, due, doubt, compact, batch, ordinal, outcome, at } = change;
-  const { result, operatorAction, followers, from, isAdmission, isAbsent, witness } = change;
+  const { result, operatorAction, goesOn, also, from, isAdmission, isAbsent, witness } = change;
   const { epoch, sequence } = reached;
   const key = keyOf(number);
   const batchNo = entry?.batchNo ?? compact?.batchNo ?? 0;
@@ -129,11 +131,12 @@ function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'
         : undefined,
     closing: change.closes ? JSON.stringify(closingOf(change)) : undefined,
     intent:
-      entry?.state === 'sending' && epoch !== ''
+      entry?.state === 'sending' && epoch !== '' && !goesOn
         ? { epoch, sequence, at: entry.lastAt ?? 0 }
         : undefined,
     operatorAction: operatorAction && JSON.stringify(operatorAction),
-    followers,
+    goesOn,
+    also: also?.map((one) => ({ ...one, result: one.result && JSON.stringify(one.result) })),
     from: from && takenLetters(from, { number, at: at ?? 0, batchNo }, keyOf),
     ending: from && outcome ? endingOf(change, outcome) : undefined,
     isAdmission,

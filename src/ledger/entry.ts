@@ -27,6 +27,9 @@ export type PastAttempt = {
   httpStatus?: number;
 };
 
+/** Where a file has an order. */
+export type Occurrence = { batch: string; batchNo: number; ordinal: number; place: Place };
+
 /** The content that the API shows under a number; `items` where it is kept. */
 export type Listed = { digest: string; items?: readonly Item[] };
 
@@ -45,6 +48,8 @@ export type Entry = {
   batchNo: number;
   ordinal: number;
   place: Place;
+  /** The same order further on, mostly in other files: they share its outcome, or the first takes its place. */
+  also?: readonly Occurrence[];
   /** The queue job that carries the order; empty while none does. */
   job: string;
   /** The fence: counts every attempt; falls only when an attempt is given back before its first byte. */
@@ -119,6 +124,23 @@ export function isSameContent(known: string, digest: string): boolean {
  */
 export function versionAfter(version: number, at: number): number {
   return Math.max(version + 1, at);
+}
+
+/** Where files have an order in progress; its own file is the first. */
+export function occurrencesOf({
+  batch,
+  batchNo,
+  ordinal,
+  place,
+  also = [],
+}: Entry): readonly Occurrence[] {
+  return [{ batch, batchNo, ordinal, place }, ...also];
+}
+
+/** Whether nothing happened to an order since, except that other files brought it or were canceled. */
+export function isAsBefore(now: Entry, before: Entry): boolean {
+  const facts = (entry: Entry) => JSON.stringify({ ...entry, version: 0, also: undefined });
+  return facts(now) === facts(before);
 }
 
 /** `version:json`, so that a script can compare the version without parsing the rest. */
@@ -241,6 +263,11 @@ export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open'
 export function cancelledResult(at: number, attempts = 0, isDoubted = false): StoredResult {
   const facts = isDoubted ? { isDoubted } : {};
   return { outcome: 'cancelled', attempts, at, code: 'cancelled', facts };
+}
+
+/** The result of an order that repeats an earlier order of the same file. */
+export function sameFileResult(at: number): StoredResult {
+  return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', facts: { from: 'here' } };
 }
 
 /** The reason of an order with this last answer. */

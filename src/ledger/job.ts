@@ -1,6 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Entry, OperatorAction } from './entry.ts';
+import { type Entry, type OperatorAction, occurrencesOf } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 import { next } from './state-machine/next.ts';
 import type { Policy, Step } from './state-machine/step.ts';
@@ -31,49 +31,51 @@ type Deps = { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> };
 
 const PAGE = 500;
 
-/** The orders of some batches that are queued or being sent, page by page. An order may occur twice. */
+/** The orders in progress or in doubt that some batches have, page by page. An order may occur twice. */
 export async function* ordersUnderWay(
   batches: readonly string[],
   { redis, keys, ledger }: Deps,
 ): AsyncGenerator<Entry[]> {
   const wanted = new Set(batches);
-  let cursor = '0';
-  do {
-    const [next, flat] = await redis.zscan(keys.due, cursor, 'COUNT', PAGE);
-    cursor = next;
-    // Members and scores take turns.
-    const known = await ledger.lookup(flat.filter((_, i) => i % 2 === 0));
-    const entries = known.flatMap((one) =>
-      one.kind === 'open' && wanted.has(one.entry.batch) ? [one.entry] : [],
-    );
-    if (entries.length > 0) yield entries;
-  } while (cursor !== '0');
+  const isWanted = (entry: Entry) => occurrencesOf(entry).some(({ batch }) => wanted.has(batch));
+  for (const set of [keys.due, keys.doubt]) {
+    let cursor = '0';
+    do {
+      const [next, flat] = await redis.zscan(set, cursor, 'COUNT', PAGE);
+      cursor = next;
+      // Members and scores take turns.
+      const known = await ledger.lookup(flat.filter((_, i) => i % 2 === 0));
+      const open = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
+      const entries = open.filter(isWanted);
+      if (entries.length > 0) yield entries;
+    } while (cursor !== '0');
+  }
 }
 
 type Withdrawal = {
-  ledger: Pick<Ledger, 'followers' | 'take'>;
+  ledger: Pick<Ledger, 'take'>;
   queue: { nameJob(): string; add(jobs: readonly Job[]): Promise<void> };
   policy: Policy;
   /** When it is withdrawn: the action has the time at which the person decided. */
   at: number;
+  /** Absent: the batch that sends it. */
+  batch?: string;
 };
 
 /**
- * Withdraws an order that waits to be sent. If a duplicate in another file waits for it, that file sends it. False when it was
- * changed meanwhile, or is in doubt: then the list decides first.
+ * Withdraws an order of a batch: one that waits to be sent, which another file that has it sends then, or one that repeats an
+ * order in progress. False when it was changed meanwhile, or is in doubt: then the list decides first.
  */
 export async function withdraw(
   entry: Entry,
   action: OperatorAction,
-  { ledger, queue, policy, at }: Withdrawal,
+  { ledger, queue, policy, at, batch = entry.batch }: Withdrawal,
 ): Promise<boolean> {
-  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber, at);
-  const heir = first && { follower: first, job: queue.nameJob() };
-  const step = next(entry, { kind: 'cancel', at, ...(heir ? { heir } : {}) }, policy);
-  // Of an order whose batch ended, nobody did anything.
+  const step = next(entry, { kind: 'cancel', at, batch, job: queue.nameJob() }, policy);
   const isOver = step.kind === 'cancel';
-  const by = action.who === '' || !isOver ? undefined : action;
-  if (!(await ledger.take(entry, step, by, { followers: marks })) || !isOver) return false;
-  if (step.heir) await queue.add([aloneOf(step.heir.entry)]);
+  // Of an order whose batch ended, or that goes on, nobody did anything.
+  const by = action.who === '' || !isOver || batch !== entry.batch ? undefined : action;
+  if (!(await ledger.take(entry, step, by)) || !isOver) return false;
+  if (step.rest?.due !== undefined) await queue.add([aloneOf(step.rest.entry)]);
   return true;
 }

@@ -13,12 +13,16 @@ import {
   decodeCompact,
   decodeEntry,
   type Entry,
+  isAsBefore,
   type Known,
+  type Occurrence,
   type OperatorAction,
+  occurrencesOf,
   outdatedResult,
   type StoredResult,
+  sameFileResult,
+  versionAfter,
 } from './entry.ts';
-import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
 import { type Failed, seenPair } from './seen.ts';
@@ -73,25 +77,36 @@ export function createLedger(deps: LedgerDeps) {
     return commit({ ...place, expected, entry, due, ...(from && { from }), isAdmission: true });
   }
 
+  /** A file brings an order in progress once more; false when the order or the file's batch was changed meanwhile. */
+  async function join(entry: Entry, before: Entry, { batch, ordinal }: Occurrence) {
+    const place = { number: entry.order.purchaseOrderNumber, batch, ordinal };
+    const change = { ...place, expected: before.version, entry, isAdmission: true, goesOn: true };
+    return (await commit(change)) === true;
+  }
+
   /**
    * Commits what `next` made of `entry`; false when the decision came too late. An operator action joins the order's
-   * history in the same step; `followers` are the duplicates that wait for an order that is canceled, as stored. Throws
-   * PoSyncError `ledger-rolled-back` instead of letting an attempt begin in an incomplete ledger.
+   * history in the same step. Throws PoSyncError `ledger-rolled-back` instead of letting an attempt begin in an incomplete
+   * ledger.
    */
   async function take(
     entry: Entry,
     step: Step,
     operatorAction?: OperatorAction,
-    { followers = '', ...more }: Pick<Change, 'from' | 'followers' | 'witness'> = {},
+    more: Pick<Change, 'from' | 'witness'> = {},
   ): Promise<boolean> {
-    const change = changeOf(entry, step, followers);
+    const change = changeOf(entry, step);
     if (change === undefined) return false;
     const from = change.outcome === undefined ? {} : entry.from && { from: entry.from };
-    const isDone =
-      (await commit({ ...change, ...from, ...more, ...actionOn(entry, operatorAction) })) === true;
-    if (isDone && change.outcome !== undefined)
-      onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
-    return isDone;
+    const done = await commit({ ...change, ...from, ...more, ...actionOn(entry, operatorAction) });
+    if (done === false) {
+      const [now] = await lookup([change.number]);
+      const again = now?.kind === 'open' ? rebased(step, entry, now.entry) : undefined;
+      return now?.kind === 'open' && again ? take(now.entry, again, operatorAction, more) : false;
+    }
+    if (done === true && change.outcome !== undefined)
+      onOutcome?.(change.batch, change.outcome, 1, change.at ?? 0, entry);
+    return done === true;
   }
 
   return {
@@ -99,10 +114,10 @@ export function createLedger(deps: LedgerDeps) {
     inFlight: new Set<string>(),
     lookup,
     enter,
+    join,
     take,
     count: createCount(deps),
     ...createOperatorActions({ redis, keys }),
-    followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
     ...createDueTimes({ redis, keys }),
   };
@@ -238,8 +253,22 @@ function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
   return { numbersDue, nextDue, postpone, park, unsettled, unparked, sendable };
 }
 
+/**
+ * The same step where only the files that have the order changed since it was decided. Its version differs from the one that the
+ * caller has, which does not know these files.
+ */
+function rebased(step: Step, before: Entry, now: Entry): Step | undefined {
+  if (now.version === before.version || !isAsBefore(now, before) || step.kind === 'cancel')
+    return undefined;
+  if (step.kind !== 'move' && step.kind !== 'dead') return step;
+  const { also: _, ...own } = step.entry;
+  const version = versionAfter(now.version, step.entry.version + 1);
+  if (step.kind === 'dead') return { ...step, entry: { ...step.entry, version } };
+  return { ...step, entry: { ...own, version, ...(now.also && { also: now.also }) } };
+}
+
 /** What a step changes in Redis; undefined for one that changes nothing. */
-function changeOf(entry: Entry, step: Step, followers: string): Change | undefined {
+function changeOf(entry: Entry, step: Step): Change | undefined {
   const { version: expected, batch, ordinal } = entry;
   const number = entry.order.purchaseOrderNumber;
   const base = {
@@ -257,11 +286,11 @@ function changeOf(entry: Entry, step: Step, followers: string): Change | undefin
     case 'move':
       return { ...base, entry: step.entry, ...scores(step) };
     case 'accept':
-      return { ...base, ...acceptance(entry, step) };
+      return { ...base, ...acceptance(entry, step), ...shared(entry, step.at) };
     case 'cancel':
-      return { ...base, ...cancellation(entry, step), followers };
+      return { ...base, ...cancellation(entry, step) };
     case 'dead':
-      return { ...base, entry: step.entry, ...burial(step) };
+      return { ...base, entry: step.entry, ...burial(step), ...shared(entry, step.at) };
     case 'drop':
       return { ...base, ...dropped(entry, step) };
   }
@@ -275,6 +304,7 @@ function isAbsentAfter(step: Step): boolean {
     case 'dead':
       return step.entry.state !== 'inDoubt';
     case 'cancel':
+      return step.rest === undefined || step.rest.due !== undefined;
     case 'drop':
       return true;
     case 'accept':
@@ -326,11 +356,31 @@ function foundWords({ state, history }: Entry) {
   return facts && ({ code: 'listed', facts } as const);
 }
 
-function cancellation(entry: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
-  const { attempt, order, place, maybeSentAt } = entry;
-  const result = cancelledResult(at, attempt, maybeSentAt !== undefined);
-  const of = { number: order.purchaseOrderNumber, place };
-  return { outcome: 'cancelled', result: { ...result, of }, at, ...heir };
+/** Further orders of files that share the outcome of an order. The report must tell them apart within one file. */
+function shared(entry: Entry, at: number): Pick<Change, 'also'> {
+  const all = occurrencesOf(entry);
+  const also = all.slice(1).map(({ batch, ordinal }, i) => {
+    const isSecond = all.slice(0, i + 1).some((one) => one.batch === batch);
+    const own = { batch, ordinal, outcome: 'duplicate' } as const;
+    return isSecond ? { ...own, result: sameFileResult(at) } : own;
+  });
+  return also.length > 0 ? { also } : {};
+}
+
+function cancellation(
+  entry: Entry,
+  { at, left, rest }: Extract<Step, { kind: 'cancel' }>,
+): Partial<Change> {
+  const { attempt, order, maybeSentAt } = entry;
+  const goesOn = rest !== undefined && rest.due === undefined;
+  const end = goesOn
+    ? cancelledResult(at)
+    : cancelledResult(at, attempt, maybeSentAt !== undefined);
+  const [first, ...also] = left.map(({ batch, ordinal, place }) => {
+    const result = { ...end, of: { number: order.purchaseOrderNumber, place } };
+    return { batch, ordinal, outcome: 'cancelled' as const, result };
+  });
+  return { at, ...first, also, ...rest, ...(goesOn && { goesOn, wasInDoubt: false }) };
 }
 
 function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {

@@ -57,8 +57,6 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     planDone: (id: string) => `${prefix}:plan:${id}:done`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
-    /** Hash: key of the order → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
-    followers: `${prefix}:followers`,
   };
 }
 

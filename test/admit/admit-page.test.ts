@@ -27,7 +27,6 @@ const SIGHT = { records: 1, isFixFile: false };
 type Dropped = {
   kind?: 'inbox' | 'export';
   again?: boolean;
-  no?: number;
   /** What happens while the reader is suspended, after it looked up its orders. */
   meanwhile?: () => Promise<void>;
 };
@@ -75,11 +74,11 @@ describe('admission of a page', () => {
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  /** Admits one file with these orders. `again`: it is a fix file. `no`: the number that its reader has of the batch. */
+  /** Admits one file with these orders. `again`: it is a fix file. */
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, no, meanwhile }: Dropped = {},
+    { kind = 'inbox', again = false, meanwhile }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -91,7 +90,7 @@ describe('admission of a page', () => {
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
     const facts = { ...SIGHT, isFixFile: again };
-    await admitPage({ ...begun, no: no ?? begun.no }, orders, facts);
+    await admitPage(begun, orders, facts);
     await batches.admitted(batch, orders.length, '');
   }
 
@@ -275,13 +274,35 @@ describe('admission of a page', () => {
     expect(queued).toEqual(['4711', '4711', '4711']);
   });
 
-  it("does not wait under a number that is another batch's since Redis forgot it", async () => {
+  it('joins an order that is on its way, whatever its sender knows of that', async () => {
     await drop('b1', [order('4711')]);
-    await drop('b2', [order('4712')]);
-    const late = drop('b3', [order('4711', 5)], { no: 2 });
-    await expect(late).rejects.toMatchObject({ code: 'ledger-rolled-back' });
-    await sent('4711', { kind: 'accepted' });
-    expect(await counts('b2')).toEqual({});
+    const inHand = await entry('4711');
+    await drop('b2', [order('4711')]);
+    const at = store.time.now();
+    const begun = next(inHand, { kind: 'begin', at, deadline: at + 34_000 }, policy);
+    if (begun.kind !== 'move') throw new Error('it did not begin');
+    expect(await ledger.take(inHand, begun)).toBe(true);
+    const back = next(begun.entry, { kind: 'giveBack', at, before: inHand }, policy);
+    expect(await ledger.take(begun.entry, back)).toBe(true);
+    await drop('b3', [order('4711')]);
+    expect(await ledger.take(begun.entry, back)).toBe(false);
+    await sent('4711', { kind: 'refused', answer: { code: '400', message: 'no' } });
+    const dead = await entry('4711');
+    expect([await counts('b2'), await counts('b3'), dead.also]).toEqual([
+      { duplicate: 1 },
+      { duplicate: 1 },
+      undefined,
+    ]);
+  });
+
+  it('of an export is final at once, and so is one more than an entry names', async () => {
+    await drop('b1', [order('4711')]);
+    await drop('e1', [order('4711')], { kind: 'export' });
+    expect(await counts('e1')).toEqual({ duplicate: 1 });
+    for (let i = 2; i <= 17; i += 1) await drop(`b${i}`, [order('4711')]);
+    expect([await counts('b16'), await counts('b17')]).toEqual([{}, { duplicate: 1 }]);
+    expect((await entry('4711')).also).toHaveLength(15);
+    expect(queued).toEqual(['4711']);
   });
 
   it('is canceled with its own file, also within one file', async () => {
@@ -291,7 +312,6 @@ describe('admission of a page', () => {
     expect(await cancel('b1')).toBe(2);
     expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, { cancelled: 1 }]);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
-    expect(await store.redis.exists(store.keys.followers)).toBe(0);
   });
 
   it('is canceled with its file where the cancellation was interrupted, and does not take the place of the order before it', async () => {

@@ -35,7 +35,7 @@ const CHANGES: Change[] = [
     closes: true,
     at: 9,
     operatorAction: { at: 9, who: 'anna', what: 'retried' },
-    followers: '',
+    also: [{ batch: 'b2', ordinal: 1, outcome: 'duplicate' }],
     from: [{ id: 'b0-1', number: 'PO-2', content: '', revision: 1 }],
     isAbsent: true,
     witness: { before: '', text: '9 PO-1' },
@@ -43,7 +43,7 @@ const CHANGES: Change[] = [
     batch: 'b1',
     ordinal: 0,
   },
-  { number: 'PO-1', expected: 5, wasInDoubt: true, batch: 'b1', ordinal: 0 },
+  { number: 'PO-1', expected: 5, wasInDoubt: true, goesOn: true, batch: 'b1', ordinal: 0 },
 ];
 
 /** The names of each change as `commit` sends them. */

@@ -6,7 +6,7 @@ import type { Breach } from './weather.ts';
 export type Command = (store: Store, args: readonly string[]) => unknown;
 
 /** The place of the circuit breaker among the keys of `commit.lua`. */
-const BREAKER = 8;
+const BREAKER = 7;
 
 /** The commands of Redis that delivery uses, by name. Where a pause is unnoticed, an intent is committed all the same. */
 export function commandTable(breach?: Breach): Readonly<Record<string, Command>> {

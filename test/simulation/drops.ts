@@ -29,6 +29,7 @@ export function planDrops({ timeline, random, weather, files, api }: Deps): void
   /** Each version repeats the one before, with orders that were corrected, changed, added or left out. */
   function planExport(inbox: readonly Draft[]): void {
     let rows = [...inbox.filter(() => random.chance(0.1)), ...own()].slice(0, 12);
+    const first = rows;
     for (let version = 0; version < weather.exports; version += 1) {
       const shown = rows;
       files.drop(random.between(0, 1.2 * weather.calmAt), () => ({
@@ -37,6 +38,9 @@ export function planDrops({ timeline, random, weather, files, api }: Deps): void
       }));
       rows = rows.filter(() => random.chance(0.9)).map(changed);
     }
+    // A person drops one by hand, too: its orders wait for those in progress.
+    if (weather.exports > 0)
+      files.drop(random.between(0, weather.calmAt), () => ({ orders: ordersIn(first) }));
   }
 
   function own(): Draft[] {

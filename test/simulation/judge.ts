@@ -205,14 +205,25 @@ function reportedFaultOf(
   const isConfirmed = deeds.wronglyConfirmed.has(number);
   if (times === 0 && outcomes.has('accepted') && !isConfirmed) return 'lost';
   const mayBeAnother = isConfirmed || standing.state === 'renumbered';
-  if (times === 0 && only('duplicate', 'cancelled') && outcomes.has('duplicate') && !mayBeAnother)
-    return 'falsely duplicate';
+  const isNone = times === 0 && only('duplicate', 'cancelled') && !mayBeAnother;
+  if (isNone && waitedForIt(world, number)) return 'falsely duplicate';
   if (times === 0 || api.before.has(number)) return undefined;
   // A person said wrongly that the API does not have it; from then on it was an order that was never sent.
   const wasDenied = deeds.resent.has(number);
   if (only('cancelled', 'invalid') && !wasDenied) return 'sent though withdrawn';
   const isTold = outcomes.has('accepted') || outcomes.has('duplicate') || wasDenied;
   return standing.state === 'forgotten' && !isTold ? 'falsely given up' : undefined;
+}
+
+/** A file reports it as a duplicate that waited for it: that of an export does not wait. */
+function waitedForIt({ files }: World, number: string): boolean {
+  return files.all.some(({ kind, report }) => {
+    const rows = kind === 'export' ? [] : (report?.rows ?? []);
+    return rows.some(
+      ({ result: { purchaseOrderNumber: of, outcome } }) =>
+        of === number && outcome === 'duplicate',
+    );
+  });
 }
 
 /** Every file with the number has its report. */

@@ -1,7 +1,7 @@
 import type { ListEnd, ListedOrder, ListQuery, ReadList } from '../../src/api/list.ts';
 import type { Http, HttpEnd } from '../../src/core/http.ts';
 import type { CircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
-import type { Entry, Known } from '../../src/ledger/entry.ts';
+import { type Entry, type Known, sameFileResult } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { Policy, Step } from '../../src/ledger/state-machine/step.ts';
@@ -25,7 +25,7 @@ export function weakLedger(ledger: Ledger, breach: Breach | undefined, policy: P
         take: (entry, step, ...rest) => ledger.take(entry, patient(entry, step), ...rest),
       };
     case 'duplicates counted at once':
-      return withoutFollowers(ledger);
+      return { ...ledger, join: countedAtOnce(ledger) };
     case 'one list is enough':
       return {
         ...ledger,
@@ -73,23 +73,11 @@ function patient(entry: Entry, step: Step): Step {
 }
 
 /** A duplicate of an order in progress is counted as such, whatever becomes of that order. */
-function withoutFollowers(ledger: Ledger): Ledger {
-  return {
-    ...ledger,
-    followers: {
-      ...ledger.followers,
-      follow: async (duplicates) => {
-        for (const { entry, follower, repeats } of duplicates) {
-          const counted = {
-            ordinal: follower.ordinal,
-            number: entry.order.purchaseOrderNumber,
-            result: repeats,
-          };
-          await ledger.count(follower.batch, repeats.at, [counted]);
-        }
-        return duplicates.map(() => true);
-      },
-    },
+function countedAtOnce(ledger: Ledger): Ledger['join'] {
+  return async ({ order, version: at }, _, { batch, ordinal }) => {
+    const result = sameFileResult(at);
+    await ledger.count(batch, at, [{ ordinal, number: order.purchaseOrderNumber, result }]);
+    return true;
   };
 }
 

@@ -38,8 +38,6 @@ const maybe = (some: fc.Arbitrary<string | number>) => fc.oneof(fc.constant(''),
 const json = fc.tuple(outcome, fc.constantFrom(undefined, 1, 2)).map(([said, against]) => {
   return JSON.stringify({ outcome: said, message: 'line\nfeed', against });
 });
-const mark1 = '2/0/{"line":2}';
-const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"line":2}');
 
 /** Dead letters that an order corrects. */
 const letters = fc.array(
@@ -82,7 +80,14 @@ const sometimes = {
     at: fc.constantFrom(0, FRESH, FRESH),
   }),
   operatorAction: fc.constant('{"deed":1}'),
-  followers: fc.constantFrom('', mark1),
+  goesOn: fc.constant(true),
+  also: fc.array(
+    fc.record(
+      { batch, ordinal, outcome, result: json },
+      { requiredKeys: ['batch', 'ordinal', 'outcome'] },
+    ),
+    { maxLength: 2 },
+  ),
   from: letters,
   ending: fc.constant('{"closed":4}'),
   isAdmission: fc.constant(true),
@@ -130,7 +135,6 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           KEYS.identity,
           KEYS.rebuild,
           KEYS.own('m'),
-          KEYS.followers,
           KEYS.breaker,
           KEYS.listProof,
         ],
@@ -177,34 +181,6 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           '{"ordinal":3,"number":"","key":"","outcome":"invalid","needsPerson":true}',
         ],
       })),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({ number, version: fc.constantFrom(5, 6), mark, batch, ordinal, made })
-      .map((one) => ({
-        file: 'ledger/follow.lua',
-        keys: [KEYS.followers, KEYS.identity, KEYS.own('m')],
-        args: [
-          KEYS.prefix,
-          one.made,
-          one.number,
-          one.version,
-          one.mark,
-          one.batch,
-          one.ordinal,
-          '0',
-          '{"outcome":"duplicate"}',
-        ],
-      })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ batch, no: fc.constantFrom(1, 2), time }).map((one) => ({
-      file: 'ledger/unfollow.lua',
-      keys: [KEYS.followers, KEYS.waiting, KEYS.finished, KEYS.identity],
-      args: [KEYS.prefix, one.time, one.batch, one.no, '{"outcome":"cancelled"}', 'PO-1', 'PO-2'],
-    })),
   },
   {
     weight: 1,

@@ -34,6 +34,9 @@ export function entryOf(changes: Partial<Entry> = {}): Entry {
   };
 }
 
+/** Of a cancellation of the batch of `entryOf`. */
+export const OWN = { batch: entryOf().batch, job: 'c-2' };
+
 /** Three attempts, a settle of a minute, no jitter. */
 export const policy: Policy = {
   attempts: 3,

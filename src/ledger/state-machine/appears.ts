@@ -5,6 +5,7 @@ import {
   type Known,
   type Listed,
   numberOf,
+  occurrencesOf,
   versionAfter,
 } from '../entry.ts';
 import type { Seen } from '../seen.ts';
@@ -23,6 +24,7 @@ export type Appears = {
   at: number;
   arrival: Arrival;
   isAgain?: boolean;
+  isExport?: boolean;
   /** The dead letter that its content stays with. */
   seen?: Seen | undefined;
   /** Its batch was canceled. */
@@ -35,10 +37,13 @@ export type Appearance =
   | { kind: 'queue'; entry: Entry; due: number; before: Entry | undefined }
   /** The same order of the same batch, read again after a crash. */
   | { kind: 'mine' }
-  /** Accepted already. `batchNo` names the batch that brought it; 0: it is from the API's list. */
-  | { kind: 'duplicate'; batchNo: number }
+  /**
+   * Accepted already. `batchNo` names the batch that brought it; 0: it is from the API's list. `of`: it is still in progress,
+   * and this one does not wait for it.
+   */
+  | { kind: 'duplicate'; batchNo: number; of?: Entry }
   /** The same order is in progress: this one shares its outcome, or takes its place when it is canceled. */
-  | { kind: 'follow'; entry: Entry }
+  | { kind: 'join'; entry: Entry; before: Entry }
   /** The API has exactly this content, and the ledger holds a conflict about the number: that ends with `step`. */
   | { kind: 'corrected'; entry: Entry; step: Step }
   /** It would be sent or wait for another order, but its batch was canceled. */
@@ -53,7 +58,7 @@ export type Appearance =
 /** What an order that a file brings is to what the ledger knows under its number. */
 export function appeared(known: Known, event: Appears): Appearance {
   const appearance = withSeen(against(known, event), event);
-  const starts = appearance.kind === 'queue' || appearance.kind === 'follow';
+  const starts = appearance.kind === 'queue' || appearance.kind === 'join';
   return event.isCancelled && starts ? { kind: 'cancelled' } : appearance;
 }
 
@@ -83,7 +88,9 @@ function against(known: Known, event: Appears): Appearance {
 
 function againstOpen(entry: Entry, event: Appears): Appearance {
   const { arrival, isAgain } = event;
-  if (entry.batch === arrival.batch && entry.ordinal === arrival.ordinal) return { kind: 'mine' };
+  const { batch, ordinal } = arrival;
+  if (occurrencesOf(entry).some((one) => one.batch === batch && one.ordinal === ordinal))
+    return { kind: 'mine' };
   const as = otherSpelling({ kind: 'open', entry }, arrival);
   const same = as === undefined && entry.digest === arrival.digest;
   switch (entry.state) {
@@ -91,7 +98,7 @@ function againstOpen(entry: Entry, event: Appears): Appearance {
     case 'sending':
     case 'retry':
     case 'unknown':
-      return same ? { kind: 'follow', entry } : underWay(entry, as);
+      return same ? joined(entry, event) : underWay(entry, as);
     case 'inDoubt':
       return same ? unchanged(entry, event) : underWay(entry, as);
     case 'failed':
@@ -100,6 +107,19 @@ function againstOpen(entry: Entry, event: Appears): Appearance {
     case 'conflict':
       return againstConflict(entry, event, { same, as });
   }
+}
+
+/** Files that an entry names. */
+const MOST = 16;
+
+/** An export shows its orders again: it need not wait. */
+function joined(before: Entry, { at, arrival, isExport }: Appears): Appearance {
+  const { batchNo, also = [] } = before;
+  if (isExport || also.length + 1 >= MOST) return { kind: 'duplicate', batchNo, of: before };
+  const { batch, ordinal, place } = arrival;
+  const all = [...also, { batch, batchNo: arrival.batchNo, ordinal, place }];
+  const entry = { ...before, version: versionAfter(before.version, at), also: all };
+  return { kind: 'join', entry, before };
 }
 
 /** What the API is known to have is never sent again: only a person's `resend` does that. */

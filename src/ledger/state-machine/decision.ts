@@ -1,7 +1,6 @@
-import { type Entry, OTHER } from '../entry.ts';
+import { type Entry, type Occurrence, OTHER, occurrencesOf } from '../entry.ts';
 import {
   type Decision,
-  type Follower,
   IGNORE,
   isSendable,
   type Policy,
@@ -34,9 +33,7 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
         : IGNORE;
     }
     case 'cancel':
-      if (entry.repeats || entry.isAlone) return verifyStep(entry, decision.at, policy);
-      // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.
-      return isSendable(entry) ? cancelled(entry, decision) : IGNORE;
+      return cancelled(entry, decision, policy);
     case 'discard':
       return discarded(entry, decision.at);
   }
@@ -92,19 +89,30 @@ function asked(entry: Entry, at: number, settle: number): Step {
   return { kind: 'move', entry: unknown, doubt: Math.max(at, (entry.maybeSentAt ?? at) + settle) };
 }
 
-function cancelled(entry: Entry, { at, heir }: Extract<Decision, { kind: 'cancel' }>): Step {
-  if (heir === undefined) return { kind: 'cancel', at };
-  return {
-    kind: 'cancel',
-    at,
-    heir: { entry: inherited(entry, heir.follower, heir.job), due: at + SWEEP_AFTER },
-  };
+function cancelled(
+  entry: Entry,
+  { at, batch, job }: Extract<Decision, { kind: 'cancel' }>,
+  policy: Policy,
+): Step {
+  const { also: _, ...alone } = entry;
+  const left = occurrencesOf(entry).filter((one) => one.batch === batch);
+  if (left.length === 0) return IGNORE;
+  const [first, ...others] = occurrencesOf(entry).filter((one) => one.batch !== batch);
+  const also = others.length > 0 && { also: others };
+  if (entry.batch !== batch)
+    return { kind: 'cancel', at, left, rest: { entry: { ...alone, ...also } } };
+  if (entry.repeats || entry.isAlone) return verifyStep(entry, at, policy);
+  // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.
+  if (!isSendable(entry)) return IGNORE;
+  if (first === undefined) return { kind: 'cancel', at, left };
+  const heir = { ...inherited(entry, first, job), ...also };
+  return { kind: 'cancel', at, left, rest: { entry: heir, due: at + SWEEP_AFTER } };
 }
 
-/** The same order, now of the follower. */
+/** The same order, now of another file. */
 function inherited(
   { order, digest, attempt, version, renewedAt, keyed }: Entry,
-  follower: Follower,
+  of: Occurrence,
   job: string,
 ): Entry {
   return {
@@ -114,7 +122,7 @@ function inherited(
     state: 'queued',
     order,
     digest,
-    ...follower,
+    ...of,
     job,
     attempt,
     used: 0,

@@ -19,11 +19,13 @@ export function next(...given: [Known, Appears] | [Entry, LedgerEvent, Policy]):
   switch (step.kind) {
     case 'move':
       return { ...step, entry: { ...step.entry, version } };
-    case 'dead':
-      return { ...step, entry: { ...step.entry, version } };
+    case 'dead': {
+      const { also: _, ...own } = step.entry;
+      return { ...step, entry: { ...own, version } };
+    }
     case 'cancel':
-      return step.heir
-        ? { ...step, heir: { ...step.heir, entry: { ...step.heir.entry, version } } }
+      return step.rest
+        ? { ...step, rest: { ...step.rest, entry: { ...step.rest.entry, version } } }
         : step;
     case 'accept':
     case 'drop':

@@ -1,5 +1,4 @@
-import type { Place } from '../../order/record.ts';
-import type { Answer, Entry, Listed } from '../entry.ts';
+import type { Answer, Entry, Listed, Occurrence } from '../entry.ts';
 
 /** What one attempt showed about its order. */
 export type Verdict =
@@ -82,13 +81,13 @@ export type Decision =
   | { kind: 'resend'; at: number; job: string; who?: string }
   /** A person had it sent again, and Redis lost what became of that: the list decides. */
   | { kind: 'recall'; at: number; as: 'retry' | 'resend' }
-  /** Withdraw an order that the API does not have; `heir` takes its place, carried by `job`. */
-  | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
+  /**
+   * Withdraw an order of this batch. Where it is the order's own, the API must not have it, and the next file that has the
+   * order sends it, carried by `job`.
+   */
+  | { kind: 'cancel'; at: number; batch: string; job: string }
   /** Discard a dead letter: the ledger forgets the order, but not what the API has. */
   | { kind: 'discard'; at: number };
-
-/** A duplicate that waits for the order it repeats: it shares that order's outcome, or takes its place. */
-export type Follower = { batch: string; batchNo: number; ordinal: number; place: Place };
 
 /** What follows. `due`: when the sweeper processes the order; `doubt`: when the list may be read; both ledger time. */
 export type Step =
@@ -96,8 +95,13 @@ export type Step =
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
   /** Settled. `times`: how often the API's list shows the order, where it does. `isEarlier`: the API had it before po-sync. */
   | { kind: 'accept'; attempts: number; at: number; times?: number; isEarlier?: boolean }
-  /** Withdrawn. `heir` is the order that takes its place. */
-  | { kind: 'cancel'; at: number; heir?: { entry: Entry; due: number } }
+  /** Withdrawn where `left` says. `rest`: what other files have of it; without `due` it goes on as it was. */
+  | {
+      kind: 'cancel';
+      at: number;
+      left: readonly Occurrence[];
+      rest?: { entry: Entry; due?: number };
+    }
   /** It waits for a person since `at`. */
   | { kind: 'dead'; entry: DeadEntry; at: number }
   /** The entry goes. `keeps` is the content that the API has under the number. */

@@ -4,9 +4,10 @@ import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { decided } from '../../journal/decided.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
-import { cancelledResult } from '../../ledger/entry.ts';
+import { occurrencesOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
+import { isSendable } from '../../ledger/state-machine/step.ts';
 import { fileTitle } from '../../order/named-batch.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
@@ -38,18 +39,16 @@ const GIVEN_BACK = 1_200;
  * have been sent get their outcome first: the daemon withdraws those that the API's list does not show. A held batch is released.
  */
 export async function cancelBatch(
-  { batch: name, no, counts }: Batch,
+  { batch: name, counts }: Batch,
   context: OperatorContext,
 ): Promise<Cancelled> {
-  const { batches, clock, store, ledger, operator } = context;
+  const { batches, clock, store, operator } = context;
   const before = await batches.find(name);
   const by = { at: store.time.now(), who: operator.who };
   await decidedToCancel(name, by, context);
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
-    // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
-    const waiting = await ledger.followers.cancelOf(name, no, cancelledResult(store.time.now()));
-    const found = waiting + (await cancelUnsent(name, by, context));
+    const found = await cancelUnsent(name, by, context);
     cancelled += found;
     // The daemon does not continue reading the file of a held batch.
     await batches.release(name);
@@ -159,15 +158,19 @@ async function cancelUnsent(
 ): Promise<number> {
   let cancelled = 0;
   // What waits may be at the API: the daemon withdraws it after the list was read.
-  if ((await createRebuildRequest(context.store).pending()) !== undefined) return 0;
+  const mayBeThere = (await createRebuildRequest(context.store).pending()) !== undefined;
   for await (const entries of ordersUnderWay([batch], {
     ledger: context.ledger,
     redis: context.store.redis,
     keys: context.store.keys,
   })) {
     const isCounted = await context.batches.counted(batch);
-    const uncounted = entries.filter(({ ordinal }) => !isCounted(ordinal));
-    const parts = { ...context, policy: policyOf(context.config), at: context.store.time.now() };
+    const uncounted = entries.filter((entry) => {
+      if (mayBeThere && entry.batch === batch) return false;
+      return occurrencesOf(entry).some((one) => one.batch === batch && !isCounted(one.ordinal));
+    });
+    const at = context.store.time.now();
+    const parts = { ...context, policy: policyOf(context.config), at, batch };
     const done = await Promise.all(
       uncounted.map((entry) => withdraw(entry, { ...by, what: 'cancelled' }, parts)),
     );
@@ -181,8 +184,7 @@ async function countUnderWay(batch: string, { ledger, store }: OperatorContext):
   let count = 0;
   for await (const entries of ordersUnderWay([batch], { ledger, redis, keys }))
     count += entries.length;
-  const verifying = await ledger.lookup(await redis.zrange(keys.doubt, 0, '-1'));
-  return count + verifying.filter((one) => one.kind === 'open' && one.entry.batch === batch).length;
+  return count;
 }
 
 /** Milliseconds until every daemon has noticed that the batch is released. */
@@ -204,7 +206,7 @@ export async function releaseBatch(
   const release = () => batches.release(batch, by, { withoutRows });
   if (!(await decided(by.who, [decision], context, release))) return false;
   for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
-    const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
+    const waiting = entries.filter((one) => one.batch === batch && isSendable(one));
     const due = time.now() + NOTICED;
     await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
   }

@@ -5,6 +5,7 @@ import {
   type EntryState,
   numberOf,
   type OperatorAction,
+  occurrencesOf,
   type PastAttempt,
 } from '../../ledger/entry.ts';
 import { dueTime } from '../../ledger/ledger.ts';
@@ -167,18 +168,17 @@ async function batchesOf(
   more: readonly string[],
 ): Promise<string[]> {
   const { redis, keys } = store;
-  const [[known], waiting, followers] = await Promise.all([
+  const [[known], waiting] = await Promise.all([
     ledger.lookup([order]),
     redis.hget(keys.waiting, order),
-    ledger.followers.batchesWaitingFor(order),
   ]);
   const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
-  const entry = known?.kind === 'open' ? known.entry.batch : undefined;
+  const inFiles = known?.kind === 'open' ? occurrencesOf(known.entry) : [];
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
   // An order that was accepted may have been cancelled in an earlier file.
   const cancelled = known?.kind === 'open' ? [] : await cancelledBatches(batches);
-  const named = [own, entry].filter((name) => name !== undefined);
-  return [...new Set([...named, ...open, ...cancelled, ...followers, ...more])].sort();
+  const named = [...(own === undefined ? [] : [own]), ...inFiles.map(({ batch }) => batch)];
+  return [...new Set([...named, ...open, ...cancelled, ...more])].sort();
 }
 
 /** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */
@@ -205,12 +205,11 @@ async function appearancesInProgress(
 }
 
 async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {
-  const { batches, ledger, store } = context;
+  const { batches, store } = context;
   const { redis, keys } = store;
   const number = entry.order.purchaseOrderNumber;
-  const [around, followedBy, batch, due, doubt] = await Promise.all([
+  const [around, batch, due, doubt] = await Promise.all([
     readSurroundings(context),
-    ledger.followers.batchesWaitingFor(number),
     batches.find(entry.batch),
     redis.zscore(keys.due, keys.keyOf(number)),
     redis.zscore(keys.doubt, keys.keyOf(number)),
@@ -231,7 +230,7 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     history: entry.history ?? [],
     ...(next === null ? {} : { nextAt: dueTime(Number(next)) }),
     waitsFor: waitOf(entry, dueTime(Number(next ?? 0)), around),
-    followedBy,
+    followedBy: [...new Set(entry.also?.map((one) => one.batch))],
   };
 }
 

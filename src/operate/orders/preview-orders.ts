@@ -212,7 +212,7 @@ function verdictWith(appearance: Appearance) {
     case 'queue':
       return 'new';
     case 'duplicate':
-    case 'follow':
+    case 'join':
     case 'corrected':
     case 'mine':
       return 'duplicate';

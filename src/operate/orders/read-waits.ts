@@ -107,15 +107,8 @@ export async function readWaits(
   const tally = createTally(all);
   for (const set of ['due', 'doubt'] as const)
     await addSet(all[set], groups, { around, tally }, context);
-  const { orders, oldest, ofBatchNo } = await context.ledger.followers.count(MOST);
-  const unread = tally.unread(({ no }) => ofBatchNo.get(no) ?? 0);
+  const unread = tally.unread();
   addUnread(groups, around, unread);
-  if (orders > 0) {
-    const since = oldest && claimTimeOf(oldest.batch);
-    const first = oldest && since !== undefined && { oldest: { ...oldest, since } };
-    const reason = 'the same order of another file has no outcome yet';
-    groups.set('order', { for: 'order', reason, orders, ...first });
-  }
   const waits = [...groups.values()].sort((a, b) => b.orders - a.orders);
   return { waits, batches: all.batches.map((batch) => readSoFar(batch, unread.get(batch))) };
 }
@@ -152,6 +145,11 @@ function addUnread(
   }
 }
 
+const REPEATED: Wait = {
+  for: 'order',
+  reason: 'the same order of another file has no outcome yet',
+};
+
 async function addSet(
   { total, first }: OpenOrders['due'],
   groups: Map<string, WaitGroup>,
@@ -166,7 +164,10 @@ async function addSet(
   }
   // Orders of one file are equally old: of these, a group names the first in the file.
   open.sort((a, b) => a.entry.ordinal - b.entry.ordinal);
-  for (const { entry, at } of open) addOrder(groups, entry, waitOf(entry, at, around));
+  for (const { entry, at } of open) {
+    addOrder(groups, entry, waitOf(entry, at, around));
+    for (const { batch } of entry.also ?? []) addOrder(groups, { ...entry, batch }, REPEATED);
+  }
   const rest = total - first.length;
   if (rest <= 0) return;
   const all = rest + (groups.get('unexamined')?.orders ?? 0);
@@ -250,12 +251,14 @@ function createTally({ batches, due, doubt, again }: OpenOrders) {
           : known.kind === 'open' && known.entry.batch;
       if (!batch) return;
       counted += 1;
+      const also = known.kind === 'open' ? (known.entry.also ?? []).map((one) => one.batch) : [];
       // Its batch counts its first outcome.
-      if (!again.has(key)) ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
+      for (const one of again.has(key) ? also : [batch, ...also])
+        ofBatch.set(one, (ofBatch.get(one) ?? 0) + 1);
     },
-    /** How many orders of each batch that is being read are not read yet. `repeats`: how many of its orders wait for the same order. */
-    unread(repeats: (batch: Batch) => number): Map<Batch, number> {
-      const left = new Map(batches.map((batch) => [batch, leftOf(batch) - repeats(batch)]));
+    /** How many orders of each batch that is being read are not read yet. */
+    unread(): Map<Batch, number> {
+      const left = new Map(batches.map((batch) => [batch, leftOf(batch)]));
       // Those that were not examined are of files that are read to their end, as far as these have any left.
       let rest = due.total + doubt.total - counted;
       for (const [{ state }, orders] of left) if (state !== 'reading') rest -= Math.max(0, orders);

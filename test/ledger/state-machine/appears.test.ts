@@ -68,14 +68,14 @@ describe('an order that a file brings', () => {
   });
 
   it('makes the second occurrence of a number in one file wait for the first', () => {
-    expect(appears(open('queued'), own(SAME, 5)).kind).toBe('follow');
+    expect(appears(open('queued'), own(SAME, 5)).kind).toBe('join');
   });
 
   it.each<[EntryState, string, string, string]>([
-    ['queued', 'follow', 'conflict', 'follow'],
-    ['sending', 'follow', 'conflict', 'follow'],
-    ['retry', 'follow', 'conflict', 'follow'],
-    ['unknown', 'follow', 'conflict', 'follow'],
+    ['queued', 'join', 'conflict', 'join'],
+    ['sending', 'join', 'conflict', 'join'],
+    ['retry', 'join', 'conflict', 'join'],
+    ['unknown', 'join', 'conflict', 'join'],
     ['inDoubt', 'seen', 'conflict', 'repeat'],
     ['refused', 'seen', 'queue', 'queue'],
     ['failed', 'seen', 'queue', 'queue'],
@@ -123,7 +123,7 @@ describe('an order that a file brings', () => {
     const kinds = [{ kind: 'nothing' } as const, open('refused'), open('queued')];
     const all = (given: Given) => kinds.map((known) => appears(known, given).kind);
     expect(all({ ...OTHER, seen })).toEqual(['seen', 'seen', 'seen']);
-    expect(all({ ...SAME, seen })).toEqual(['seen', 'seen', 'follow']);
+    expect(all({ ...SAME, seen })).toEqual(['seen', 'seen', 'join']);
     expect(all({ ...OTHER, seen, isAgain: true })).toEqual(['queue', 'queue', 'conflict']);
   });
 

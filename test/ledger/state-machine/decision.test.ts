@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type EntryState, OTHER } from '../../../src/ledger/entry.ts';
 import { next } from '../../../src/ledger/state-machine/next.ts';
 import { type Decision, SWEEP_AFTER } from '../../../src/ledger/state-machine/step.ts';
-import { entryOf, policy } from '../../support/entry.ts';
+import { entryOf, OWN, policy } from '../../support/entry.ts';
 
 const STATES: EntryState[] = [
   'queued',
@@ -36,7 +36,7 @@ describe('a decision of a person', () => {
       'conflict',
       'inDoubt',
     ]);
-    expect(takenIn({ kind: 'cancel', at: 1000 })).toEqual(['queued', 'retry']);
+    expect(takenIn({ kind: 'cancel', at: 1000, ...OWN })).toEqual(['queued', 'retry']);
     expect(takenIn({ kind: 'discard', at: 1000 })).toEqual(['conflict', 'refused', 'failed']);
   });
 
@@ -45,7 +45,7 @@ describe('a decision of a person', () => {
       { kind: 'retry', at: 1, job: 'c', delay: 0 },
       { kind: 'confirm', at: 1 },
       { kind: 'resend', at: 1, job: 'c' },
-      { kind: 'cancel', at: 1 },
+      { kind: 'cancel', at: 1, ...OWN },
     ];
     const ended = new Set([
       ...all.flatMap((one) => takenIn(one)),
@@ -133,7 +133,7 @@ describe('a decision of a person', () => {
     'cancel leaves an order in doubt that would be sent again to the list: %j',
     (as) => {
       const before = entryOf({ state: 'retry', attempt: 1, maybeSentAt: 900, ...as });
-      expect(next(before, { kind: 'cancel', at: 1000 }, policy)).toEqual({
+      expect(next(before, { kind: 'cancel', at: 1000, ...OWN }, policy)).toEqual({
         kind: 'move',
         doubt: 60_900,
         entry: entryOf({ version: 1000, state: 'unknown', attempt: 1, maybeSentAt: 900 }),
@@ -141,21 +141,40 @@ describe('a decision of a person', () => {
     },
   );
 
-  it('cancel passes the order to the waiting duplicate', () => {
-    const follower = { batch: 'second', batchNo: 2, ordinal: 7, place: { line: 9 } };
+  const place = { line: 9 };
+  const SECOND = { batch: 'second', batchNo: 2, ordinal: 7, place };
+  const THIRD = { batch: 'third', batchNo: 3, ordinal: 0, place };
+
+  it('cancel passes the order to the next file that has it', () => {
     const key = { renewedAt: 7, keyed: { header: 'K', at: 8 } };
-    const before = entryOf({ attempt: 3, used: 2, batch: 'first', batchNo: 1, ...key });
-    expect(
-      next(before, { kind: 'cancel', at: 1000, heir: { follower, job: 'c-2' } }, policy),
-    ).toEqual({
+    const again = { ...SECOND, ...OWN };
+    const { batch, batchNo, ordinal, place: own } = entryOf();
+    const before = entryOf({ attempt: 3, used: 2, also: [again, SECOND, THIRD], ...key });
+    expect(next(before, { kind: 'cancel', at: 1000, ...OWN }, policy)).toEqual({
       kind: 'cancel',
       at: 1000,
-      heir: {
-        entry: entryOf({ version: 1000, ...follower, job: 'c-2', attempt: 3, ...key }),
+      left: [{ batch, batchNo, ordinal, place: own }, again],
+      rest: {
+        entry: entryOf({ version: 1000, ...SECOND, also: [THIRD], attempt: 3, ...key, job: 'c-2' }),
         due: 1000 + SWEEP_AFTER,
       },
     });
   });
+
+  it.each(['queued', 'sending', 'unknown'] as const)(
+    'cancel of a further file that has an order leaves it %s',
+    (state) => {
+      const of = { kind: 'cancel', at: 1000, ...OWN, batch: 'second' } as const;
+      const order = entryOf({ state, version: 1000 });
+      expect(next(entryOf({ state, also: [SECOND] }), of, policy)).toEqual({
+        kind: 'cancel',
+        at: 1000,
+        left: [SECOND],
+        rest: { entry: order },
+      });
+      expect(next(order, of, policy).kind).toBe('ignore');
+    },
+  );
 
   it('discard keeps the content that the API has for the number of a conflict', () => {
     const known = { digest: 'content-of-other' };

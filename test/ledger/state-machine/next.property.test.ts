@@ -74,7 +74,7 @@ const rare: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
   (_, at) => ({ kind: 'inconclusive', at, listedFrom: at, inARow: 3, answer: ANSWER }),
   (_, at) => ({ kind: 'requeue', at, job: 'requeued' }),
   (_, at) => ({ kind: 'unlistable', at, answer: ANSWER }),
-  (_, at) => ({ kind: 'cancel', at }),
+  ({ batch }, at) => ({ kind: 'cancel', at, batch, job: '' }),
 );
 
 /** What a daemon would do next with an order in that state, so that histories are long. */
@@ -396,7 +396,7 @@ describe('the state machine, for any sequence of events', () => {
         const arrival = { order, digest, ...of };
         const how = { arrival, isAgain, isExport };
         const appearance = next({ kind: 'open', entry }, { kind: 'appears', at, ...how });
-        if (appearance.kind === 'follow') expect(digest).toBe(entry.digest);
+        if (appearance.kind === 'join') expect(digest).toBe(entry.digest);
         if (appearance.kind !== 'queue') continue;
         expect(['refused', 'failed']).toContain(entry.state);
         expect(appearance.entry).toMatchObject({ state: 'queued', attempt: entry.attempt, digest });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Entry, UNSHOWN } from '../../../src/ledger/entry.ts';
 import { next } from '../../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent, Step } from '../../../src/ledger/state-machine/step.ts';
-import { entryOf, policy } from '../../support/entry.ts';
+import { entryOf, OWN, policy } from '../../support/entry.ts';
 
 const NO = { code: '400', message: 'parameters are invalid', httpStatus: 400 };
 const LOST = { code: 'no-answer', message: 'no complete answer' };
@@ -44,7 +44,7 @@ function short(step: Step): string {
       if (step.isEarlier) return 'accept as earlier';
       return step.times === undefined ? 'accept' : `accept created ${step.times} times`;
     case 'cancel':
-      return step.heir === undefined ? 'cancel' : `cancel, then ${step.heir.entry.batch} queued`;
+      return step.rest === undefined ? 'cancel' : `cancel, then ${step.rest.entry.batch} queued`;
     case 'drop':
     case 'ignore':
       return step.kind;
@@ -331,11 +331,16 @@ describe('next', () => {
       { kind: 'unlistable', at: 1, answer: LOST },
       'dead inDoubt',
     ],
-    ['an order that was never sent is canceled', queued, { kind: 'cancel', at: 1 }, 'cancel'],
+    [
+      'an order that was never sent is canceled',
+      queued,
+      { kind: 'cancel', at: 1, ...OWN },
+      'cancel',
+    ],
     [
       'an order that the list does not show after an attempt is canceled',
       { ...queued, state: 'retry', attempt: 1, maybeSentAt: 1 },
-      { kind: 'cancel', at: 1 },
+      { kind: 'cancel', at: 1, ...OWN },
       'cancel',
     ],
   ])('%s', (_, entry, event, expected) => {

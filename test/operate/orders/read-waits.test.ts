@@ -56,15 +56,9 @@ describe('the orders that wait', () => {
     const early = entryOf({ order: orderOf('A'), batch: BATCHES[0], batchNo: 1 });
     await ledger.enter(early, undefined, soon);
     const place = { line: 2 };
-    const follower = { batch: BATCHES[1], batchNo: 2, ordinal: 7, place };
-    const repeats = {
-      outcome: 'duplicate',
-      attempts: 0,
-      at: 0,
-      code: 'duplicate',
-      facts: {},
-    } as const;
-    expect(await ledger.followers.follow([{ entry: early, follower, repeats }])).toEqual([true]);
+    const second = { batch: BATCHES[1], batchNo: 2, ordinal: 7, place };
+    const both = { ...early, version: 2, also: [second] };
+    expect(await ledger.join(both, early, second)).toBe(true);
     expect(await waitsOf(rig)).toEqual([
       {
         for: 'pause',
@@ -79,7 +73,6 @@ describe('the orders that wait', () => {
         oldest: { order: 'A', batch: BATCHES[1], since: Date.parse('2026-11-21T07:16:00Z') },
       },
     ]);
-    expect(await ledger.followers.batchesWaitingFor('A')).toEqual([BATCHES[1]]);
   });
 
   it('of one file are equally old, and the group names the first in the file', async () => {
@@ -205,8 +198,8 @@ describe('the orders that wait', () => {
       code: 'duplicate',
       facts: {},
     } as const;
-    const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
-    await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
+    const second = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
+    await ledger.join({ ...order('A', 0), version: 2, also: [second] }, order('A', 0), second);
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     await batches.hold(batch, { wait: refusals(), alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
