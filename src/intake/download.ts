@@ -163,25 +163,12 @@ function unreachable(url: URL, cause: Error): PoSyncError {
 }
 
 function refused(url: URL, status: number): PoSyncError {
-  const facts = { status };
-  if (status >= 300 && status < 400) {
-    const remedy =
-      'po-sync does not follow redirects. Set the final address as path of the source.';
-    return new PoSyncError(
-      'export-refused',
-      `${shownAddress(url)} answered with a redirect (${status}).`,
-      {
-        remedy,
-        facts,
-      },
-    );
-  }
-  const isDenied = status === 401 || status === 403;
   return new PoSyncError('export-refused', `${shownAddress(url)} answered ${status}.`, {
-    facts,
-    ...(isDenied && {
-      remedy: 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.',
-    }),
+    remedy:
+      status === 401 || status === 403
+        ? 'Check PO_SYNC_SOURCE_<NAME>_AUTHORIZATION, or _USER and _PASSWORD.'
+        : 'Set the final address as path of the source: redirects are not followed.',
+    facts: { status },
   });
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, explained, PoSyncError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
-import { fileInUse, fileTrouble } from '../log/events/intake.ts';
+import { fileTrouble } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './stability.ts';
 
@@ -12,7 +12,7 @@ export type Offers = {
   offer(ready: ReadyFile): Promise<'handed over' | 'kept'>;
   /** Those of the files whose handing over has failed for some seconds. */
   refused(files: readonly string[]): NotTaken[];
-  /** All refused files that were reported: one in use only counts after some minutes. */
+  /** All refused files that were reported. */
   troubles(): NotTaken[];
   /** Forgets all other files. */
   keepOnly(files: ReadonlySet<string>): void;
@@ -47,14 +47,11 @@ export function notTaken(source: string, thrown: unknown, file?: string): NotTak
 /** All in milliseconds. */
 const FIRST_GAP = 500;
 const LONGEST_GAP = 60_000;
-const IN_USE_FOR = 5 * 60_000;
-const NOT_PERMITTED_FOR = 10_000;
+const MAY_END_FOR = 10_000;
 const REFUSED_AFTER = 3_000;
 
-/** Another program has the file open exclusively. */
-const IN_USE = new Set(['EBUSY', 'EAGAIN', 'ETXTBSY']);
-/** The sender may set the permissions a moment after it wrote the file. */
-const NOT_PERMITTED = new Set(['EACCES', 'EPERM', 'file-not-movable']);
+/** The sender may still have the file open, or set its permissions a moment after it wrote it. */
+const MAY_END = new Set(['EBUSY', 'EAGAIN', 'ETXTBSY', 'EACCES', 'EPERM', 'file-not-movable']);
 
 /** Growing gaps between the attempts at things that fail. `version`: another one is tried at once, because its fault may be corrected. */
 export type RetryGaps = {
@@ -99,16 +96,12 @@ export function createOffers(
   const reported = new Set<string>();
   const refused = new Map<string, NotTaken>();
 
-  /** Reports each file once: a file in use only after some minutes, because that is normal for a while. */
+  /** Reports each file once, after a while where that may end. */
   function report(file: string, error: unknown, durationMs: number): void {
-    const code = codeOf(error) ?? '';
-    const isInUse = IN_USE.has(code);
-    const patience = isInUse ? IN_USE_FOR : NOT_PERMITTED.has(code) ? NOT_PERMITTED_FOR : 0;
+    const patience = MAY_END.has(codeOf(error) ?? '') ? MAY_END_FOR : 0;
     if (reported.has(file) || durationMs < patience) return;
     reported.add(file);
-    const facts = { source, file: path.basename(file) };
-    if (isInUse) fileInUse(log, { ...facts, code, durationMs });
-    else fileTrouble(log, { ...facts, reason: explained(error).message });
+    fileTrouble(log, { source, file: path.basename(file), reason: explained(error).message });
   }
 
   return {

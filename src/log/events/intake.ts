@@ -52,12 +52,7 @@ export function fileIncomplete(log: Log, facts: File & { reason: string }): void
   log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
 }
 
-/** Another program has the file open. Logged once. */
-export function fileInUse(log: Log, facts: File & { code: string; durationMs: number }): void {
-  log.warn({ event: 'file-in-use', ...facts }, 'file cannot be taken yet, will retry');
-}
-
-/** A file could not be taken for another reason. */
+/** A file could not be taken. Logged once. */
 export function fileTrouble(log: Log, facts: File & { reason: string }): void {
   log.error({ event: 'file-trouble', ...facts }, 'file could not be taken, will retry');
 }
