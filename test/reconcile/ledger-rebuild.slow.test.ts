@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startLoop } from '../../src/core/backoff/loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { digestOf } from '../../src/order/digest.ts';
+import { expectOrders } from '../../src/reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
@@ -27,13 +28,22 @@ describe('ledger rebuild', () => {
     expect(known).toMatchObject({ kind: 'accepted', compact: { batchNo: 0, attempts: 0 } });
   });
 
-  it('knows the orders that a list showed which could not be read to its end', async () => {
-    const faults = [{ kind: 'list', show: 'limited:15' }];
+  it('knows what a list showed that could not be read to its end, and waits for a person where a later one lacks it', async () => {
+    const faults = [
+      { kind: 'list', show: 'limited:15', calls: '1-7' },
+      { kind: 'list', show: 'archive:0s', calls: '8-99' },
+    ];
     await using rig = await openDeliveryRig({ isNew: true, faults: { faults } });
     const token = await rig.api.token();
     for (const number of ['PO-0001', 'PO-0002']) await rig.api.create(orderOf(number), token);
-    expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
-    expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
+    await using _ = mending(rig);
+    const { redis, keys } = rig.store;
+    await until('the pause', async () =>
+      (await redis.hget(keys.breaker, 'hold:ledger-new'))?.includes('list-incomplete'),
+    );
+    expect(await rig.ledger.lookup(['PO-0002'])).toMatchObject([{ kind: 'accepted' }]);
+    await expectOrders(rig.store, 0);
+    await until('the end', async () => (await rig.reconciliation.rebuild.pending()) === undefined);
   });
 
   it('reports an order as a duplicate that came while the list of a new ledger could not be read', async () => {
