@@ -1,7 +1,6 @@
-import { iso } from '../core/format.ts';
+import { iso, withoutStop } from '../core/format.ts';
 import { createLink, endSessions } from '../operate/dashboard-link.ts';
 import {
-  byWhom,
   delivers,
   pauseDelivery,
   pauseJson,
@@ -67,7 +66,7 @@ export const pause: Act<{ reason?: string | undefined }, Plan & { reason?: strin
   plan: async ({ reason }, context) => ({ ...whole(context), reason: reason?.trim() }),
   async run({ json, reason: why }, context) {
     const { reason, before } = await pauseDelivery(why || undefined, context);
-    const already = before === undefined ? '' : `It was paused already ${byWhom(before)}.\n`;
+    const already = before === undefined ? '' : `Before, it was ${withoutStop(before)}.\n`;
     const text = `Delivery is ${reason}.`;
     return { text, steps: already + CONSEQUENCE, json: { ...json, paused: true, reason, before } };
   },

@@ -86,8 +86,8 @@ export function deliveryFact({ pauses, daemons, now }: Status, start: string): F
     : `start one with ${start} --role delivery, or with your service manager if it runs po-sync`;
   const missing = why === undefined ? [] : [[bad(why), `; ${step}`]];
   const paused = pauses.map((pause) => [
-    bad('paused'),
-    ` ${pausedText(pause, now)} (${pauseStepsText(pause, now)})`,
+    bad(pausedText(pause, now)),
+    ` (${pauseStepsText(pause, now)})`,
   ]);
   const runs = daemons.some(isBeating)
     ? [{ text: 'running', tone: 'good' as const }]

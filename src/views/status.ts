@@ -138,7 +138,7 @@ export function needsYou(status: Status): Text[] {
       ...(batch.unsettled ? [[file(batch), `: ${batch.unsettled.reason}`]] : []),
     ]),
     ...forPerson.map(
-      (pause) => `Delivery is paused ${pausedText(pause, now)} (${pauseStepsText(pause, now)}).`,
+      (pause) => `Delivery is ${pausedText(pause, now)} (${pauseStepsText(pause, now)}).`,
     ),
     ...folderFacts(status).flatMap(([, ...lines]) => lines),
     ...sources.flatMap((source) => {

@@ -199,7 +199,7 @@ describe('the status', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [
         'staging  https://api.staging.example.com/api/v1',
-        '  delivery      paused for 1 min by anna\\u202e (until po-sync resume)',
+        '  delivery      paused by anna\\u202e, for 1 min (until po-sync resume)',
         "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read)",
         '                paused for 3 min 12 s (api-down): connect ECONNREFUSED (ends automatically)',
         '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
@@ -270,7 +270,7 @@ describe('the status', () => {
     const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
     const status = { ...STATUS, endedPauses: [outage], now: outage.to + 3_599_000 };
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
-      /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC \(api-down\): HTTP 500[^\u001b]*\n/,
+      /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC paused \(api-down\): HTTP 500[^\u001b]*\n/,
     );
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     isAsDescribed('status', shown);
@@ -284,7 +284,7 @@ describe('the status', () => {
     };
     const later = { ...status, endedPauses: [refused] };
     expect(statusText(later, { paint: plain, columns: undefined })).toContain(
-      'UTC (http-401): Unauthorized; it began with: the secret is refused\n',
+      'UTC paused (http-401): Unauthorized; it began with: the secret is refused\n',
     );
     isAsDescribed('status', JSON.parse(JSON.stringify(statusJson(later))));
   });
@@ -304,7 +304,7 @@ describe('the status', () => {
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
-    expect(text).toMatch(/\n {2}delivery +paused for 1 min.*\n {16}paused for 5 s/);
+    expect(text).toMatch(/\n {2}delivery +paused by anna.*, for 1 min.*\n {16}paused for 5 s/);
   });
 
   it.each([undefined, 120, 80])(

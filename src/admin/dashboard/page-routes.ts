@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
-import { causeText, noDelivery } from '../../operate/delivery/pause-delivery.ts';
+import { iso, withoutStop } from '../../core/format.ts';
+import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import {
@@ -155,7 +155,7 @@ function stateOf(snapshot: Snapshot | undefined): Html {
   const [pause] = status.pauses;
   // Only a fixed time: a page that stays open does not count on.
   if (pause)
-    return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))} ${causeText(pause)}`;
+    return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))}: ${withoutStop(pause.reason)}`;
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   const missing = noDelivery(status.daemons);
   if (missing !== undefined) return badge('bad', missing.replace('no', 'No'));

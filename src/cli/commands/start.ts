@@ -291,7 +291,7 @@ function settledElsewhere(
 
 /** Who paused delivery, why and since when, and how it continues. */
 function pausedByPerson(pause: Pick<Pause, 'code' | 'reason' | 'since'>): string {
-  return `delivery is paused ${causeText(pause)}, since ${moment(iso(pause.since))}; run po-sync resume, then run this again`;
+  return `delivery is ${causeText(pause)}, since ${moment(iso(pause.since))}; run po-sync resume, then run this again`;
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

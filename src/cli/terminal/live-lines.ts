@@ -11,11 +11,9 @@ import {
   withoutStop,
 } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import type { End } from '../../operate/daemon.ts';
-import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import { openText } from '../../report/story.ts';
 import { pauseEndText } from '../../views/pause.ts';
@@ -60,9 +58,7 @@ const REASON_LINES = 3;
 /** The pause and, on the same line if it fits and else below, its complete reason. */
 function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
   const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
-  const reason = printable(
-    pause.code === OPERATOR ? byWhom(pause.reason) : withoutStop(pause.reason),
-  );
+  const reason = printable(withoutStop(pause.reason));
   const head: Part = { tone: 'bad', text: 'paused' };
   const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
   if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];
@@ -188,11 +184,11 @@ export function endText(
   switch (end) {
     case 'done':
       if (batches.length > 0) return personText(batches, reports);
-      return `No files to process${why === '' ? '' : `, and nothing can be sent now: delivery is paused ${why}`}.\n`;
+      return `No files to process${why === '' ? '' : `, and nothing can be sent now: delivery is ${why}`}.\n`;
     case 'held':
       return `A person must decide: ${why || 'a batch is held'}. ${rest}${personText(batches, reports)}`;
     case 'waited':
-      return `The maximum wait is over${why === '' ? '' : `; delivery is paused ${why}`}. ${rest}${personText(batches, reports)}`;
+      return `The maximum wait is over${why === '' ? '' : `; delivery is ${why}`}. ${rest}${personText(batches, reports)}`;
     case 'interrupted':
       return 'Interrupted. The rest is kept.\n';
   }

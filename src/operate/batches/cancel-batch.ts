@@ -220,7 +220,7 @@ export async function notHeld(
 ): Promise<PoSyncError> {
   const [pause] = state === 'done' ? [] : allPauses(await store.redis.hgetall(store.keys.breaker));
   const sending = pause
-    ? `its orders wait because delivery is paused ${causeText(pause)}`
+    ? `its orders wait because delivery is ${causeText(pause)}`
     : 'its orders are being sent';
   return new PoSyncError(
     'batch-not-held',

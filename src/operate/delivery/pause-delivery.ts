@@ -14,24 +14,23 @@ import type { OperatorContext } from '../operator-context.ts';
 /** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
 export type ShownPause = Pause & { waitsForOrder?: true };
 
-/** What a reader sees of a pause after "paused". */
+/** That delivery is paused, why and for how long. */
 export function pausedText(
   pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>,
   now: number,
 ): string {
   const { since, seenAt = since } = pause;
   const seen = seenAt === since ? '' : `, seen ${duration(Math.max(0, now - seenAt))} ago`;
-  return `for ${duration(Math.max(0, now - since))} ${causeText(pause)}${seen}`;
+  const text = `for ${duration(Math.max(0, now - since))}`;
+  // The reason of a person is a clause of its own.
+  return pause.code === OPERATOR
+    ? `${withoutStop(pause.reason)}, ${text}${seen}`
+    : `paused ${text} (${pause.code}): ${withoutStop(pause.reason)}${seen}`;
 }
 
-/** Who paused, or the code and the reason: an operator's reason begins with "paused". */
+/** That delivery is paused, by whom or why. */
 export function causeText({ code, reason }: Pick<Pause, 'code' | 'reason'>): string {
-  return code === OPERATOR ? byWhom(reason) : `(${code}): ${withoutStop(reason)}`;
-}
-
-/** The reason of an operator's pause without its first word. */
-export function byWhom(reason: string): string {
-  return withoutStop(reason.replace(/^paused /, ''));
+  return code === OPERATOR ? withoutStop(reason) : `paused (${code}): ${withoutStop(reason)}`;
 }
 
 /** A pause in JSON output. */

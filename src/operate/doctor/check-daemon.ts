@@ -51,7 +51,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkSources(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = pauseRemedy(pause, ' unless token or API fails below');
-      return warn('delivery', `paused ${causeText(pause)}`, remedy);
+      return warn('delivery', causeText(pause), remedy);
     }),
     ...(await checkRunning(place, config)),
     ...(await checkRoles(place, config)),

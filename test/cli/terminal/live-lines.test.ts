@@ -78,7 +78,7 @@ describe('a batch in progress', () => {
 
   it("shows what ends an operator's pause", () => {
     const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
-    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): by mia']);
+    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): paused by mia']);
   });
 
   it('is only counted if there are too many', () => {

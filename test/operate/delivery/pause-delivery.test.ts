@@ -119,9 +119,9 @@ it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. 
 
 it('a pause says when its reason was seen, if that was later than its begin', () => {
   const pause = { code: 'http-401', reason: 'no', since: 0 };
-  expect(pausedText({ ...pause, seenAt: 0 }, 90_000)).toBe('for 1 min 30 s (http-401): no');
+  expect(pausedText({ ...pause, seenAt: 0 }, 90_000)).toBe('paused for 1 min 30 s (http-401): no');
   expect(pausedText({ ...pause, seenAt: 60_000 }, 90_000)).toBe(
-    'for 1 min 30 s (http-401): no, seen 30 s ago',
+    'paused for 1 min 30 s (http-401): no, seen 30 s ago',
   );
 });
 
