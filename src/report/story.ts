@@ -1,6 +1,7 @@
 import { counted, orders } from '../core/format.ts';
 import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
-import { itemsIn } from '../order/order.ts';
+import { correctedBy } from '../order/letter-id.ts';
+import { type CheckedOrder, itemsIn } from '../order/order.ts';
 import {
   type DeadLetterKind,
   KNOWN_INVALID,
@@ -25,11 +26,13 @@ export type Story = {
   settled: Map<Outcome, string[]>;
   /** Orders that stay with the open dead letter of another file. */
   waiting: number;
+  /** Dead letters whose correction came too late. */
+  outdated: number;
 };
 
 /** A story of a batch without orders. */
 export function newStory(): Story {
-  const none = { listed: 0, open: 0, nameless: 0, waiting: 0 };
+  const none = { listed: 0, open: 0, nameless: 0, waiting: 0, outdated: 0 };
   return { ...none, groups: new Map(), settled: new Map(), firstAt: undefined };
 }
 
@@ -38,8 +41,10 @@ export function addOrder(
   story: Story,
   result: OrderResult,
   deadLetter: DeadLetter | undefined,
+  records: CheckedOrder['records'] = [],
 ): void {
   addResult(story, result);
+  if (result.code === 'outdated') story.outdated += correctedBy(records).length;
   if (deadLetter !== undefined) addDeadLetter(story, deadLetter);
 }
 

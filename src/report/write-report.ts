@@ -98,8 +98,17 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
   const nameless = allNameless(story);
   const found = [...waitingTexts(story.waiting), ...(leftOut ? leftOutTexts(leftOut) : [])];
   const warnings = [...new Set([...found, ...report.warnings])];
+  const { corrections } = report;
+  const { outdated } = story;
   return {
     ...report,
+    ...(corrections && {
+      corrections: {
+        ...corrections,
+        taken: corrections.taken - outdated,
+        outdated: corrections.outdated + outdated,
+      },
+    }),
     ...(nameless === 0 ? {} : { nameless }),
     ...(leftOut && { leftOut }),
     warnings,
@@ -145,7 +154,7 @@ async function writeOrders(
   for await (const reported of orders) {
     const { order, result, deadLetter } = reported;
     const brought = kept && keptOrder(order, result);
-    addOrder(story, result, deadLetter);
+    addOrder(story, result, deadLetter, order.records);
     await results.write(resultLine(result));
     if (brought !== undefined) await kept?.write(keptList.entry(brought));
     keeps ||= brought !== undefined;

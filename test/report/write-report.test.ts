@@ -112,6 +112,25 @@ it('settled dead letters are in the list but not in the fix file', async () => {
   expect((await fixRows()).map((row) => row['PO_NO'])).toEqual(['=3']);
 });
 
+it('corrections counts as outdated what was settled elsewhere when the order was entered', async () => {
+  const corrections = { taken: 3, restored: 0, discarded: 0, unchanged: 0, outdated: 1 };
+  const one = done(rows(2, ['1', 'A', '1']));
+  const from = { id: 'b1-4', revision: 1, number: '1', content: '' };
+  const late = {
+    ...one,
+    order: { ...one.order, records: one.order.records.map((record) => ({ ...record, from })) },
+    result: { ...one.result, outcome: 'cancelled', code: 'outdated' },
+  } as const;
+  await writeReport(
+    inputOf(folder, [], { report: reportOf([], { corrections }), orders: each([late]) }),
+  );
+  expect(JSON.parse(await read('report.json')).corrections).toEqual({
+    ...corrections,
+    taken: 2,
+    outdated: 2,
+  });
+});
+
 it('an unreadable file has a report without a fix file', async () => {
   const error = {
     code: 'unclosed-quote',
