@@ -193,7 +193,7 @@ describe('every page', () => {
     ['/batches/frob', 404],
     ['/dead-letters/frob', 404],
     ['/order?number=PO-404', 404],
-    ['/batches?limit=0', 400],
+    ['/batches?state=frob', 400],
   ])('%s says what is wrong', async (path, status) => {
     expect(await page(path, status)).toContain('role="alert"');
   });
@@ -305,7 +305,7 @@ describe('a person who operates', () => {
     expect(await page('/batches/none', 404)).toMatch(
       /<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s,
     );
-    expect(await page('/batches?day=soon', 400)).toMatch(
+    expect(await page('/batches?from=soon', 400)).toMatch(
       /<a href="\/batches">Show it without this filter<\/a>/,
     );
     expect(await page('/batches?q=none')).toMatch(/<p>No batches match\.<\/p>/);

@@ -11,7 +11,7 @@ import type { Reply, Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
 import type { OrderInBatch } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, type Query, readQuery } from './query.ts';
+import { given, PAGE, type Query, readQuery } from './query.ts';
 
 /** States of a batch in a list. */
 export const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
@@ -37,18 +37,7 @@ export function batchRoutes(api: ApiContext): Route[] {
 }
 
 /** The parameters that select batches. */
-const BATCH_FILTERS: readonly string[] = [
-  'state',
-  'open',
-  'source',
-  'q',
-  'day',
-  'from',
-  'to',
-  'zone',
-  'since',
-  'until',
-];
+const BATCH_FILTERS: readonly string[] = ['state', 'open', 'source', 'q', 'from', 'to', 'zone'];
 
 /** The batches that a request selects. */
 function batchFilter(query: Query): BatchRowFilter {
@@ -57,18 +46,16 @@ function batchFilter(query: Query): BatchRowFilter {
     open: query.flag('open') ? true : undefined,
     source: query.text('source'),
     q: query.text('q'),
-    since: query.time('since'),
-    until: query.time('until'),
     ...query.days(),
   });
 }
 
 /** A page of batches, newest first, each as Redis has it now. */
 export async function readBatchPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, [...BATCH_FILTERS, 'after', 'limit']);
+  const query = readQuery(url, [...BATCH_FILTERS, 'after']);
   const filter = batchFilter(query);
   const { batches } = await api.tables();
-  const { names, next } = batches.page(filter, query.limit(), query.text('after'));
+  const { names, next } = batches.page(filter, PAGE, query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(
     found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
@@ -84,7 +71,7 @@ export async function readBatch({ base }: ApiContext, name: string) {
 }
 
 /** The parameters of a list of orders. */
-const ORDER_PARAMETERS = ['outcome', 'after', 'limit'];
+const ORDER_PARAMETERS = ['outcome', 'after'];
 
 /** A page of the orders of a finished batch, in the order of its file; before that the list is empty. */
 export async function readOrderPage(api: ApiContext, name: string, url: URL) {
@@ -94,13 +81,11 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
   if (batch.state !== 'done') return { items: [], next: undefined };
   const { letters } = await api.tables();
   const outcome = query.oneOf('outcome', OUTCOMES);
-  const page = await letters
-    .orders(report, query.whole('after') ?? 0, query.limit(), outcome)
-    .catch(() => {
-      throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
-        remedy: 'See the history of its orders.',
-      });
+  const page = await letters.orders(report, query.whole('after') ?? 0, PAGE, outcome).catch(() => {
+    throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
+      remedy: 'See the history of its orders.',
     });
+  });
   return { ...page, items: withClosings(page.items, await base.batches.closings(name)) };
 }
 

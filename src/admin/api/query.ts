@@ -1,8 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 
-/** Items of a page without `limit`, and at most. */
-const USUAL = 50;
-const MOST = 500;
+/** Items of a page. */
+export const PAGE = 50;
 
 /** Longest value of a parameter. */
 const LONGEST = 1_000;
@@ -51,42 +50,18 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
     return Number(given);
   }
 
-  function limit(): number {
-    const given = whole('limit') ?? USUAL;
-    if (given < 1 || given > MOST) throw wrong('limit', `limit must be between 1 and ${MOST}.`);
-    return given;
-  }
-
-  /** Milliseconds since 1970. */
-  function time(name: string): number | undefined {
-    const given = text(name);
-    if (given === undefined) return undefined;
-    const at = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.test(given)
-      ? Date.parse(given)
-      : Number.NaN;
-    if (Number.isNaN(at))
-      throw wrong(name, `${name} must be a date or a time, such as 2026-11-21T07:15Z.`);
-    return at;
-  }
-
-  return { text, oneOf, flag, whole, limit, time, days: () => daysIn(text) };
+  return { text, oneOf, flag, whole, days: () => daysIn(text) };
 }
 
 /** The first and, excluded, the last millisecond; undefined without a limit. */
 type Range = { since?: number; until?: number };
 
-/** What `day` has and the days `from` and `to` include, in the time zone `zone`, by default UTC; undefined without any of them. */
-function daysIn(text: (name: string) => string | undefined): Range | undefined {
+/** What the days `from` and `to` include, in the time zone `zone`, by default UTC. */
+function daysIn(text: (name: string) => string | undefined): Range {
   const offsetAt = offsetIn(text('zone') ?? 'UTC');
-  const [one, from, to] = ['day', 'from', 'to'].map((name) => dayIn(offsetAt, name, text(name)));
+  const [from, to] = ['from', 'to'].map((name) => dayIn(offsetAt, name, text(name)));
   if (from && to && from.since >= to.until) throw wrong('to', 'to must not be before from.');
-  const since = [one, from].flatMap((range) => range?.since ?? []);
-  const until = [one, to].flatMap((range) => range?.until ?? []);
-  if (since.length + until.length === 0) return undefined;
-  return {
-    ...(since.length > 0 && { since: Math.max(...since) }),
-    ...(until.length > 0 && { until: Math.min(...until) }),
-  };
+  return { ...(from && { since: from.since }), ...(to && { until: to.until }) };
 }
 
 type OffsetAt = (at: number) => number;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
@@ -9,23 +8,21 @@ import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, readQuery } from './query.ts';
+import { given, PAGE, readQuery } from './query.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
-export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
+export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'q'];
 
 /** The rows that a request selects. */
 export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
   const query = readQuery(url, [...LETTER_FILTERS, ...more]);
-  const since = query.time('since');
   return given<RowFilter>({
     kind: query.oneOf('kind', KINDS),
     signature: query.text('signature'),
     batch: query.text('batch'),
     source: query.text('source'),
-    since: since === undefined ? undefined : iso(since),
     q: query.text('q'),
   });
 }
@@ -35,11 +32,11 @@ export type CurrentRow = DeadLetterRow & { now?: EntryState };
 
 /** A page of open dead letters, the newest batch first, with the count of all that match. */
 export async function readLetterPage(api: ApiContext, url: URL) {
-  const filter = letterFilter(url, ['after', 'limit']);
-  const query = readQuery(url, [...LETTER_FILTERS, 'after', 'limit']);
+  const filter = letterFilter(url, ['after']);
+  const query = readQuery(url, [...LETTER_FILTERS, 'after']);
   const { letters } = await api.tables();
   const [{ items, next }, summary] = await Promise.all([
-    letters.page(filter, query.limit(), query.text('after')),
+    letters.page(filter, PAGE, query.text('after')),
     letters.summary(filter),
   ]);
   return { items: await withState(api, items), next, ...summary };

@@ -25,9 +25,7 @@ import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after batch day end from kind limit number open outcome q picture reports signature since source state to until who zone'.split(
-    ' ',
-  ),
+  'after batch from kind number open outcome q picture signature source state to zone'.split(' '),
 );
 
 type Render = (request: PageRequest) => Promise<Content>;

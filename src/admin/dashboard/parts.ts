@@ -149,7 +149,7 @@ export function dayFields(url: URL): Html {
   const value = (name: string) => url.searchParams.get(name) ?? '';
   const zone = value('zone');
   const field = (name: string, title: Html) =>
-    html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name) || value('day')}"></label>`;
+    html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name)}"></label>`;
   return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
 }
 

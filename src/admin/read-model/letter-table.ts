@@ -29,8 +29,6 @@ export type RowFilter = {
   signature?: string;
   batch?: string;
   source?: string;
-  /** ISO 8601. */
-  since?: string;
   q?: string;
 };
 
@@ -132,7 +130,7 @@ export function createLetterTable() {
   function summary(filter: RowFilter): RowSummary {
     const { where, given } = conditionOf(filter);
     // What the index of errors does not have is looked at row by row, as they are on the disk.
-    const isEach = Object.keys(filter).some((name) => 'source since q'.includes(name));
+    const isEach = Object.keys(filter).some((name) => 'source q'.includes(name));
     const from = `letters ${isEach && filter.batch === undefined ? 'NOT INDEXED' : ''}`;
     const groups = database
       .prepare(
@@ -160,16 +158,14 @@ export function createLetterTable() {
   return { put, remove, numberOf, page, summary };
 }
 
-function conditionOf({ q = '', since, ...equal }: RowFilter) {
+function conditionOf({ q = '', ...equal }: RowFilter) {
   const words = searchText(q).replace(/[[*?]/g, '[$&]');
   const given: Record<string, SQLInputValue> = {
     ...equal,
-    ...(since !== undefined && { since }),
     ...(words !== '' && { words: `*${words}*` }),
   };
   const where = [
     ...Object.keys(equal).map((name) => `${name} = :${name}`),
-    ...(since === undefined ? [] : ['lastAt >= :since']),
     ...(words === '' ? [] : ['text GLOB :words']),
   ];
   return { where: where.join(' AND ') || 'TRUE', given };
