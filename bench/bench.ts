@@ -1,17 +1,14 @@
 // `npm run bench` runs all rows; see docs/performance.md.
 import { readFile } from 'node:fs/promises';
-import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
-import { intake } from './rows/intake.ts';
 import { memory } from './rows/memory.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
 import { saturated } from './rows/saturated.ts';
-import { sizes } from './rows/sizes.ts';
 import { slowServer } from './rows/slow-server.ts';
 import { startUp } from './rows/start-up.ts';
 import { openStage } from './stage.ts';
@@ -22,13 +19,11 @@ const ROWS: readonly Row[] = [
   saturated,
   slowServer,
   roles,
-  sizes,
   memory,
   redisMemory,
   firstPost,
   idle,
   startUp,
-  intake,
 ];
 
 /** A higher load before the run means that other programs disturb the measurement. */
@@ -38,8 +33,7 @@ const options = readOptions(
   process.argv.slice(2),
   ROWS.map(({ name }) => name),
 );
-if (options.against === undefined) await measureOrShow();
-else process.stdout.write(`${await compareWith(options.against, options)}\n`);
+await measureOrShow();
 
 async function measureOrShow(): Promise<void> {
   const result = options.from === undefined ? await measureAll() : await readResult(options.from);

@@ -16,8 +16,6 @@ export type Place = {
   reports: string;
   data: string;
   config: string;
-  /** The program that runs here: this checkout's, or that of the checkout it is compared with. */
-  launcher: string;
 };
 
 /** A daemon as users start it, with its log in a file as under a supervisor. */
@@ -27,12 +25,7 @@ export type Daemon = AsyncDisposable & {
   readyAfter: number;
 };
 
-export async function makePlace(
-  folder: string,
-  origin: string,
-  stable: Stable,
-  launcher = LAUNCHER,
-): Promise<Place> {
+export async function makePlace(folder: string, origin: string, stable: Stable): Promise<Place> {
   const at = (name: string) => path.join(folder, name);
   const place = {
     folder,
@@ -40,7 +33,6 @@ export async function makePlace(
     reports: at('reports'),
     data: at('data'),
     config: at('po-sync.yaml'),
-    launcher,
   };
   await mkdir(place.inbox, { recursive: true });
   await writeFile(place.config, configOf(origin, stable));
@@ -48,13 +40,10 @@ export async function makePlace(
 }
 
 /** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
-export async function startDaemon(
-  { folder, config, launcher }: Place,
-  ...more: string[]
-): Promise<Daemon> {
+export async function startDaemon({ folder, config }: Place, ...more: string[]): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
   const begun = performance.now();
-  const child = spawn(launcher, ['--config', config, 'start', ...more], {
+  const child = spawn(LAUNCHER, ['--config', config, 'start', ...more], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
@@ -72,10 +61,10 @@ async function failed(folder: string): Promise<never> {
 
 /** Runs a command of po-sync until it exits. */
 export async function runPoSync(
-  { folder, config, launcher }: Place,
+  { folder, config }: Place,
   args: readonly string[],
 ): Promise<string> {
-  const child = spawn(launcher, ['--config', config, ...args], {
+  const child = spawn(LAUNCHER, ['--config', config, ...args], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -10,6 +10,7 @@ import { redisFigures, redisUse } from '../redis-figures.ts';
 import type { Contender, Delivered } from './contender.ts';
 import { makePlace, type Place, startDaemon } from './daemon.ts';
 import { dropInto } from './drop-into.ts';
+import { openRedis } from './open-redis.ts';
 
 /** The daemon with its own Redis; both stay for all rounds. */
 export type PoSync = Contender & {
@@ -23,15 +24,9 @@ export type PoSync = Contender & {
 /** How long a file must stay unchanged before it is taken; not part of the delivery time. */
 const STABLE = 100;
 
-const OPEN_REDIS = 'bench/contenders/open-redis.ts';
-
-export async function openPoSync(folder: string, api: Api, launcher?: string): Promise<PoSync> {
+export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
   await using stack = new AsyncDisposableStack();
-  const place = await makePlace(folder, api.origin, `${STABLE}ms`, launcher);
-  // Another checkout starts its Redis itself: how a daemon reaches it may differ.
-  const { openRedis }: typeof import('./open-redis.ts') = await import(
-    path.join(place.launcher, '../..', OPEN_REDIS)
-  );
+  const place = await makePlace(folder, api.origin, `${STABLE}ms`);
   const { redis } = stack.use(await openRedis(place.data));
   const { pid } = stack.use(await startDaemon(place));
   const kept = stack.move();

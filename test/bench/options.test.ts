@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
-const read = (...args: string[]) => readOptions(args, ['idle', 'sizes']);
+const read = (...args: string[]) => readOptions(args, ['idle', 'roles']);
 
 test('rows are named, and a wrong name is reported with the right ones', () => {
   expect(read('--only', 'idle', '--quick')).toMatchObject({ only: ['idle'], quick: true });
-  expect(() => read('--only', 'idel')).toThrow('row idel not found; the rows are idle, sizes');
+  expect(() => read('--only', 'idel')).toThrow('row idel not found; the rows are idle, roles');
 });
 
 test('documents are written from a complete run only', () => {

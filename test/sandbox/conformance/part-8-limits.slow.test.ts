@@ -10,9 +10,9 @@ test('part 8: an access token is valid for 3600 seconds', async () => {
 test('part 8: there is no pagination and no default page size: the list is complete', async () => {
   await using sandbox = await conformingSandbox();
   const token = await sandbox.token();
-  const numbers = Array.from({ length: 2500 }, (_, nth) => `PO-${nth}`);
+  const numbers = Array.from({ length: 600 }, (_, nth) => `PO-${nth}`);
   await createOrders(sandbox, numbers, token);
-  expect(await sandbox.orders(token)).toHaveLength(2500);
+  expect(await sandbox.orders(token)).toHaveLength(600);
 });
 
 test('part 8: there is no rate limit', async () => {
