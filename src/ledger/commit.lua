@@ -32,7 +32,6 @@
 -- Key names are those of keys.ts.
 -- include count-orders.lua
 -- include take-letters.lua
--- include may-be-admitted.lua
 local due, doubt, waiting, finished, identity, rebuild, own, breaker, listProof = unpack(KEYS)
 local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local TURN = 'hold:list'
@@ -86,6 +85,14 @@ local function mayBegin(intent)
   return 1
 end
 
+-- Whether an order of a batch may still begin: the batch is neither canceled nor settled, and the order has no outcome. A
+-- reader that was suspended asks for it after another one admitted the order and a person canceled it.
+local function mayBeAdmitted(batch, ordinal)
+  local key = prefix .. ':b:' .. batch
+  local state, cancelled = unpack(redis.call('HMGET', key, 'state', 'cancelled'))
+  return not cancelled and state ~= 'done' and redis.call('GETBIT', key .. ':counted', ordinal) == 0
+end
+
 -- The order is accepted. Dead letters of other content that came after it stay open: those of later batches, such as one that
 -- cancels it, and conflicts with this order, because batches that are read together do not admit orders in their sequence.
 local function closeBefore(number, closing, batch, ordinal)
@@ -119,7 +126,7 @@ local function commit(entry, change)
   local version = tonumber(string.match(redis.call('GETRANGE', open, 0, 20), '^%d+') or '0')
   if version ~= change.expected then return 0 end
   if version == 0 and redis.call('HEXISTS', settled, key) == 1 then return 0 end
-  if change.isAdmission and not mayBeAdmitted(prefix, batch, ordinal) then return 0 end
+  if change.isAdmission and not mayBeAdmitted(batch, ordinal) then return 0 end
   -- A person said meanwhile that the number is a separate order.
   if change.isAdmission and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
   local letters, isTaking = change.from or {}, not change.outcome and not change.goesOn and (change.isAdmission or change.from)

@@ -12,7 +12,6 @@
 --   shown           how older dead letters of the number end; they stay
 -- Returns the sequence, the caller's own count, and how many were new.
 -- include count-orders.lua
--- include note-changes.lua
 -- include take-letters.lua
 local prefix, at, batch, outdated, source, made = unpack(ARGV, 1, 6)
 local waiting = KEYS[1]
@@ -41,5 +40,9 @@ for i = 7, #ARGV do
   end
 end
 writeTallies()
-local sequence, mine = noteChanges(KEYS[3], KEYS[4], made, fresh)
+local sequence = fresh > 0 and redis.call('HINCRBY', KEYS[3], 'sequence', fresh)
+  or tonumber(redis.call('HGET', KEYS[3], 'sequence') or '0')
+local mine = made ~= '' and tonumber(redis.call('GET', KEYS[4]) or '0') or 0
+-- A caller that is behind stays behind until it is compared: what it does meanwhile must not hide what was lost.
+if made ~= '' and fresh > 0 and mine >= tonumber(made) then mine = redis.call('INCRBY', KEYS[4], fresh) end
 return { sequence, mine, fresh }

@@ -5,7 +5,7 @@ import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { hasMark, markOf, openRegularFile, writeWhole } from '../core/regular-file.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { readScript, runScript, type Script } from '../redis/script.ts';
+import { readScript, runScript } from '../redis/script.ts';
 import type { RedisTime } from '../redis/time.ts';
 
 /**
@@ -210,26 +210,6 @@ function lossOf({ isCopy, wasReplaced }: Checkpoint, isEmpty: boolean): Loss {
 /** The latest state of the ledger that this daemon saw; without `own` its changes are not counted separately. */
 export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> &
   Partial<Pick<Identity, 'own' | 'sawOwn'>>;
-
-type Counting = { script: Script; used: readonly string[]; head: readonly (string | number)[] };
-
-/**
- * Runs a script that counts what it changes (`note-changes.lua`): behind its own keys it gets those of the counts, behind
- * `head` how many changes this daemon made. Returns its answer without the counts.
- */
-export async function runCounting(
-  { redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity },
-  { script, used, head }: Counting,
-  args: readonly (string | number)[],
-): Promise<number[]> {
-  const { daemon = '', made = '' } = identity.own?.() ?? {};
-  const allKeys = [...used, keys.identity, keys.own(daemon)];
-  const answer = (await runScript(redis, script, allKeys, [...head, made, ...args])) as number[];
-  const [sequence = 0, own = 0, ...rest] = answer;
-  identity.saw(sequence);
-  identity.sawOwn?.(own);
-  return rest;
-}
 
 /** What was last seen of the ledger: the name of its epoch, and the sequence of its latest change. */
 export type Checkpoint = {

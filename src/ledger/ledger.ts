@@ -23,7 +23,7 @@ import {
   sameFileResult,
   versionAfter,
 } from './entry.ts';
-import { type LedgerIdentity, runCounting } from './identity.ts';
+import type { LedgerIdentity } from './identity.ts';
 import { actionOn, createOperatorActions } from './operator-actions.ts';
 import { type Failed, seenPair } from './seen.ts';
 import { isSendable, type Step, SWEEP_AFTER } from './state-machine/step.ts';
@@ -152,11 +152,19 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
         shown: isShown ? JSON.stringify(closing) : undefined,
       });
     });
-    const used = [keys.waiting, keys.finished];
+    const { daemon = '', made = '' } = identity.own?.() ?? {};
+    const used = [keys.waiting, keys.finished, keys.identity, keys.own(daemon)];
     const outdated = JSON.stringify(outdatedResult(at));
     const from = kind === 'export' ? source : '';
-    const counting = { script: countScript, used, head: [keys.prefix, at, batch, outdated, from] };
-    const [fresh] = await runCounting({ redis, keys, identity }, counting, args);
+    const all = [keys.prefix, at, batch, outdated, from, made, ...args];
+    const [sequence = 0, own = 0, fresh] = (await runScript(
+      redis,
+      countScript,
+      used,
+      all,
+    )) as number[];
+    identity.saw(sequence);
+    identity.sawOwn?.(own);
     // After a crash some were counted before, and which is not known.
     if (fresh === orders.length)
       for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
