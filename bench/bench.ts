@@ -10,21 +10,11 @@ import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
 import { saturated } from './rows/saturated.ts';
 import { slowServer } from './rows/slow-server.ts';
-import { startUp } from './rows/start-up.ts';
 import { openStage } from './stage.ts';
 import { type Part, tableOf } from './table.ts';
 import { writeDocs } from './write-docs.ts';
 
-const ROWS: readonly Row[] = [
-  saturated,
-  slowServer,
-  roles,
-  memory,
-  redisMemory,
-  firstPost,
-  idle,
-  startUp,
-];
+const ROWS: readonly Row[] = [saturated, slowServer, roles, memory, redisMemory, firstPost, idle];
 
 /** A higher load before the run means that other programs disturb the measurement. */
 const BUSY = 0.5;

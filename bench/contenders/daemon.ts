@@ -19,11 +19,7 @@ export type Place = {
 };
 
 /** A daemon as users start it, with its log in a file as under a supervisor. */
-export type Daemon = AsyncDisposable & {
-  pid: number;
-  /** From the start of the process until it told that it is ready, in milliseconds. */
-  readyAfter: number;
-};
+export type Daemon = AsyncDisposable & { pid: number };
 
 export async function makePlace(folder: string, origin: string, stable: Stable): Promise<Place> {
   const at = (name: string) => path.join(folder, name);
@@ -42,7 +38,6 @@ export async function makePlace(folder: string, origin: string, stable: Stable):
 /** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
 export async function startDaemon({ folder, config }: Place, ...more: string[]): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
-  const begun = performance.now();
   const child = spawn(LAUNCHER, ['--config', config, 'start', ...more], {
     cwd: folder,
     env: environment(),
@@ -50,8 +45,7 @@ export async function startDaemon({ folder, config }: Place, ...more: string[]):
   });
   const ended = once(child, 'exit');
   await Promise.race([once(child, 'message'), ended.then(() => failed(folder))]);
-  const readyAfter = performance.now() - begun;
-  return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
+  return { pid: pidOf(child), [Symbol.asyncDispose]: () => stop(child, ended) };
 }
 
 async function failed(folder: string): Promise<never> {

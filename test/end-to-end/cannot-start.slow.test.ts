@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -61,6 +61,7 @@ describe('start', () => {
   it('reports a missing inbox', async () => {
     await using place = await openWorkplace();
     await rm(place.inbox, { recursive: true });
+    const before = await readdir(place.folder);
     await refuses(
       place,
       ['start'],
@@ -68,6 +69,7 @@ describe('start', () => {
       place.inbox,
       `or correct sources[0].path in ${place.config}`,
     );
+    expect(await readdir(place.folder)).toEqual(before);
     await writeFile(place.inbox, '');
     await refuses(
       place,

@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -23,15 +23,4 @@ it('start ends with 1 when a file is where a folder is configured, and names the
     `${reports} cannot be used as a folder: it is a file.\n  Enter a folder as reports.path in ${config}.`,
   );
   await rm(reports);
-});
-
-it('start creates nothing when an inbox is missing', async () => {
-  await using place = await openWorkplace();
-  const { folder, inbox } = place;
-  await rm(inbox, { recursive: true });
-  const before = await readdir(folder);
-  const { code, err } = await place.start(['start']).ended;
-  expect(code).toBe(1);
-  expect(err).toContain(`The folder ${inbox} does not exist.`);
-  expect(await readdir(folder)).toEqual(before);
 });
