@@ -420,6 +420,11 @@ describe('several workbooks, or none', () => {
     await place.run(['start', '--once']);
     expect(place.stored()).toEqual(new Map(['PO-1', 'PO-2'].map((one) => [one, 1])));
     expect(await now()).toMatchObject([{ open: 0 }, { open: 0 }]);
+    // As it was before it was corrected.
+    await place.drop('orders.csv', rows);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    const again = (await place.reportsNow()).at(-1);
+    expect(again).toMatchObject({ open: 0, counts: { duplicate: 2 } });
   });
 
   it.each(['csv', 'without ids'])('a workbook is not read as orders: %s', async (how) => {
