@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Mapping } from '../config/mapping-schema.ts';
 import type { Stamp } from '../core/regular-file.ts';
 import type { ContentWait } from '../order/file-wait.ts';
@@ -246,5 +247,9 @@ export async function* readRecords(
     if (orders.length > 0) yield orders;
   }
   sorter.end();
-  for (const orders of grouping.finish(!plan.hasOrderRecords)) if (orders.length > 0) yield orders;
+  for (const orders of grouping.finish(!plan.hasOrderRecords)) {
+    // Nothing here waits for a file any more, and leases are to be renewed meanwhile.
+    await nextTurn();
+    if (orders.length > 0) yield orders;
+  }
 }
