@@ -41,7 +41,7 @@ export type Change = {
   operatorAction?: OperatorAction;
   /** Who had it sent again. */
   sentBy?: string | undefined;
-  /** The order goes on as it was, whatever changes in `entry`: its times stay, and nobody admits or corrects it. */
+  /** The order continues as it was, whatever changes in `entry`: its times stay, and nobody admits or corrects it. */
   goesOn?: boolean;
   /** Orders of files that are counted with it. */
   also?: readonly { batch: string; ordinal: number; outcome: Outcome; result?: StoredResult }[];

@@ -73,7 +73,7 @@ export async function withdraw(
 ): Promise<boolean> {
   const step = next(entry, { kind: 'cancel', at, batch, job: queue.nameJob() }, policy);
   const isOver = step.kind === 'cancel';
-  // Of an order whose batch ended, or that goes on, nobody did anything.
+  // Of an order whose batch ended, or that continues, nobody did anything.
   const by = action.who === '' || !isOver || batch !== entry.batch ? undefined : action;
   if (!(await ledger.take(entry, step, by)) || !isOver) return false;
   if (step.rest?.due !== undefined) await queue.add([aloneOf(step.rest.entry)]);

@@ -364,7 +364,7 @@ function foundWords({ state, history }: Entry) {
   return facts && ({ code: 'listed', facts } as const);
 }
 
-/** Further orders of files that share the outcome of an order. The report must tell them apart within one file. */
+/** Further orders of files that share the outcome of an order. The report must distinguish them within one file. */
 function shared(entry: Entry, at: number): Pick<Change, 'also'> {
   const all = occurrencesOf(entry);
   const also = all.slice(1).map(({ batch, ordinal }, i) => {

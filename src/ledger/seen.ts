@@ -35,14 +35,14 @@ export function seenPair(
   return [fieldOf(keyOf, number, digest), textOf(idOf(batch, ordinal), at, mapping)];
 }
 
-/** A number in another spelling is other content, and one that is a separate order has a key of its own. */
+/** A number in another spelling is other content, and one that is a separate order has a separate key. */
 const fieldOf = (keyOf: Keys['keyOf'], number: string, digest: string): string =>
   `${digest} ${keyOf(number)} ${number}`;
 const textOf = (letter: string, at: number, mapping: string): string =>
   `${letter} ${Math.floor(at / DAY).toString(36)} ${mapping}`;
 
 /**
- * What is known of content that needed a person once: it is neither sent nor reported again by itself, because its dead letter
+ * What is known of content that needed a person once: it is neither sent nor reported again, because its dead letter
  * decides. What failed a rule of another mapping is judged anew, unless a person settled it.
  */
 export function createSeen({ redis, keys }: { redis: Redis; keys: Keys }) {
@@ -71,7 +71,7 @@ export function createSeen({ redis, keys }: { redis: Redis; keys: Keys }) {
     );
   }
 
-  /** The dead letter that content has now. One of its own batch decides only once a person settled it. */
+  /** The dead letter that content has now. One of the same batch decides only once a person settled it. */
   async function endOf(letter = '', batch = ''): Promise<Seen | undefined> {
     if (letter === '') return undefined;
     const [of, ordinal] = splitId(letter);

@@ -3,7 +3,7 @@ import type { ApiContext } from '../../src/admin/api/api-context.ts';
 import { eventsRoute } from '../../src/admin/dashboard/events.ts';
 import type { Reply } from '../../src/admin/http/route.ts';
 
-it('an open page is told that something changed, and at every fifth look in any case', async () => {
+it('an open page learns that something changed, and at every fifth look in any case', async () => {
   let looks = 0;
   const api = {
     snapshot: async () => ({ status: { deadLetters: Number(looks++ > 2) }, asOf: 0 }),

@@ -111,7 +111,7 @@ function translate(tokens: readonly string[]): string {
       throw new Error(`${token} expected at ${tokens.slice(place, place + 9).join(' ')}`);
   }
 
-  /** Each local has a name of its own, because Lua lets a later one hide an earlier one. */
+  /** Each local has a separate name, because Lua lets a later one hide an earlier one. */
   function declare(name: string): string {
     const own = `${name}_${++names}`;
     scope.set(name, own);

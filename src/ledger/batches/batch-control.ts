@@ -5,7 +5,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import { differs, type LedgerIdentity } from '../identity.ts';
 
-/** What keeps a batch from going on, since when. */
+/** What keeps a batch waiting, since when. */
 export type Unsettled = { code: string; reason: string; since: number };
 
 /** What made the file of a batch unreadable. */

@@ -95,7 +95,7 @@ export type Step =
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
   /** Settled. `times`: how often the API's list shows the order, where it does. `isEarlier`: the API had it before po-sync. */
   | { kind: 'accept'; attempts: number; at: number; times?: number; isEarlier?: boolean }
-  /** Withdrawn where `left` says. `rest`: what other files have of it; without `due` it goes on as it was. */
+  /** Withdrawn where `left` says. `rest`: what other files have of it; without `due` it continues as it was. */
   | {
       kind: 'cancel';
       at: number;

@@ -22,7 +22,7 @@ export function pausedText(
   const { since, seenAt = since } = pause;
   const seen = seenAt === since ? '' : `, seen ${duration(Math.max(0, now - seenAt))} ago`;
   const text = `for ${duration(Math.max(0, now - since))}`;
-  // The reason of a person is a clause of its own.
+  // The reason of a person is a separate clause.
   return pause.code === OPERATOR
     ? `${withoutStop(pause.reason)}, ${text}${seen}`
     : `paused ${text} (${pause.code}): ${withoutStop(pause.reason)}${seen}`;
