@@ -115,23 +115,15 @@ async function makePlan(
 ): Promise<string> {
   const url = new URL('http://admin/');
   for (const [name, value] of Object.entries(filter)) url.searchParams.set(name, value);
-  const selected = letterFilter(url);
   const { letters } = await api.tables();
-  const id: string[] = [];
-  let after: string | undefined;
-  do {
-    const page = await letters.page(selected, 500, after);
-    id.push(...page.items.map((row) => row.id));
-    after = page.next;
-    // One page beyond the limit is enough to refuse.
-  } while (after !== undefined && id.length <= MOST);
-  if (id.length > MOST)
+  const { items, next } = await letters.page(letterFilter(url), MOST);
+  if (next !== undefined)
     throw new PoSyncError('plan-too-large', `More than ${MOST} orders match.`, {
       remedy: 'Narrow the filter, or use the command po-sync dead-letters.',
     });
   const one: Acting = action === 'retry' ? RETRY : DISCARD;
   const act = await one.load();
-  const input = readInput(one, { id, dryRun: true });
+  const input = readInput(one, { id: items.map(({ id }) => id), dryRun: true });
   const plan = await act.plan(input, api.operationContext(principal));
   if (plan.id !== undefined) return plan.id;
   throw new PoSyncError('plan-empty', plan.left ?? 'Nothing can be done with these orders.', {
