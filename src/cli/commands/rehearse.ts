@@ -12,14 +12,14 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
 import { buildOf } from '../../core/version.ts';
+import { readLetters } from '../../correct/read-as.ts';
 import { openDaemon } from '../../daemon.ts';
 import { takenNames } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
 import { sourceIfAny } from '../../operate/named-source.ts';
-import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
+import { errorLine } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
-import { readText, splitLines } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { isNameless, openText } from '../../report/story.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
@@ -261,27 +261,13 @@ async function rehearsedLines(
 async function problemLines(folder: string) {
   const lines: string[] = [];
   let more = 0;
-  // One entry a line; the brackets of the array are on separate lines.
-  for await (const text of splitLines(
-    readText(path.join(folder, 'dead-letters.json'), 'utf-8'),
-    false,
-  )) {
-    if (!text.startsWith('{')) continue;
-    const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    const { purchaseOrderNumber, message } = letter;
-    if (lines.length >= PROBLEMS) {
-      more += 1;
-      continue;
-    }
-    lines.push(
-      `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${message}`)}`,
-    );
+  for await (const letter of readLetters(path.join(folder, 'dead-letters.json'))) {
+    const { purchaseOrderNumber: number, message } = letter;
+    const name = isNameless(letter) ? 'no order number' : number || '(no number)';
+    if (lines.length >= PROBLEMS) more += 1;
+    else lines.push(`  line ${errorLine(letter)}: ${printable(`${name}: ${message}`)}`);
   }
   if (lines.length === 0) return [];
-  return [
-    '',
-    'Orders that need a person:',
-    ...lines,
-    ...(more === 0 ? [] : [`  … and ${count(more)} more`]),
-  ];
+  const rest = more === 0 ? [] : [`  … and ${count(more)} more`];
+  return ['', 'Orders that need a person:', ...lines, ...rest];
 }
