@@ -79,6 +79,7 @@ const CALLS: [command: string, args: string][] = [
   ['config show', ''],
   ['completion', 'bash'],
   ['rehearse', 'next.csv'],
+  ['batches send', 'next.csv --dry-run'],
   ['explain', 'UNKNOWN'],
   ['batches list', '--open'],
   ['batches show', '{held}'],
