@@ -1,20 +1,35 @@
 // `npm run bench` runs all rows; see docs/performance.md.
 import { readFile } from 'node:fs/promises';
+import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
+import { intake } from './rows/intake.ts';
 import { memory } from './rows/memory.ts';
 import { redisMemory } from './rows/redis-memory.ts';
 import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
 import { saturated } from './rows/saturated.ts';
+import { sizes } from './rows/sizes.ts';
 import { slowServer } from './rows/slow-server.ts';
+import { startUp } from './rows/start-up.ts';
 import { openStage } from './stage.ts';
 import { type Part, tableOf } from './table.ts';
 import { writeDocs } from './write-docs.ts';
 
-const ROWS: readonly Row[] = [saturated, slowServer, roles, memory, redisMemory, firstPost, idle];
+const ROWS: readonly Row[] = [
+  saturated,
+  slowServer,
+  roles,
+  sizes,
+  memory,
+  redisMemory,
+  firstPost,
+  idle,
+  startUp,
+  intake,
+];
 
 /** A higher load before the run means that other programs disturb the measurement. */
 const BUSY = 0.5;
@@ -23,7 +38,8 @@ const options = readOptions(
   process.argv.slice(2),
   ROWS.map(({ name }) => name),
 );
-await measureOrShow();
+if (options.against === undefined) await measureOrShow();
+else process.stdout.write(`${await compareWith(options.against, options)}\n`);
 
 async function measureOrShow(): Promise<void> {
   const result = options.from === undefined ? await measureAll() : await readResult(options.from);

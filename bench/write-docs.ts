@@ -12,7 +12,7 @@ export async function writeDocs(result: Result): Promise<void> {
 }
 
 /** Replaces the text between the markers with `table`. Throws when the markers are missing. */
-function replaceTable(text: string, table: string): string {
+export function replaceTable(text: string, table: string): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`the markers ${BEGIN} … ${END} are missing`);
   return `${text.slice(0, begin)}${BEGIN}\n${table}\n${text.slice(end)}`;

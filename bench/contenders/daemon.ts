@@ -16,12 +16,23 @@ export type Place = {
   reports: string;
   data: string;
   config: string;
+  /** The program that runs here: this checkout's, or that of the checkout it is compared with. */
+  launcher: string;
 };
 
 /** A daemon as users start it, with its log in a file as under a supervisor. */
-export type Daemon = AsyncDisposable & { pid: number };
+export type Daemon = AsyncDisposable & {
+  pid: number;
+  /** From the start of the process until it told that it is ready, in milliseconds. */
+  readyAfter: number;
+};
 
-export async function makePlace(folder: string, origin: string, stable: Stable): Promise<Place> {
+export async function makePlace(
+  folder: string,
+  origin: string,
+  stable: Stable,
+  launcher = LAUNCHER,
+): Promise<Place> {
   const at = (name: string) => path.join(folder, name);
   const place = {
     folder,
@@ -29,6 +40,7 @@ export async function makePlace(folder: string, origin: string, stable: Stable):
     reports: at('reports'),
     data: at('data'),
     config: at('po-sync.yaml'),
+    launcher,
   };
   await mkdir(place.inbox, { recursive: true });
   await writeFile(place.config, configOf(origin, stable));
@@ -36,16 +48,21 @@ export async function makePlace(folder: string, origin: string, stable: Stable):
 }
 
 /** Resolves when the daemon is ready; throws with the end of its log if it exits first. */
-export async function startDaemon({ folder, config }: Place, ...more: string[]): Promise<Daemon> {
+export async function startDaemon(
+  { folder, config, launcher }: Place,
+  ...more: string[]
+): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
-  const child = spawn(LAUNCHER, ['--config', config, 'start', ...more], {
+  const begun = performance.now();
+  const child = spawn(launcher, ['--config', config, 'start', ...more], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
   const ended = once(child, 'exit');
   await Promise.race([once(child, 'message'), ended.then(() => failed(folder))]);
-  return { pid: pidOf(child), [Symbol.asyncDispose]: () => stop(child, ended) };
+  const readyAfter = performance.now() - begun;
+  return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
 }
 
 async function failed(folder: string): Promise<never> {
@@ -55,10 +72,10 @@ async function failed(folder: string): Promise<never> {
 
 /** Runs a command of po-sync until it exits. */
 export async function runPoSync(
-  { folder, config }: Place,
+  { folder, config, launcher }: Place,
   args: readonly string[],
 ): Promise<string> {
-  const child = spawn(LAUNCHER, ['--config', config, ...args], {
+  const child = spawn(launcher, ['--config', config, ...args], {
     cwd: folder,
     env: environment(),
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -10,7 +10,6 @@ import { redisFigures, redisUse } from '../redis-figures.ts';
 import type { Contender, Delivered } from './contender.ts';
 import { makePlace, type Place, startDaemon } from './daemon.ts';
 import { dropInto } from './drop-into.ts';
-import { openRedis } from './open-redis.ts';
 
 /** The daemon with its own Redis; both stay for all rounds. */
 export type PoSync = Contender & {
@@ -24,9 +23,15 @@ export type PoSync = Contender & {
 /** How long a file must stay unchanged before it is taken; not part of the delivery time. */
 const STABLE = 100;
 
-export async function openPoSync(folder: string, api: Api): Promise<PoSync> {
+const OPEN_REDIS = 'bench/contenders/open-redis.ts';
+
+export async function openPoSync(folder: string, api: Api, launcher?: string): Promise<PoSync> {
   await using stack = new AsyncDisposableStack();
-  const place = await makePlace(folder, api.origin, `${STABLE}ms`);
+  const place = await makePlace(folder, api.origin, `${STABLE}ms`, launcher);
+  // Another checkout starts its Redis itself: how a daemon reaches it may differ.
+  const { openRedis }: typeof import('./open-redis.ts') = await import(
+    path.join(place.launcher, '../..', OPEN_REDIS)
+  );
   const { redis } = stack.use(await openRedis(place.data));
   const { pid } = stack.use(await startDaemon(place));
   const kept = stack.move();
