@@ -152,23 +152,24 @@ export function createExportVersions(deps: VersionsDeps) {
   }
 
   /** The version of a file was read to its end, or found unreadable. */
-  async function wasRead(file: ClaimedFile, content: string, isUnreadable = false): Promise<void> {
+  async function wasRead(file: ClaimedFile, content: string): Promise<void> {
     const version = versionOf({ ...file, sha256: content });
     await decided(BY, [readOf(file, version, true)], deciding, () =>
       redis.hset(keys.exports, fieldsOf(file).read, version),
     );
-    if (isUnreadable) await redis.hset(keys.exports, { [unreadableField(file)]: 1 });
-    else await redis.hdel(keys.exports, unreadableField(file));
   }
 
-  /** Whether the last version that was read had other content and was unreadable. */
-  async function followsUnreadable(copy: CopiedFile): Promise<boolean> {
-    const fields = [fieldsOf(copy).read, unreadableField(copy)] as const;
-    const [known, isUnreadable] = await redis.hmget(keys.exports, ...fields);
-    return isUnreadable !== null && known?.startsWith(`${copy.sha256} `) !== true;
+  /** What is known of the last version that was claimed, if it had other content; `reading`: not yet whether it can be read. */
+  async function lastOf(copy: CopiedFile): Promise<'unreadable' | 'reading' | undefined> {
+    const last = await claimAt(fieldsOf(copy).claim, { redis, keys });
+    if (last === undefined || last.version.startsWith(`${copy.sha256} `)) return undefined;
+    const begun = await batches.find(last.batch);
+    if (begun?.turnedAway ?? begun?.unreadable) return 'unreadable';
+    const waits = begun?.held !== undefined;
+    return !waits && (await stateOf(last, copy)) === 'theirs' ? 'reading' : undefined;
   }
 
-  return { claim, isTheirs, wasRead, followsUnreadable };
+  return { claim, isTheirs, wasRead, lastOf };
 }
 
 /** Whether a version of a source was ever read, or claimed, by this ledger. */
@@ -298,11 +299,6 @@ function fieldsOf({
 }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
   return { read, claim: read + CLAIM };
-}
-
-/** That the last version of a file was unreadable. */
-function unreadableField(file: Pick<ClaimedFile, 'source' | 'name' | 'origin'>): string {
-  return `${fieldsOf(file).read}//unreadable`;
 }
 
 /** A short digest of the mapping of a source. */

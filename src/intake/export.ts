@@ -43,16 +43,19 @@ export type ExportDeps = {
 /** The code of a version that cannot be read, like the one before it: a trouble of its source, not of another batch. */
 export const STILL_UNREADABLE = 'export-unreadable';
 
-/** Refuses each version that is unreadable like the one before it, whose batch says so already. */
-export async function refuseUnreadable(
+/**
+ * Claims a version. Refuses each that is unreadable like the one before it, whose batch says so already; while that one is
+ * read, it is not claimed yet.
+ */
+export async function claimReadable(
   copy: CopiedFile,
-  versions: Pick<ExportVersions, 'followsUnreadable'>,
+  versions: Pick<ExportVersions, 'lastOf' | 'claim'>,
   faultOf: (file: string, source: string) => Promise<PoSyncError | undefined>,
-): Promise<void> {
-  const fault = (await versions.followsUnreadable(copy))
-    ? await faultOf(copy.draft, copy.source)
-    : undefined;
-  if (fault === undefined) return;
+): Promise<Verdict> {
+  const last = await versions.lastOf(copy);
+  const fault = last && (await faultOf(copy.draft, copy.source));
+  if (fault === undefined) return versions.claim(copy);
+  if (last === 'reading') return 'theirs';
   const message = `${copy.origin ?? copy.name} still cannot be read, with other content: ${withoutStop(fault.message)}.`;
   throw new PoSyncError(STILL_UNREADABLE, message, {
     remedy: fault.remedy ?? 'Find out what the source sends instead of its export.',

@@ -7,7 +7,7 @@ import type { PoSyncError } from '../core/errors.ts';
 import { oneAtATime } from '../core/semaphore.ts';
 import { leftClaims } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
-import { createExport, leftCopies, refuseUnreadable } from './export.ts';
+import { claimReadable, createExport, leftCopies } from './export.ts';
 import { type CopiedFile, createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox, missingClaims } from './inbox.ts';
@@ -125,10 +125,7 @@ function watchExport(
     spool: spoolOf(config, source.name),
     clock,
     log,
-    async claim(copy: CopiedFile) {
-      await refuseUnreadable(copy, versions, look.faultOf);
-      return versions.claim(copy);
-    },
+    claim: (copy: CopiedFile) => claimReadable(copy, versions, look.faultOf),
     isTheirs: versions.isTheirs,
     onReady,
   };

@@ -3,6 +3,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
+import { claimReadable, STILL_UNREADABLE } from '../../src/intake/export.ts';
 import { type CopiedFile, createExportVersions } from '../../src/intake/export-versions.ts';
 import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
@@ -133,6 +135,28 @@ describe('a version of an export', () => {
     expect(await two.claim(it.copy('second'))).toBe('new');
     it.begun.set('second', { state: 'open' });
     expect(await one.claim(it.copy('third'))).toBe('unchanged');
+  });
+
+  test('that cannot be read waits while the one before it is read, and is refused when that cannot be read either', async () => {
+    await using it = await openVersions();
+    const daemon = it.versions();
+    const fault = new PoSyncError('unreadable-foreign', 'It is a web page.');
+    const claim = (name: string, found?: PoSyncError) =>
+      claimReadable(it.copy(name, name), daemon, async () => found);
+    expect(await claim('first', fault)).toBe('new');
+    expect(await claim('second', fault)).toBe('theirs');
+    it.begun.set('first', { state: 'reading' });
+    it.held.add('first');
+    expect(await claim('second', fault)).toBe('theirs');
+    it.begun.set('first', {
+      state: 'done',
+      turnedAway: { error: { code: fault.code, message: '' }, bytes: 1, sha256: 'a' },
+    });
+    await expect(claim('second', fault)).rejects.toMatchObject({ code: STILL_UNREADABLE });
+    expect(await claim('third')).toBe('new');
+    const wait = { code: 'ledger', facts: { claimedAt: '' } } as const;
+    it.begun.set('third', { state: 'reading', held: { ...wait, since: 1 } });
+    expect(await claim('fourth', fault)).toBe('new');
   });
 
   test('is not taken while Redis lacks what the reports know of it', async () => {
