@@ -25,6 +25,8 @@ export type AdmitPageDeps = {
   batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf' | 'counted' | 'resultsKept'>;
   retention: Pick<Retention, 'shown'>;
   log: Log;
+  /** The folder of reports. */
+  reports?: string;
 };
 
 /** A plan to send. */
@@ -38,8 +40,9 @@ type Admitting = AdmitPageDeps & { seen: ReturnType<typeof createSeen>; deadLett
  * `next` decides, and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
-  const { store, batches } = deps;
-  const line = { ...deps, seen: createSeen(store), deadLetters: createDeadLetters(store) };
+  const { store, batches, reports } = deps;
+  const seen = createSeen({ ...store, reports });
+  const line = { ...deps, seen, deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
@@ -77,9 +80,10 @@ async function countInvalid(
   );
   const ended = invalid.map((order, i) => {
     const before = seen[i];
-    const result = before
-      ? planning.seenResult(before, at, titles)
-      : planning.invalidResult(order, at, i < left);
+    const result =
+      before && !before.isLost
+        ? planning.seenResult(before, at, titles)
+        : planning.invalidResult(order, at, i < left);
     return planning.endedInvalid(order, result, file);
   });
   await count(line, batch, ended);

@@ -79,6 +79,7 @@ export function createFileAdmission({
     throughput,
     retention,
     log,
+    reports: config.reports.path,
   });
   const { inspect: inspectOnce, lacks } = createFirstPasses(config, stopping);
   const read: Reading['read'] = (file, signal) =>

@@ -7,6 +7,7 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
+import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
 import type { CopiedFile } from './export-versions.ts';
 
@@ -65,7 +66,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
       bytes,
       draft,
     };
-    return { kind: 'copy', copy, validators: validatorsOf(answer) };
+    return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -122,9 +123,18 @@ function verdictOn(
   return 'complete';
 }
 
-/** Short ones only: they are stored in Redis. */
-function validatorsOf({ headers }: HttpAnswer): Validators {
-  const kept = (text = '') => (text === '' || text.length > LONGEST_VALIDATOR ? undefined : text);
+/** Short ones only, and none that repeats the credentials, also a password within them: they are stored in Redis. */
+function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined): Validators {
+  const redaction = createRedaction();
+  const credentials = authorization?.reveal().replace(/^\S+ +/, '') ?? '';
+  const password = Buffer.from(credentials, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
+  for (const secret of [credentials, password]) redaction.hideSecret(secret);
+  const kept = (text = '') =>
+    text === '' || text.length > LONGEST_VALIDATOR || redaction.redact(text) !== text
+      ? undefined
+      : text;
   const [etag, lastModified] = [kept(headers['etag']), kept(headers['last-modified'])];
   return {
     ...(etag !== undefined && { etag }),

@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { isGone } from '../core/regular-file.ts';
 import type { Closing } from '../order/dead-letter.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { idOf, splitId } from '../order/letter-id.ts';
@@ -20,8 +22,8 @@ export function contentOf(one: CheckedOrder): Content {
   };
 }
 
-/** The dead letter that content stays with, and whether that waits for a person. */
-export type Seen = { letter: string; isOpen: boolean };
+/** The dead letter that content stays with, and whether that waits for a person. `isLost`: in vain, its report is gone. */
+export type Seen = { letter: string; isOpen: boolean; isLost?: true };
 
 /** Content that needs a person, by its digest. `mapping`: digest of that whose rule it failed; "" for any. */
 export type Failed = { number: string; digest: string; mapping?: string };
@@ -41,11 +43,13 @@ const fieldOf = (keyOf: Keys['keyOf'], number: string, digest: string): string =
 const textOf = (letter: string, at: number, mapping: string): string =>
   `${letter} ${Math.floor(at / DAY).toString(36)} ${mapping}`;
 
+type SeenDeps = { redis: Redis; keys: Keys; reports?: string | undefined };
+
 /**
  * What is known of content that needed a person once: it is neither sent nor reported again, because its dead letter
- * decides. What failed a rule of another mapping is judged anew, unless a person settled it.
+ * decides. What failed a rule of another mapping is judged anew, unless a person settled it. `reports`: their folder.
  */
-export function createSeen({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createSeen({ redis, keys, reports }: SeenDeps) {
   /** The dead letter of each content of a batch, in the order asked. */
   async function find(
     contents: readonly Content[],
@@ -81,7 +85,15 @@ export function createSeen({ redis, keys }: { redis: Redis; keys: Keys }) {
     if (closing !== undefined) return { letter, isOpen: false };
     // Only what was settled is forgotten.
     const isOpen = (await redis.exists(keys.batch(of))) === 1;
-    return of === batch ? undefined : { letter, isOpen };
+    if (of === batch) return undefined;
+    return isOpen && (await isLost(of)) ? { letter, isOpen, isLost: true } : { letter, isOpen };
+  }
+
+  /** Whether the report of a batch, which has the rows, is gone; not while the whole folder is away. */
+  async function isLost(batch: string): Promise<boolean> {
+    if (reports === undefined || !(await isGone(path.join(reports, batch, 'report.json'))))
+      return false;
+    return (await redis.hget(keys.batch(batch), 'state')) === 'done' && !(await isGone(reports));
   }
 
   /** Content that is shown is not forgotten. */

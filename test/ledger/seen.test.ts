@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSeen, seenPair } from '../../src/ledger/seen.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 
 const keys = keysOf('test');
 const place = { batch: 'b9', mapping: 'm1', at: 0 };
@@ -61,6 +62,17 @@ describe('content that needed a person', () => {
     expect(await find(valid, { ...place, batch: 'b1' })).toBeUndefined();
     await close('b1', { by: 'discarded' });
     expect(await find(valid, { ...place, batch: 'b1' })).toEqual({ letter: 'b1-0', isOpen: false });
+  });
+
+  it('is lost with the report that has its rows, unless the whole folder is away', async () => {
+    await using folder = await makeTempFolder();
+    await store('sent-digest');
+    const lost = (reports: string) =>
+      createSeen({ redis: opened.redis, keys, reports }).find([valid], place);
+    expect(await lost(folder.path)).toEqual([{ letter: 'b1-0', isOpen: true }]);
+    await opened.redis.hset(keys.batch('b1'), 'state', 'done');
+    expect(await lost(folder.path)).toEqual([{ letter: 'b1-0', isOpen: true, isLost: true }]);
+    expect(await lost(`${folder.path}/away`)).toEqual([{ letter: 'b1-0', isOpen: true }]);
   });
 
   it('in another spelling of the number is other content', async () => {

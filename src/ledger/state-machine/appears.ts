@@ -52,7 +52,7 @@ export type Appearance =
   | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed; as?: string }
   /** Its content needed a person: it stays with that dead letter. */
   | ({ kind: 'seen' } & Seen)
-  /** The same, which a person brings deliberately. */
+  /** The same, which a person brings deliberately, or whose dead letter is lost. */
   | { kind: 'repeat'; entry: Entry };
 
 /** What an order that a file brings is to what the ledger knows under its number. */
@@ -66,7 +66,7 @@ export function appeared(known: Known, event: Appears): Appearance {
 function withSeen(appearance: Appearance, { seen, isAgain }: Appears): Appearance {
   const { kind } = appearance;
   const isNew = kind === 'queue' || kind === 'conflict';
-  return seen && isNew && !isAgain ? { kind: 'seen', ...seen } : appearance;
+  return seen && !seen.isLost && isNew && !isAgain ? { kind: 'seen', ...seen } : appearance;
 }
 
 function against(known: Known, event: Appears): Appearance {
@@ -143,8 +143,8 @@ function againstConflict(
 }
 
 /** Sending it again would end the same way. */
-function unchanged(entry: Entry, { isAgain }: Appears): Appearance {
-  if (isAgain) return { kind: 'repeat', entry };
+function unchanged(entry: Entry, { isAgain, seen }: Appears): Appearance {
+  if (isAgain || seen?.isLost) return { kind: 'repeat', entry };
   return { kind: 'seen', letter: idOf(entry.batch, entry.ordinal), isOpen: true };
 }
 

@@ -103,7 +103,8 @@ export function createComparison(
   );
   const verdictOf = createVerdicts(others, key);
 
-  const seen = deps.store && createSeen(deps.store);
+  const reports = deps.config?.reports.path;
+  const seen = deps.store && createSeen({ ...deps.store, reports });
 
   return ({ again, mapping = '' }, onVerdict) => {
     const found: Preview = {
@@ -201,10 +202,12 @@ function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
 type ComparisonDeps = {
   batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>;
   store?: Pick<Store, 'redis' | 'keys'>;
+  config?: Pick<OperatorContext['config'], 'reports'>;
 };
 
 /** What becomes of content that stays with a dead letter. */
-const staysAs = ({ isOpen }: Seen) => (isOpen ? 'waiting' : 'duplicate');
+const staysAs = ({ isOpen, isLost }: Seen) =>
+  isLost ? 'invalid' : isOpen ? 'waiting' : 'duplicate';
 
 function verdictWith(appearance: Appearance) {
   switch (appearance.kind) {
