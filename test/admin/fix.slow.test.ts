@@ -125,8 +125,10 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     revision: String(rows.revision),
     do: 'send',
   };
-  const form = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
-  expect(form).toContain('Not sent. PO-1 is settled already');
+  const form = await until('the refusal, once the lists are built', async () => {
+    const text = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
+    return text.includes('Not sent. PO-1 is settled already') && text;
+  });
   expect(form).toMatch(
     /<h2>What you entered<\/h2>.*data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
   );
@@ -430,11 +432,10 @@ it('a dead letter of an export is corrected with the mapping of the export, with
     return ((body['deadLetters'] ?? []) as { id: string }[]).find((one) => !one.id.includes('#'))
       ?.id;
   });
-  const own = await until('its page', async () => {
-    const { status, text } = await anna.page(`/dead-letters/${encodeURIComponent(id)}`);
-    return status === 200 && text;
+  const own = await until('its page, once the batch is finished', async () => {
+    const { text } = await anna.page(`/dead-letters/${encodeURIComponent(id)}`);
+    return text.includes('correct it and <a href="/upload">upload</a> it.') && text;
   });
-  expect(own).toContain('correct it and <a href="/upload">upload</a> it.');
   for (const text of [own, (await anna.page('/order')).text])
     expect(text).not.toContain('the inbox');
   const rows = [{ row: 1, cells: { MENGE: '5' } }];
