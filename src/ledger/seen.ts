@@ -89,7 +89,7 @@ export function createSeen({ redis, keys, reports }: SeenDeps) {
     return isOpen && (await isLost(of)) ? { letter, isOpen, isLost: true } : { letter, isOpen };
   }
 
-  /** Whether the report of a batch, which has the rows, is gone; not while the whole folder is away. */
+  /** Whether the report of a batch, which has the rows, is gone; not while the folder itself is away. */
   async function isLost(batch: string): Promise<boolean> {
     if (reports === undefined || !(await isGone(path.join(reports, batch, 'report.json'))))
       return false;

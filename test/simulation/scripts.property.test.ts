@@ -462,7 +462,7 @@ function shown(value: string): unknown {
   return Number(value) > 10 ** 12 ? coarse(Number(value) - began) : told(value);
 }
 
-/** The two clocks are not read at the same moment: a time is told by its distance from when the case began. */
+/** The two clocks are not read at the same moment: a time counts by its distance from when the case began. */
 function coarse(milliseconds: number): number {
   return Math.round(milliseconds / 200_000);
 }
