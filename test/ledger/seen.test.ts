@@ -64,7 +64,7 @@ describe('content that needed a person', () => {
     expect(await find(valid, { ...place, batch: 'b1' })).toEqual({ letter: 'b1-0', isOpen: false });
   });
 
-  it('is lost with the report that has its rows, unless the whole folder is away', async () => {
+  it('is lost with the report that has its rows, unless the folder itself is away', async () => {
     await using folder = await makeTempFolder();
     await store('sent-digest');
     const lost = (reports: string) =>
