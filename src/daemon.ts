@@ -23,6 +23,7 @@ import { openSettlement } from './put-away/settlement.ts';
 import { openQueue } from './queue/queue.ts';
 import { createReconciliation } from './reconcile/reconciliation.ts';
 import { type Context, openStore } from './redis/store.ts';
+import { lookForReport } from './report/report.ts';
 
 /**
  * The composition root: builds every part, starts them in this order, and disposes of them in reverse.
@@ -98,7 +99,9 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   );
   const inspections = new Map<string, Inspection>();
   const discard = createDiscardLetters(context, book);
-  const admission = createFileAdmission({ context, book, queue, inspections, discard });
+  const hasReport = lookForReport(config.reports.path);
+  const reading = { inspections, discard, hasReport };
+  const admission = createFileAdmission({ context, book, queue, ...reading });
   const on = {
     accepted: reconciliation.remember,
     outcome: admission.delivered,

@@ -25,8 +25,8 @@ export type AdmitPageDeps = {
   batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf' | 'counted' | 'resultsKept'>;
   retention: Pick<Retention, 'shown'>;
   log: Log;
-  /** The folder of reports. */
-  reports?: string;
+  /** Whether the report of a finished batch is still there. */
+  hasReport?: ((batch: string) => Promise<boolean>) | undefined;
 };
 
 /** A plan to send. */
@@ -40,8 +40,8 @@ type Admitting = AdmitPageDeps & { seen: ReturnType<typeof createSeen>; deadLett
  * `next` decides, and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
-  const { store, batches, reports } = deps;
-  const seen = createSeen({ ...store, reports });
+  const { store, batches, hasReport } = deps;
+  const seen = createSeen({ ...store, hasReport });
   const line = { ...deps, seen, deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {

@@ -20,6 +20,7 @@ import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { type Admission, createAdmission } from './admit.ts';
+import type { AdmitPageDeps } from './admit-page.ts';
 import { createFirstPasses } from './first-passes.ts';
 import { measureThroughput } from './throughput.ts';
 
@@ -30,7 +31,7 @@ type FileAdmissionDeps = {
   /** What inspection found, kept for settlement. */
   inspections: Map<string, Inspection>;
   discard: Reading['discard'];
-};
+} & Pick<AdmitPageDeps, 'hasReport'>;
 
 type FileAdmission = {
   /** Reads a claimed file and admits its orders. */
@@ -60,6 +61,7 @@ export function createFileAdmission({
   queue,
   inspections,
   discard,
+  hasReport,
 }: FileAdmissionDeps): FileAdmission {
   const { config, store, clock, log, stopping } = context;
   const { ledger, batches, identity } = book;
@@ -79,7 +81,7 @@ export function createFileAdmission({
     throughput,
     retention,
     log,
-    reports: config.reports.path,
+    hasReport,
   });
   const { inspect: inspectOnce, lacks } = createFirstPasses(config, stopping);
   const read: Reading['read'] = (file, signal) =>

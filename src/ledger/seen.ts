@@ -1,5 +1,3 @@
-import path from 'node:path';
-import { isGone } from '../core/regular-file.ts';
 import type { Closing } from '../order/dead-letter.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { idOf, splitId } from '../order/letter-id.ts';
@@ -43,13 +41,18 @@ const fieldOf = (keyOf: Keys['keyOf'], number: string, digest: string): string =
 const textOf = (letter: string, at: number, mapping: string): string =>
   `${letter} ${Math.floor(at / DAY).toString(36)} ${mapping}`;
 
-type SeenDeps = { redis: Redis; keys: Keys; reports?: string | undefined };
+type SeenDeps = {
+  redis: Redis;
+  keys: Keys;
+  hasReport?: ((batch: string) => Promise<boolean>) | undefined;
+};
 
 /**
  * What is known of content that needed a person once: it is neither sent nor reported again, because its dead letter
- * decides. What failed a rule of another mapping is judged anew, unless a person settled it. `reports`: their folder.
+ * decides. What failed a rule of another mapping is judged anew, unless a person settled it. `hasReport`: whether the
+ * report of a batch, which has the rows, is still there.
  */
-export function createSeen({ redis, keys, reports }: SeenDeps) {
+export function createSeen({ redis, keys, hasReport }: SeenDeps) {
   /** The dead letter of each content of a batch, in the order asked. */
   async function find(
     contents: readonly Content[],
@@ -62,13 +65,14 @@ export function createSeen({ redis, keys, reports }: SeenDeps) {
     ]);
     const texts = await redis.hmget(keys.seen, ...fields);
     await renew(fields, texts, at);
+    const endOf = endsFor(batch);
     return await Promise.all(
       contents.map(async ({ digest }, i) => {
         const [sent, read] = [texts[2 * i] ?? '', texts[2 * i + 1] ?? ''];
-        const own = await endOf(sent.split(' ')[0], batch);
+        const own = await endOf(sent.split(' ')[0]);
         if (own !== undefined || read === '') return own;
         const [letter, , before = ''] = read.split(' ');
-        const rows = await endOf(letter, batch);
+        const rows = await endOf(letter);
         const isPassed = digest !== undefined || (before !== '' && before !== mapping);
         return rows?.isOpen && isPassed ? undefined : rows;
       }),
@@ -76,24 +80,30 @@ export function createSeen({ redis, keys, reports }: SeenDeps) {
   }
 
   /** The dead letter that content has now. One of the same batch decides only once a person settled it. */
-  async function endOf(letter = '', batch = ''): Promise<Seen | undefined> {
-    if (letter === '') return undefined;
-    const [of, ordinal] = splitId(letter);
-    const text = await redis.hget(keys.closed(of), String(ordinal));
-    const closing = text === null ? undefined : (JSON.parse(text) as Closing);
-    if (closing?.successor !== undefined) return await endOf(closing.successor, batch);
-    if (closing !== undefined) return { letter, isOpen: false };
-    // Only what was settled is forgotten.
-    const isOpen = (await redis.exists(keys.batch(of))) === 1;
-    if (of === batch) return undefined;
-    return isOpen && (await isLost(of)) ? { letter, isOpen, isLost: true } : { letter, isOpen };
+  function endsFor(batch: string) {
+    // Many orders of a page stay with dead letters of one batch.
+    const standings = new Map<string, Promise<Omit<Seen, 'letter'>>>();
+    return async function endOf(letter = ''): Promise<Seen | undefined> {
+      if (letter === '') return undefined;
+      const [of, ordinal] = splitId(letter);
+      const text = await redis.hget(keys.closed(of), String(ordinal));
+      const closing = text === null ? undefined : (JSON.parse(text) as Closing);
+      if (closing?.successor !== undefined) return await endOf(closing.successor);
+      if (closing !== undefined) return { letter, isOpen: false };
+      if (of === batch) return undefined;
+      const standing = standings.get(of) ?? standingOf(of);
+      standings.set(of, standing);
+      return { letter, ...(await standing) };
+    };
   }
 
-  /** Whether the report of a batch, which has the rows, is gone; not while the folder itself is away. */
-  async function isLost(batch: string): Promise<boolean> {
-    if (reports === undefined || !(await isGone(path.join(reports, batch, 'report.json'))))
-      return false;
-    return (await redis.hget(keys.batch(batch), 'state')) === 'done' && !(await isGone(reports));
+  /** Of the dead letters of a batch that no person settled. */
+  async function standingOf(batch: string): Promise<Omit<Seen, 'letter'>> {
+    const state = await redis.hget(keys.batch(batch), 'state');
+    // Only what was settled is forgotten.
+    if (state === null) return { isOpen: false };
+    const isLost = state === 'done' && (await hasReport?.(batch)) === false;
+    return isLost ? { isOpen: true, isLost } : { isOpen: true };
   }
 
   /** Content that is shown is not forgotten. */

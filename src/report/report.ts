@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { readJsonIfExists } from '../core/regular-file.ts';
+import { isGone, readJsonIfExists } from '../core/regular-file.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { CorrectionCounts } from '../order/dead-letter.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -94,6 +94,12 @@ export function reportJson(report: Report): string {
 export async function readReport(folder: string): Promise<Report | undefined> {
   return (await readJsonIfExists(join(folder, 'report.json'))) as Report | undefined;
 }
+
+/** Whether the report of a finished batch is still there; nobody knows while the folder of reports itself is away. */
+export const lookForReport =
+  (reports: string) =>
+  async (batch: string): Promise<boolean> =>
+    !(await isGone(join(reports, batch, 'report.json'))) || (await isGone(reports));
 
 /** The names of the reports, the oldest first. */
 export async function reportNames(reports: string): Promise<string[]> {

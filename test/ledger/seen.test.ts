@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSeen, seenPair } from '../../src/ledger/seen.ts';
 import { keysOf } from '../../src/redis/keys.ts';
+import { lookForReport } from '../../src/report/report.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -17,10 +18,12 @@ describe('content that needed a person', () => {
   afterAll(async () => opened[Symbol.asyncDispose]());
   beforeEach(async () => {
     await opened.redis.flushdb();
-    for (const batch of ['b1', 'b2']) await opened.redis.hset(keys.batch(batch), 'batch', batch);
+    for (const batch of ['b1', 'b2'])
+      await opened.redis.hset(keys.batch(batch), 'state', 'reading');
   });
 
-  const seen = () => createSeen({ redis: opened.redis, keys });
+  const seen = (reports = '') =>
+    createSeen({ redis: opened.redis, keys, hasReport: lookForReport(reports) });
   const store = (digest: string, mapping = '', batch = 'b1') =>
     opened.redis.hset(
       keys.seen,
@@ -67,8 +70,7 @@ describe('content that needed a person', () => {
   it('is lost with the report that has its rows, unless the folder itself is away', async () => {
     await using folder = await makeTempFolder();
     await store('sent-digest');
-    const lost = (reports: string) =>
-      createSeen({ redis: opened.redis, keys, reports }).find([valid], place);
+    const lost = (reports: string) => seen(reports).find([valid], place);
     expect(await lost(folder.path)).toEqual([{ letter: 'b1-0', isOpen: true }]);
     await opened.redis.hset(keys.batch('b1'), 'state', 'done');
     expect(await lost(folder.path)).toEqual([{ letter: 'b1-0', isOpen: true, isLost: true }]);

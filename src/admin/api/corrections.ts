@@ -51,17 +51,11 @@ export async function readCorrections(
     sent.map(async (one): Promise<CorrectionView> => {
       const batch = await api.base.batches.find(one.batch);
       const { items } = await letters.page({ batch: one.batch }, 10);
-      const left = items.map(({ id, purchaseOrderNumber, message }) => ({
-        id,
-        purchaseOrderNumber,
-        message,
-      }));
-      const state = stateOf(one, batch, api.base.store.time.now());
       return {
         ...one,
-        state,
+        state: stateOf(one, batch, api.base.store.time.now()),
         accepted: (batch?.counts.accepted ?? 0) + (batch?.counts.duplicate ?? 0),
-        left,
+        left: items,
       };
     }),
   );

@@ -39,7 +39,7 @@ export async function checkCorrection(
   lines: readonly number[],
   context: CheckContext,
 ): Promise<CheckedCorrection> {
-  const { config, batches, ledger, stopping: signal } = context;
+  const { config, batches, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
   const found: (Pick<CorrectedOrder, 'number' | 'verdict'> & { held: readonly Problem[] })[] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
@@ -52,7 +52,7 @@ export async function checkCorrection(
         inspected(read) {
           correction = read.correction;
           const facts = { again: true };
-          compare = createComparison({ ledger, batches }, new Map())(
+          compare = createComparison(context, new Map())(
             facts,
             ({ number, verdict, problems = [] }) => {
               found.push({ number, verdict, held: problems });

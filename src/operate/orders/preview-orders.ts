@@ -9,11 +9,12 @@ import { contentOf, createSeen, type Seen } from '../../ledger/seen.ts';
 import type { Appearance } from '../../ledger/state-machine/appears.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { digestOf } from '../../order/digest.ts';
-import { type KeyOf, keyOf } from '../../order/number-key.ts';
+import type { KeyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
+import { lookForReport } from '../../report/report.ts';
 import { isNameless } from '../../report/story.ts';
 import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -94,17 +95,16 @@ export async function createPreviewer(
  * been delivered.
  */
 export function createComparison(
-  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup'> } & ComparisonDeps,
+  { ledger, batches, store, config }: ComparisonDeps,
   listed: Digests,
 ): CompareFile {
-  const key = deps.store?.keys.keyOf ?? keyOf;
+  const key = store.keys.keyOf;
   const others = new Map(
     [...listed].map(([number, digest]) => [key(number), asSent(number, digest)]),
   );
   const verdictOf = createVerdicts(others, key);
 
-  const reports = deps.config?.reports.path;
-  const seen = deps.store && createSeen({ ...deps.store, reports });
+  const seen = createSeen({ ...store, hasReport: lookForReport(config.reports.path) });
 
   return ({ again, mapping = '' }, onVerdict) => {
     const found: Preview = {
@@ -124,7 +124,7 @@ export function createComparison(
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
       const place = { batch: '', mapping, at: Date.now() };
-      const before = again ? [] : await seen?.find(page.map(contentOf), place);
+      const before = again ? [] : await seen.find(page.map(contentOf), place);
       for (const [at, { number, ...one }] of page.entries()) {
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
@@ -132,10 +132,8 @@ export function createComparison(
         const isSent = of.kind === 'accepted' || isUnderWay(of) || others.has(key(number));
         if (isSent) sent.add(number);
         const verdict = order
-          ? verdictOf(order, digest, of, again, before?.[at])
-          : before?.[at]
-            ? staysAs(before[at])
-            : 'invalid';
+          ? verdictOf(order, digest, of, again, before[at])
+          : staysAs(before[at]);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
         const isRow = isNameless({ purchaseOrderNumber: number, location: one.place });
@@ -161,7 +159,7 @@ export function createComparison(
       leftOut: watch.add,
       async done() {
         await addPage(pager.rest());
-        const others = await underWayOf(underWay, deps.batches);
+        const others = await underWayOf(underWay, batches);
         const leftOut = watch.reported(
           (await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)),
         );
@@ -200,14 +198,15 @@ function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
 }
 
 type ComparisonDeps = {
+  ledger: Pick<Ledger, 'lookup'>;
   batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>;
-  store?: Pick<Store, 'redis' | 'keys'>;
-  config?: Pick<OperatorContext['config'], 'reports'>;
+  store: Pick<Store, 'redis' | 'keys'>;
+  config: Pick<OperatorContext['config'], 'reports'>;
 };
 
 /** What becomes of content that stays with a dead letter. */
-const staysAs = ({ isOpen, isLost }: Seen) =>
-  isLost ? 'invalid' : isOpen ? 'waiting' : 'duplicate';
+const staysAs = (seen?: Seen) =>
+  !seen || seen.isLost ? 'invalid' : seen.isOpen ? 'waiting' : 'duplicate';
 
 function verdictWith(appearance: Appearance) {
   switch (appearance.kind) {
