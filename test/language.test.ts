@@ -87,7 +87,7 @@ it('nothing that people read uses a word with a plainer one', () => {
 /** Errors without a remedy: their message is the instruction, their caller adds one, or they never reach a person. */
 const WITHOUT_REMEDY = new Set(
   `body-wrong parameter-wrong method-not-allowed body-type asset-unknown
-  redis-master-unknown token-unavailable timeout list-too-large file-trouble export-trouble
+  redis-master-unknown token-unavailable no-answer no-data list-too-large file-trouble export-trouble
   ledger-rolled-back intent-late delivery-paused file-changed not-a-file environment-unknown`.split(
     /\s+/,
   ),

@@ -116,9 +116,9 @@ function busy(answer: HttpAnswer, said: Said, now: Date): Busy {
   return retryAfter === undefined ? seen : { ...seen, retryAfter };
 }
 
-/** The words of an answer with its HTTP status, unless they name it. */
-export function withStatus({ message, httpStatus }: Pick<Said, 'message' | 'httpStatus'>): string {
-  if (httpStatus === undefined || message.includes(`HTTP ${httpStatus}`)) return message;
+/** The words of an answer with its HTTP status. Of an answer without words, they name it. */
+export function withStatus({ code, message, httpStatus }: Omit<Said, 'response'>): string {
+  if (httpStatus === undefined || code === `http-${httpStatus}`) return message;
   return `${withoutStop(message)} (HTTP ${httpStatus})`;
 }
 
@@ -197,11 +197,9 @@ function notSent(error: Error): Said {
   };
 }
 
-const NO_ANSWER = 'no complete answer';
-
 function brokenOff(error: Error, status: number | undefined): Said {
   const reason = reasonOf(error);
-  const message = reason.startsWith(NO_ANSWER) ? reason : `${NO_ANSWER}: ${reason}`;
+  const message = codeOf(error) === 'no-answer' ? reason : `no complete answer: ${reason}`;
   return status === undefined
     ? { code: 'no-answer', message }
     : { code: 'no-answer', message, httpStatus: status };

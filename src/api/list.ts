@@ -85,7 +85,8 @@ function judge(
     envelope.kind === 'error'
       ? plainWords(hide(envelope.message), 1000)
       : `the list answers HTTP ${status}`;
-  const said = { httpStatus: status, code: `http-${status}`, message };
+  const code = envelope.kind === 'error' ? hide(String(envelope.code)) : `http-${status}`;
+  const said = { httpStatus: status, code, message };
   if (status === 401) return { kind: 'unauthorized', said };
   return NO_LIST.has(status) ? { kind: 'unavailable', said } : { kind: 'failed', said };
 }

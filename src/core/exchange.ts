@@ -81,7 +81,7 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
     const { idleTimeout } = call;
     if (idleTimeout === undefined) return;
     this.#idleTimer = setTimeout(
-      () => this.#giveUp(timedOut('no data for', idleTimeout)),
+      () => this.#giveUp(new PoSyncError('no-data', `no data for ${idleTimeout / 1000} s`)),
       idleTimeout,
     );
   }
@@ -198,7 +198,9 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
   }
 
   timeOut(): void {
-    this.#giveUp(timedOut('no complete answer within', this.#call.timeout));
+    this.#giveUp(
+      new PoSyncError('no-answer', `no complete answer within ${this.#call.timeout / 1000} s`),
+    );
   }
 
   #giveUp(error: Error): void {
@@ -233,8 +235,4 @@ export class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<strin
 /** One for all timers. */
 function giveUpLate(exchange: Exchange): void {
   exchange.timeOut();
-}
-
-function timedOut(what: string, ms: number): PoSyncError {
-  return new PoSyncError('timeout', `${what} ${ms / 1000} s`);
 }

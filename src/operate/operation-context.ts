@@ -38,8 +38,9 @@ export type BulkJob = {
   isPartial: boolean;
 };
 
-/** What a job did. */
+/** What a job did. `text`: its lines. */
 export type BulkEnd = {
+  lines: readonly string[];
   text: string;
   steps: string;
   json: object;

@@ -9,8 +9,8 @@ export const KEPT = 86_400_000;
 /** The dead letters with which something is to be done: id → order number. */
 export type Planned = ReadonlyMap<string, string>;
 
-/** `title`: what is done, with how many; `would` and `left`: what a person was shown. */
-export type KeptPlan = { verb: BulkJob['verb']; title: string; would: string; left: string };
+/** `title`: what is done, with how many; `lines`: what a person was shown. */
+export type KeptPlan = { verb: BulkJob['verb']; title: string; lines: readonly string[] };
 
 type Kept = KeptPlan & { planned: [id: string, order: string][] };
 type Where = { store: Pick<Store, 'redis' | 'keys'> };

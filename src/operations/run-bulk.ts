@@ -94,19 +94,17 @@ async function planBulk(
   if (input.id?.length === 1) await refuseOne(found, context);
   const text = found.tally.text();
   const title = verb === 'discarded' ? `Discard ${text}` : `Send ${text} again`;
-  const would = wouldText(found.tally);
+  const would = wouldTexts(found.tally);
   const left = [
     listTroubleText(check),
-    await noneOf(found.numbers, filter, context),
+    ...(await noneOf(found.numbers, filter, context)),
     ...leftTexts(found.tally.left(), verb),
-  ]
-    .filter((line) => line !== '')
-    .join('\n');
+  ].filter((line) => line !== '');
   const isEmpty = text === '' && known === undefined;
   const id =
     isEmpty || (known !== undefined && !dryRun)
       ? (known ?? '')
-      : await keepPlan({ verb, title, would, left }, found.tally.planned(), context);
+      : await keepPlan({ verb, title, lines: [...would, ...left] }, found.tally.planned(), context);
   const on = known === undefined ? selectedText(filter) : `plan ${known}`;
   const isPartial = found.tally.isPartial();
   const { who } = context.operator;
@@ -114,8 +112,8 @@ async function planBulk(
     on,
     question: `${title}?`,
     ...(isLimited ? {} : { remedy: FILTER_REMEDY }),
-    would,
-    left,
+    would: would.join('\n'),
+    left: left.join('\n'),
     ...(dryRun && id !== '' && { id }),
     json: {
       dryRun,
@@ -204,9 +202,10 @@ async function doRest(
     ...tally.texts(''),
     ...(isKept ? changedTexts(changed) : leftTexts(tally.left(), verb)),
     ...(await heldTexts(tally.batches, context)),
-  ];
+  ].filter((line) => line !== '');
   return {
-    text: lines.filter((line) => line !== '').join('\n'),
+    lines,
+    text: lines.join('\n'),
     steps: verb === 'discarded' ? discardedAgain(tally.samples()) : '',
     json: {
       done: tally.counts(),
@@ -389,13 +388,13 @@ function countsOf(all: readonly { verdicts: ReadonlySet<Verdict> }[]) {
 
 type Left = [why: Verdict, orders: number][];
 
-function wouldText(planned: Tally): string {
-  const discarded = planned.counts().discarded ?? 0;
-  if (discarded === 0) return planned.texts('would be ').join('\n');
+function wouldTexts(planned: Tally): string[] {
+  if (!planned.counts().discarded) return planned.texts('would be ');
   const kinds = Object.entries(planned.kinds()).map(
     ([kind, number]) => `${count(number)} ${outcomeWord(kind as DeadLetterKind)}`,
   );
-  return `${planned.text()} would be discarded: ${kinds.join(', ')}.\n${discardedAgain(planned.samples())}`;
+  const text = `${planned.text()} would be discarded: ${kinds.join(', ')}.`;
+  return [text, discardedAgain(planned.samples())];
 }
 
 function leftTexts(left: Left, verb: BulkJob['verb']): string[] {
@@ -407,15 +406,15 @@ async function noneOf(
   found: ReadonlySet<string>,
   filter: DeadLetterFilter,
   context: OperationContext,
-): Promise<string> {
-  if (found.size === 0) return await noneText(filter, context);
+): Promise<string[]> {
+  if (found.size === 0) return [await noneText(filter, context)];
   const { keyOf } = context.store.keys;
   const keys = new Set([...found].map(keyOf));
   const others =
     filter.limit === undefined
       ? [...(filter.orders ?? [])].filter((one) => !keys.has(keyOf(one)))
       : [];
-  return (await unmatchedTexts(others, context)).join('\n');
+  return await unmatchedTexts(others, context);
 }
 
 /** Orders of a held batch that were queued again are sent after its release. */

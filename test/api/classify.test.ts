@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { classify, readRetryAfter } from '../../src/api/classify.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import type { HttpEnd } from '../../src/core/http.ts';
+
+const LATE = 'no complete answer within 10 s';
 
 const NOW = new Date('2026-11-21T07:15:00Z');
 const SUCCESS = {
@@ -159,10 +162,10 @@ describe('classify', () => {
   });
 
   it.each([
-    ['no complete answer within 10 s', 'no complete answer within 10 s'],
-    ['socket hang up', 'no complete answer: socket hang up'],
-  ])('says once that there was no complete answer: %s', (reason, message) => {
-    expect(classify({ kind: 'broken', error: new Error(reason) }, '4711', NOW)).toMatchObject({
+    [new PoSyncError('no-answer', LATE), LATE],
+    [new Error('socket hang up'), 'no complete answer: socket hang up'],
+  ])('says once that there was no complete answer: %s', (error, message) => {
+    expect(classify({ kind: 'broken', error }, '4711', NOW)).toMatchObject({
       said: { message },
     });
   });

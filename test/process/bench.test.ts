@@ -12,9 +12,7 @@ test('a run of one row prints its table and keeps every sample', async () => {
   const child = spawn(
     process.execPath,
     [BENCH, '--quick', '--only', 'start-up', '--results', results.path],
-    {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
+    { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   let out = '';
   child.stdout.on('data', (bytes) => {

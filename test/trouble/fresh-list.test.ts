@@ -98,9 +98,7 @@ describe.concurrent('orders that others create at the API', () => {
 
   it('with the default, an order that was created since the ledger was new is created again', async () => {
     await using api = await openOddApi();
-    await using place = await openPlace(api, {
-      pace: PACE,
-    });
+    await using place = await openPlace(api, { pace: PACE });
     const before = lists(api);
     byHand(api, 'SAME-1');
     await place.drop('orders.csv', csv(['SAME-1']));

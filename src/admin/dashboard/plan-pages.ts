@@ -50,7 +50,7 @@ export async function planPage({
 }: PageRequest): Promise<Content> {
   const id = params['plan'] ?? '';
   const { store } = api.base;
-  const { verb, title, would, left, planned } = await findPlan(id, api.base);
+  const { verb, title, lines, planned } = await findPlan(id, api.base);
   const job = await api.jobs.find(id);
   const { end, error } = job ?? {};
   const isRunning = job !== undefined && !end && !error;
@@ -62,8 +62,7 @@ export async function planPage({
       : end
         ? badge('good', 'finished')
         : badge('doubt', 'waits for you');
-  const told = end ? [end.text, end.steps] : [would, left];
-  const lines = told.flatMap((text) => text.split('\n')).filter((line) => line !== '');
+  const said = end ? [...end.lines, end.steps] : lines;
   const act = actForm({
     action: `/dead-letters/${verb === 'discarded' ? 'discard' : 'retry'}`,
     back: `/plans/${id}`,
@@ -79,7 +78,7 @@ export async function planPage({
   const body = html`<h1>${title}</h1>
 <p role="status">${state}${isRunning ? ` ${count(done)} of ${count(planned.size)}` : ''}</p>
 ${error && html`<p class="box bad" role="alert">${error.message} ${error.remedy ?? ''}</p>`}
-${lines.map((line) => html`<p>${line}</p>`)}
+${said.filter((line) => line !== '').map((line) => html`<p>${line}</p>`)}
 ${mayOperate && !isRunning && !end ? html`<p>Only these orders are affected. An order that changes in the meantime is skipped.</p><div class="acts">${act}</div>` : undefined}
 <h2>The first orders</h2><ul>${orders}</ul>
 ${more > 0 ? html`<p>${count(more)} more.</p>` : undefined}

@@ -128,6 +128,6 @@ export function sentences(text: string, shell: Pick<Shell, 'isTTY' | 'columns'>)
   const columns = shell.isTTY ? shell.columns : undefined;
   return text
     .split('\n')
-    .map((line) => hanging(line, 0, columns))
+    .map((line) => hanging(printable(line), 0, columns))
     .join('\n');
 }

@@ -17,14 +17,7 @@ import {
 } from '../../../operations/operation.ts';
 import { type CommonArgs, openOperatorContext } from '../../load-config.ts';
 import type { Shell } from '../../shell.ts';
-import {
-  confirmation,
-  type Format,
-  formatOf,
-  printable,
-  printJson,
-  sentences,
-} from '../../terminal/print.ts';
+import { confirmation, type Format, formatOf, printJson, sentences } from '../../terminal/print.ts';
 import type { CommandDefinition, OptionDefinition } from './command-definition.ts';
 
 /** What a view may use besides the result. */
@@ -90,8 +83,7 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
         const opening = openOperatorContext(args, shell, { confirm });
         await using context = await opening.catch(explain);
         const print = (text: string) => {
-          const lines = text.split('\n').map(printable).join('\n');
-          if (text !== '' && !args.json) shell.out(`${sentences(lines, shell)}\n`);
+          if (text !== '' && !args.json) shell.out(`${sentences(text, shell)}\n`);
         };
         const scene = { context: { ...context, say: print }, format: formatOf(shell) };
         const plan = await act.plan(input, scene.context);
