@@ -3,7 +3,6 @@ import { codeOf, reasonOf } from '../core/errors.ts';
 import { clauses, withoutStop } from '../core/format.ts';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { isNetworkCode } from '../core/network-error.ts';
-import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { onOneLine } from '../order/text.ts';
 
 /** The API's answer, for the ledger, the report and the log. */
@@ -38,8 +37,6 @@ const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
 
 /** How the answers of an API are read. */
 export type Reading = {
-  /** Absent: purchase orders. */
-  kind?: RecordKind;
   /** What statuses with a complete error envelope mean at this API, before every other rule. */
   statuses?: Environment['statuses'];
   /** Removes secrets from what is reported of an answer. What the answer means never depends on it. */
@@ -67,18 +64,18 @@ export function classify(
 }
 
 function classifyAnswer(answer: HttpAnswer, number: string, now: Date, reading: Reading): Seen {
-  const { kind = PURCHASE_ORDER, statuses, hide = (text) => text } = reading;
+  const { statuses, hide = (text) => text } = reading;
   const { status } = answer;
   const envelope = readEnvelope(answer.body);
   const isError = envelope.kind === 'error';
   const isSuccess = status >= 200 && status < 300;
-  if (isSuccess && namedIn(envelope, kind) === number) return { kind: 'accepted' };
+  if (isSuccess && namedIn(envelope) === number) return { kind: 'accepted' };
   const said = saidBy(answer, envelope, hide);
   if (isError && statuses?.refuse.includes(status)) return { kind: 'refused', said };
   if (isError && statuses?.retry.includes(status))
     return { ...busy(answer, said, now), everyone: false, counts: true };
   if (isError && envelope.code === 400) return { kind: 'refused', said };
-  if (isSuccess) return unclearSuccess(namedIn(envelope, kind), number, said, hide);
+  if (isSuccess) return unclearSuccess(namedIn(envelope), number, said, hide);
   if (status === 401) return { kind: 'unauthorized', said };
   if (status === 403 || status === 404 || status === 405 || (status >= 300 && status < 400))
     return { kind: 'closed', said };
@@ -88,9 +85,9 @@ function classifyAnswer(answer: HttpAnswer, number: string, now: Date, reading: 
 }
 
 /** The number of the order in a success envelope; undefined in every other body. */
-function namedIn(envelope: Envelope, kind: RecordKind): unknown {
+function namedIn(envelope: Envelope): unknown {
   return envelope.kind === 'success' && isRecord(envelope.data)
-    ? envelope.data[kind.fields.number]
+    ? envelope.data['purchaseOrderNumber']
     : undefined;
 }
 
@@ -163,29 +160,13 @@ function saidBy(
   const text = hide(body.toString('utf8'));
   const isError = envelope.kind === 'error';
   const code = isError ? hide(String(envelope.code)) : `http-${status}`;
-  const message = plainWords(isError ? hide(envelope.message) : sayStatus(status, text), 1000);
+  const message = plainWords(
+    isError
+      ? hide(envelope.message)
+      : `the API answered HTTP ${status} without the expected envelope`,
+    1000,
+  );
   return { httpStatus: status, code, message, response: text.slice(0, 2000) };
-}
-
-function sayStatus(status: number, body: string): string {
-  const page = pageText(body);
-  return `the API answered HTTP ${status} without the expected envelope${page === undefined ? '' : `: ${page}`}`;
-}
-
-/** Characters of a body that are searched for a page, and characters of it that are shown. */
-const HEAD = 4_000;
-const SHOWN = 80;
-
-/** What a person would recognize of an HTML page: its title, or its first words. Undefined for any other body. */
-export function pageText(body: string): string | undefined {
-  const text = body.slice(0, HEAD).trimStart();
-  if (!/^(<!doctype html|<html|<head|<body)\b/i.test(text)) return undefined;
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '';
-  const visible = text.replace(/<(script|style|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>?/g, ' ');
-  const [words] = [title, visible]
-    .map((one) => plainWords(onOneLine(one).replace(/\s+/g, ' ').trim(), SHOWN))
-    .filter(Boolean);
-  return words === undefined ? 'an HTML page' : `an HTML page, "${words}"`;
 }
 
 /** Failures of a proxy and of TLS keep their codes: the API never heard of the order. */

@@ -1,8 +1,7 @@
 import type { ApiHeaders } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Http, HttpCall } from '../core/http.ts';
-import type { Order } from '../order/order.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { ORDERS_PATH, type Order, payloadOf } from '../order/order.ts';
 import { classify, type Reading, type Seen } from './classify.ts';
 import type { BearerToken } from './token.ts';
 import { hiderOf } from './token-secrecy.ts';
@@ -26,7 +25,7 @@ export type CreateOrder = (
 ) => Promise<Seen>;
 
 /**
- * POST of records (docs/purchase-order-api.md part 4) with the headers of part 5; what it showed. `prepare` decides, with
+ * POST of orders (docs/purchase-order-api.md part 4) with the headers of part 5; what it showed. `prepare` decides, with
  * the connection open, whether the first byte is written. Throws only when the token belongs to another environment;
  * nothing is sent then.
  */
@@ -35,8 +34,8 @@ export function createOrders(
   endpoint: Endpoint,
   clock: Pick<Clock, 'now'>,
 ): CreateOrder {
-  const { kind = PURCHASE_ORDER, timeout } = endpoint;
-  const url = new URL(`${endpoint.baseUrl}${kind.path}`);
+  const { timeout } = endpoint;
+  const url = new URL(`${endpoint.baseUrl}${ORDERS_PATH}`);
   let last: { token: BearerToken; headers: Record<string, string>; reading: Reading } | undefined;
 
   /** Built once for each token. */
@@ -50,7 +49,7 @@ export function createOrders(
 
   return async (token, order, prepare, more) => {
     const { headers, reading } = partsFor(token);
-    const body = kind.payload(order);
+    const body = payloadOf(order);
     const call = { method: 'POST', url, body, timeout, prepare, ...more } as const;
     const end = await http.call({ ...call, headers: { ...headers, ...more?.headers } });
     return classify(end, order.purchaseOrderNumber, new Date(clock.now()), reading);

@@ -1,7 +1,6 @@
 import { Tokenizer, TokenType } from '@streamparser/json';
 import { PoSyncError } from '../core/errors.ts';
-import type { Item } from '../order/order.ts';
-import type { RecordKind, ShownRecord } from '../order/record-kind.ts';
+import type { Item, ShownOrder } from '../order/order.ts';
 
 /** The meaning of the value that is being read. `wrapper` is `data` or an object in it, `list` an array in a wrapper. */
 type Role = 'envelope' | 'wrapper' | 'list' | 'row' | 'items' | 'item' | 'other';
@@ -23,6 +22,8 @@ type Candidate = { isNamed: boolean; orders: number; hasOthers: boolean };
 
 type Row = { number: unknown; items: Item[] | undefined; areItemsGood: boolean };
 
+/** Property of `data` that contains the list; decides while the list is empty. */
+const LIST_NAME = 'purchaseOrders';
 const DEEPEST = 64;
 /** Maximum bytes without a complete token, more than any number, article or message has. */
 const LONGEST_TOKEN = 1024 * 1024;
@@ -40,9 +41,7 @@ const MORE = /^has(More|Next|NextPage)$/i;
  * `data` itself, or an array in an object in `data`, next to any other values.
  */
 export class ListReader {
-  readonly #fields: RecordKind['fields'];
-  readonly #listName: string;
-  readonly #onOrder: (order: ShownRecord) => void;
+  readonly #onOrder: (order: ShownOrder) => void;
   readonly #tokenizer = new Tokenizer();
   readonly #stack: Frame[] = [];
   readonly #candidates: Candidate[] = [];
@@ -58,12 +57,7 @@ export class ListReader {
   #rowLength = 0;
   #trouble: Error | undefined;
 
-  constructor(
-    { fields, listName }: Pick<RecordKind, 'fields' | 'listName'>,
-    onOrder: (order: ShownRecord) => void,
-  ) {
-    this.#fields = fields;
-    this.#listName = listName;
+  constructor(onOrder: (order: ShownOrder) => void) {
     this.#onOrder = onOrder;
     this.#tokenizer.onToken = ({ token, value }) => this.#take(token, value);
     this.#tokenizer.onError = (error) => this.#fail(error);
@@ -159,7 +153,7 @@ export class ListReader {
     this.#stack.push({ role, isArray, key: '' });
     if (this.#stack.length > DEEPEST) this.#fail();
     this.#expected = isArray ? 'value or end' : 'key or end';
-    if (role === 'list') this.#beginList(above?.key === this.#listName);
+    if (role === 'list') this.#beginList(above?.key === LIST_NAME);
     if (role === 'row') this.#beginRow();
     if (role === 'items') this.#row.items = [];
     if (role === 'item') this.#item = {};
@@ -189,7 +183,7 @@ export class ListReader {
         if (isArray) this.#foundOther();
         return isArray ? 'other' : 'row';
       case 'row':
-        return isArray && above.key === this.#fields.items ? 'items' : 'other';
+        return isArray && above.key === 'items' ? 'items' : 'other';
       case 'items':
         if (isArray) this.#row.areItemsGood = false;
         return isArray ? 'other' : 'item';
@@ -218,15 +212,14 @@ export class ListReader {
         this.#foundOther();
         return;
       case 'row':
-        if (key === this.#fields.number) this.#row.number = value;
+        if (key === 'purchaseOrderNumber') this.#row.number = value;
         return;
       case 'items':
         this.#row.areItemsGood = false;
         return;
       case 'item':
-        if (key === this.#fields.article && typeof value === 'string')
-          this.#item.articleCode = value;
-        if (key === this.#fields.quantity && typeof value === 'number') this.#item.quantity = value;
+        if (key === 'articleCode' && typeof value === 'string') this.#item.articleCode = value;
+        if (key === 'quantity' && typeof value === 'number') this.#item.quantity = value;
         return;
       default:
     }

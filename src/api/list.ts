@@ -1,6 +1,6 @@
 import { reasonOf } from '../core/errors.ts';
 import type { Http, HttpEnd } from '../core/http.ts';
-import { PURCHASE_ORDER, type ShownRecord } from '../order/record-kind.ts';
+import { ORDERS_PATH, type ShownOrder } from '../order/order.ts';
 import { plainWords, readEnvelope, type Said } from './classify.ts';
 import { apiHeaders, type Endpoint, hiderFor, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
@@ -20,7 +20,7 @@ export type ReadList = (
 ) => Promise<ListEnd>;
 
 /** An order as the list shows it; `items` is absent where the list leaves them out. */
-export type ListedOrder = ShownRecord;
+export type ListedOrder = ShownOrder;
 
 /**
  * How reading the list ended. Only `complete` can prove that an order is absent.
@@ -48,12 +48,11 @@ export async function listOrders(
   onOrder: (order: ListedOrder) => void,
   { idle = IDLE, query = {} }: { idle?: number; query?: ListQuery } = {},
 ): Promise<ListEnd> {
-  const { kind = PURCHASE_ORDER } = endpoint;
   // An order whose number contains the value of a header, such as the number of a company, must not be missing.
-  const reader = new ListReader(kind, withoutSecrets(onOrder, secretsOf(endpoint, token)));
+  const reader = new ListReader(withoutSecrets(onOrder, secretsOf(endpoint, token)));
   const end = await http.call({
     method: 'GET',
-    url: listUrl(`${endpoint.baseUrl}${kind.path}`, query),
+    url: listUrl(`${endpoint.baseUrl}${ORDERS_PATH}`, query),
     headers: apiHeaders(endpoint, token),
     timeout: LONGEST,
     idleTimeout: idle,

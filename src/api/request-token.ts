@@ -3,7 +3,7 @@ import { PoSyncError, reasonOf } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
-import { isRecord, jsonOf, pageText, plainWords, readRetryAfter, withWait } from './classify.ts';
+import { isRecord, jsonOf, plainWords, readRetryAfter, withWait } from './classify.ts';
 
 /** How a token of the environment is requested. */
 export type TokenSettings = Environment['token'];
@@ -136,7 +136,7 @@ function readReply(
   const answers = `the token endpoint ${address} answers HTTP ${status}`;
   const fault = isJson
     ? faultOf(value, serverWords(type, credentials, value))
-    : ` with ${pageText(bytes.toString('utf8')) ?? 'an answer that is not a JSON object'}`;
+    : ' with an answer that is not a JSON object';
   if (status !== 200 || fault !== '') {
     const first = status === 200 || !isJson ? answers + fault : answers;
     const message = [first, said ?? '', described ?? ''].filter(Boolean).map(withoutStop);
@@ -149,17 +149,12 @@ function readReply(
 
 /** Why what was granted cannot be sent as a bearer token; empty if it can. Shows no part of the token. */
 function faultOf(value: unknown, type: string | undefined): string {
-  if (value === undefined || value === null) return ' without access_token';
-  if (typeof value !== 'string') return ' with an access_token that is no text';
-  if (value === '' || value.length > LONGEST_TOKEN)
-    return ` with an access_token of ${value.length} characters; po-sync sends at most ${LONGEST_TOKEN}`;
-  const odd = /[^\x21-\x7e]/u.exec(value);
-  if (odd) {
-    const code = (odd[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return ` with an access_token that no header can carry: U+${code} at position ${odd.index + 1} of ${value.length}`;
-  }
-  if (type === undefined) return ' without token_type';
-  return type.toLowerCase() === 'bearer' ? '' : ` with token_type "${type}" instead of Bearer`;
+  if (typeof value !== 'string' || value === '') return ' without access_token';
+  if (value.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/u.test(value))
+    return ` with an access_token of ${value.length} characters that no header can carry`;
+  return type?.toLowerCase() === 'bearer'
+    ? ''
+    : ` with token_type "${type ?? ''}" instead of Bearer`;
 }
 
 /**
@@ -175,22 +170,8 @@ function unclear(status: number, message: string, asked: number | undefined): Po
   });
 }
 
-/** An error about what was asked for (RFC 6749 5.2, RFC 8707 2), not about who asks. */
-const WRONG_FIELD = 'Check scope, audience and resource in token of the environment.';
-
-/** What to do about each refusal of RFC 6749; about any other, check the credentials. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  invalid_scope: WRONG_FIELD,
-  invalid_target: WRONG_FIELD,
-  invalid_request: "Ask the API's owner which fields a token request needs.",
-  unauthorized_client: "Ask the API's owner to allow this client the client credentials grant.",
-  unsupported_grant_type:
-    "Check authUrl of the environment; if it is correct, ask the API's owner: that server offers no client credentials grant.",
-  access_denied: "Ask the API's owner why this client is denied a token.",
-};
-
-const CREDENTIALS_REMEDY =
-  'Check the client ID and the client secret of this environment, which has its own, and token.clientAuth.';
+const REFUSED_REMEDY =
+  "Check the client ID and the client secret of this environment, and clientAuth, scope, audience and resource of its token; if they are correct, ask the API's owner.";
 
 /** `why`: the endpoint's description of the error. */
 function refusal(
@@ -204,11 +185,8 @@ function refusal(
     said === undefined
       ? `the token endpoint ${address} answers HTTP ${status}.`
       : `the token endpoint ${address} refuses the credentials: ${words} (HTTP ${status}).`;
-  const remedy =
-    REMEDIES[said ?? ''] ??
-    `${CREDENTIALS_REMEDY}${why ? " If they are correct, ask the API's owner." : ''}`;
   const facts = { httpStatus: status, ...(said === undefined ? {} : { error: said }) };
-  return new PoSyncError('token-refused', message, { remedy, facts });
+  return new PoSyncError('token-refused', message, { remedy: REFUSED_REMEDY, facts });
 }
 
 /** A text of the server without repeated secrets and control characters, shortened; undefined without one. */

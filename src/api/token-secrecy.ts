@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { createRedaction } from '../log/redaction.ts';
-import type { ShownRecord } from '../order/record-kind.ts';
+import type { ShownOrder } from '../order/order.ts';
 
 /** A token as stored in Redis: times are Redis time in milliseconds, `fingerprint` identifies the grant. */
 export type StoredToken = {
@@ -57,9 +57,9 @@ const SHORTEST = 8;
 
 /** Passes listed orders on, without those whose number repeats a secret, and without items that do. */
 export function withoutSecrets(
-  onOrder: (order: ShownRecord) => void,
+  onOrder: (order: ShownOrder) => void,
   secrets: readonly string[],
-): (order: ShownRecord) => void {
+): (order: ShownOrder) => void {
   const long = secrets.filter(({ length }) => length >= SHORTEST);
   const hide = hiderOf(long);
   const parts = long.map(plainPart);

@@ -16,7 +16,7 @@ import {
   variable,
 } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
-import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import { findPatches } from '../correct/patch.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
@@ -108,7 +108,7 @@ function unreadable(file: string, cause: unknown): PoSyncError {
   const reason = encoding ? 'it is not UTF-8' : (codeOf(cause) ?? toError(cause).message);
   return new PoSyncError(
     'config-unreadable',
-    `Configuration file ${file} cannot be read (${reason}${ownersOf(cause, ['; ', ''])}).`,
+    `Configuration file ${file} cannot be read (${reason}).`,
     {
       remedy: encoding
         ? 'Save the file as UTF-8.'

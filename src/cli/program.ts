@@ -1,6 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { errorDocument, PoSyncError } from '../core/errors.ts';
-import { buildOf } from '../core/version.ts';
+import { versionOf } from '../core/version.ts';
 import { explainRedisError } from '../redis/connection-end.ts';
 import { completionCommand, SHELLS } from './commands/completion.ts';
 import {
@@ -67,7 +67,7 @@ async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
     if (isJson)
       printJson(
         shell,
-        error.code === 'commander.version' ? { version: buildOf() } : { help: shown },
+        error.code === 'commander.version' ? { version: versionOf() } : { help: shown },
       );
     return error.exitCode;
   }
@@ -94,7 +94,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out'
     .description(
       'Delivers purchase orders from files to the Purchase-Order API, each exactly once.',
     )
-    .version(buildOf(), '-V, --version', 'show the version')
+    .version(versionOf(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
     .option(

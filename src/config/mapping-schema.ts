@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toError } from '../core/errors.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { NEW } from '../order/order.ts';
 import { line, written } from './fields.ts';
 
 /** The encodings that a file may have: those of the platform's decoder, and the DOS code pages of western Europe. */
@@ -201,8 +201,8 @@ const mappingKeys = z.strictObject({
     .prefault('wait')
     .describe('What a file with a column that is not in columns does.'),
   orderState: z
-    .literal(PURCHASE_ORDER.state, { error: `must be ${PURCHASE_ORDER.state}` })
-    .prefault(PURCHASE_ORDER.state)
+    .literal(NEW, { error: `must be ${NEW}` })
+    .prefault(NEW)
     .describe('The state in which orders are created.'),
   quantity: z
     .union(

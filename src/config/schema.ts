@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { ORDERS_PATH } from '../order/order.ts';
 import {
   address,
   addressFault,
@@ -22,8 +22,8 @@ import { type KeyPath, shown } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
 
 /** The API's address, without the paths that po-sync adds. */
-const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_ORDER.path), {
-  error: `must end with the path prefix, such as /api/v1: po-sync adds ${PURCHASE_ORDER.path} itself`,
+const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(ORDERS_PATH), {
+  error: `must end with the path prefix, such as /api/v1: po-sync adds ${ORDERS_PATH} itself`,
 });
 
 /** The authentication host, without the token path. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { controlCharacterIn } from '../order/text.ts';
 import type { Variables } from './variables.ts';
 
@@ -104,17 +104,13 @@ export async function readSecretFile(
 ): Promise<FoundSecret> {
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
-    throw new PoSyncError(
-      'secret-unreadable',
-      `${name}: ${file} cannot be read (${reason}${ownersOf(error, ['; ', ''])}).`,
-      {
-        remedy: file.startsWith('~')
-          ? 'Write the complete path: only a shell expands ~.'
-          : 'Correct the path, or give the user that runs po-sync read permission.',
-        facts: { file },
-        cause: error,
-      },
-    );
+    throw new PoSyncError('secret-unreadable', `${name}: ${file} cannot be read (${reason}).`, {
+      remedy: file.startsWith('~')
+        ? 'Write the complete path: only a shell expands ~.'
+        : 'Correct the path, or give the user that runs po-sync read permission.',
+      facts: { file },
+      cause: error,
+    });
   });
   const where = `${name}: ${file}`;
   const value = sound(

@@ -1,6 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
-import path from 'node:path';
 import { showPaths } from './shown-path.ts';
 
 /** Facts of an error for programs: file, line, column, address, value. */
@@ -58,53 +55,6 @@ const MACHINE: Record<string, string> = {
   ESTALE: 'Check the network share.',
 };
 
-/**
- * After a refused permission: who owns the file or folder of the error, its mode, and the user that runs po-sync, each as far
- * as the system shows it, such as ` (owner clerk, mode 0600; po-sync runs as daemon)`. Empty for any other error.
- */
-export function ownersOf(thrown: unknown, [open, close] = [' (', ')']): string {
-  if (!['EACCES', 'EPERM'].includes(codeOf(thrown) ?? '')) return '';
-  const error = toError(thrown);
-  const place = 'path' in error && typeof error.path === 'string' ? error.path : undefined;
-  const parts = [place && ownerOf(place), runner()].filter(
-    (part) => part !== undefined && part !== '',
-  );
-  return parts.length === 0 ? '' : `${open}${parts.join('; ')}${close}`;
-}
-
-/** Of a folder that cannot be entered, the nearest one above that can be seen decides. */
-function ownerOf(place: string): string | undefined {
-  try {
-    const { uid, mode } = statSync(place);
-    return `owner ${nameOf(uid)}, mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
-  } catch {
-    const above = path.dirname(place);
-    const owner = above === place ? undefined : ownerOf(above);
-    return owner === undefined || owner.startsWith('of ') ? owner : `of ${above}: ${owner}`;
-  }
-}
-
-function runner(): string | undefined {
-  try {
-    const { uid } = userInfo();
-    return uid < 0 ? undefined : `po-sync runs as ${nameOf(uid)}`;
-  } catch {
-    // A container may run as a user who has no name.
-    return undefined;
-  }
-}
-
-function nameOf(uid: number): string {
-  try {
-    const line = readFileSync('/etc/passwd', 'utf8')
-      .split('\n')
-      .find((one) => one.split(':')[2] === String(uid));
-    return line === undefined ? `uid ${uid}` : `${line.split(':')[0]} (uid ${uid})`;
-  } catch {
-    return `uid ${uid}`;
-  }
-}
-
 /** A system error that describes the machine as a PoSyncError `machine-…` with a remedy; any other error unchanged. */
 export function explained(thrown: unknown): Error {
   const error = toError(thrown);
@@ -112,7 +62,7 @@ export function explained(thrown: unknown): Error {
   const remedy = MACHINE[code];
   if (error instanceof PoSyncError || remedy === undefined) return error;
   const facts = 'path' in error && typeof error.path === 'string' ? { path: error.path } : {};
-  return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}${ownersOf(error)}.`, {
+  return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}.`, {
     remedy,
     facts,
     cause: error,

@@ -1,115 +1,69 @@
 import { codeOf, PoSyncError } from './errors.ts';
-import { iso, moment } from './format.ts';
-import { chainOf, type Link } from './peer-chain.ts';
 
-/** What was seen: the server, its certificates as far as known, and who is trusted instead of the public authorities. */
-type Seen = {
-  host: string;
-  error: Error;
-  chain: readonly Link[];
-  authorities: readonly string[] | undefined;
-};
+/** What a TLS failure means: Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
+type Meaning = readonly [
+  codes: RegExp,
+  code: string,
+  what: (host: string, error: Error) => string,
+  remedy: string,
+];
 
-/** What a TLS failure means: its code for programs, what happened, and what to do. */
-type Meaning = {
-  codes: RegExp;
-  code: string;
-  what: (seen: Seen) => string;
-  remedy: string | ((seen: Seen) => string);
-};
-
-/** Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
 const MEANINGS: readonly Meaning[] = [
-  {
-    codes: /^CERT_HAS_EXPIRED$/,
-    code: 'tls-expired',
-    what: ({ host, chain }) => {
-      const now = Date.now();
-      const expired = chain.findIndex(({ to }) => to < now);
-      const { subject, to } = chain[expired] ?? {};
-      const since = to === undefined ? '' : ` on ${moment(iso(to))}`;
-      return expired > 0
-        ? `the certificate of ${subject}, an issuer of the certificate of ${host}, expired${since}.`
-        : `the certificate of ${host} expired${since}.`;
-    },
-    remedy:
-      'Ask the owner of that server for a new certificate, and check the clock of this machine.',
-  },
-  {
-    codes: /^CERT_NOT_YET_VALID$/,
-    code: 'tls-not-yet-valid',
-    what: ({ host, chain }) => {
-      const from = Math.max(...chain.map((one) => one.from));
-      const until = Number.isFinite(from) ? ` before ${moment(iso(from))}` : ' yet';
-      return `the certificate of ${host} is not valid${until}.`;
-    },
-    remedy: 'Check the clock of this machine, or ask the owner of that server.',
-  },
-  {
-    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    code: 'tls-wrong-host',
-    what: ({ host, error }) =>
-      `the certificate of ${host} is for another host (${namesIn(error)}).`,
-    remedy:
-      'Check the address. If the server is known by another name, set tls.serverName to that name.',
-  },
-  {
-    codes: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
-    code: 'tls-self-signed',
-    what: ({ host }) => `the certificate of ${host} is self-signed, and not trusted.`,
-    remedy: ({ authorities }) =>
-      `${authorities ? `Add it to tls.caFile, which contains ${authorities.join(', ')}` : 'Set tls.caFile to that certificate'}, or ask the owner of that server for one of a certificate authority.`,
-  },
-  {
-    codes: /^SELF_SIGNED_CERT_IN_CHAIN$/,
-    code: 'tls-untrusted',
-    what: ({ host, chain }) =>
-      `the certificate of ${host} was issued by an authority that is not trusted${chain.length === 0 ? '' : ` (${chain.at(-1)?.subject})`}.`,
-    remedy: ({ authorities }) =>
-      authorities
-        ? `tls.caFile contains ${authorities.join(', ')}: set it to the certificate of that authority.`
-        : 'If it is your own, set tls.caFile to its certificate.',
-  },
-  {
-    codes: /^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
-    code: 'tls-issuer-missing',
-    what: ({ host, chain, authorities }) => {
-      const { issuer = 'the issuer' } = chain.at(-1) ?? {};
-      return `the certificate of ${host} cannot be verified: the server does not send the certificate of ${issuer}, and ${authorities ? `tls.caFile does not contain it, only ${authorities.join(', ')}` : 'it is no public authority'}.`;
-    },
-    remedy: ({ authorities }) =>
-      `Ask the owner of that server to send the complete chain. If the missing certificate is that of a root authority, ${authorities ? 'add it to tls.caFile' : 'set tls.caFile to it'}.`,
-  },
-  {
-    codes:
-      /^(CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE|CERT_REVOKED|CERT_CHAIN_TOO_LONG|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CERT_REJECTED)$/,
-    code: 'tls-untrusted',
-    what: ({ host, error }) =>
-      `the certificate of ${host} is not accepted (${error.message.split(';')[0]}).`,
-    remedy: ({ authorities }) =>
-      `Ask the owner of that server${authorities ? ', or renew tls.caFile: an authority of the same name may have a new key' : ''}.`,
-  },
-  {
-    codes: /(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW)$/,
-    code: 'tls-version',
-    what: ({ host }) => `${host} and po-sync have no TLS version in common.`,
-    remedy: 'Update that server, or lower tls.minVersion (TLSv1.2 is the lowest).',
-  },
-  {
-    codes: /(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
-    code: 'tls-not-spoken',
-    what: ({ host }) => `${host} does not use TLS on this port.`,
-    remedy: 'Check protocol and port of the address.',
-  },
-  {
-    codes:
-      /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)$/,
-    code: 'tls-client-certificate',
-    what: ({ host, error }) =>
-      `${host} refuses the TLS connection of this client (${alertOf(error)}).`,
-    remedy:
-      'Check tls.certFile and tls.keyFile: the server requires a valid client certificate of a CA that it trusts.',
-  },
+  [
+    /^CERT_HAS_EXPIRED$/,
+    'tls-expired',
+    (host) => `the certificate of ${host}, or of an issuer of it, has expired.`,
+    'Ask the owner of that server for a new certificate, and check the clock of this machine.',
+  ],
+  [
+    /^CERT_NOT_YET_VALID$/,
+    'tls-not-yet-valid',
+    (host) => `the certificate of ${host} is not valid yet.`,
+    'Check the clock of this machine, or ask the owner of that server.',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    'tls-wrong-host',
+    (host, error) => `the certificate of ${host} is for another host (${namesIn(error)}).`,
+    'Check the address. If the server is known by another name, set tls.serverName to that name.',
+  ],
+  [
+    /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
+    'tls-self-signed',
+    (host) => `the certificate of ${host} is self-signed, and not trusted.`,
+    'Add it to tls.caFile, or ask the owner of that server for one of a certificate authority.',
+  ],
+  [
+    /^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
+    'tls-issuer-missing',
+    (host) =>
+      `the certificate of ${host} cannot be verified: neither the server nor tls.caFile has the certificate of its issuer.`,
+    'Ask the owner of that server to send the complete chain. If the missing certificate is that of a root authority, add it to tls.caFile.',
+  ],
+  [
+    /^(SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE|CERT_REVOKED|CERT_CHAIN_TOO_LONG|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CERT_REJECTED)$/,
+    'tls-untrusted',
+    (host, error) => `the certificate of ${host} is not accepted (${error.message.split(';')[0]}).`,
+    'If its authority is your own, set tls.caFile to the certificate of that; otherwise ask the owner of that server.',
+  ],
+  [
+    /(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW)$/,
+    'tls-version',
+    (host) => `${host} and po-sync have no TLS version in common.`,
+    'Update that server, or lower tls.minVersion (TLSv1.2 is the lowest).',
+  ],
+  [
+    /(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
+    'tls-not-spoken',
+    (host) => `${host} does not use TLS on this port.`,
+    'Check protocol and port of the address.',
+  ],
+  [
+    /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)$/,
+    'tls-client-certificate',
+    (host, error) => `${host} refuses the TLS connection of this client (${alertOf(error)}).`,
+    'Check tls.certFile and tls.keyFile: the server requires a valid client certificate of a CA that it trusts.',
+  ],
 ];
 
 /** Whether a code says that the connection to a server failed: a proxy, or TLS. */
@@ -119,25 +73,14 @@ export function isNetworkCode(code: string): boolean {
 
 const CLOSED = /before secure TLS connection was established/;
 
-/**
- * A failure of a TLS handshake with `host` as PoSyncError `tls-…`; any other error unchanged. `authorities`: the names of those
- * that are trusted instead of the public ones.
- */
-export function explainConnection(
-  error: Error,
-  host: string,
-  authorities?: readonly string[],
-): Error {
+/** A failure of a TLS handshake with `host` as PoSyncError `tls-…`; any other error unchanged. */
+export function explainConnection(error: Error, host: string): Error {
   if (error instanceof PoSyncError) return error;
   if (CLOSED.test(error.message)) return closed(host, error);
-  const found = MEANINGS.find(({ codes }) => codes.test(codeOf(error) ?? ''));
+  const found = MEANINGS.find(([codes]) => codes.test(codeOf(error) ?? ''));
   if (found === undefined) return error;
-  const { code, what, remedy } = found;
-  const seen: Seen = { host, error, chain: chainOf(error), authorities };
-  return new PoSyncError(code, what(seen), {
-    remedy: typeof remedy === 'string' ? remedy : remedy(seen),
-    cause: error,
-  });
+  const [, code, what, remedy] = found;
+  return new PoSyncError(code, what(host, error), { remedy, cause: error });
 }
 
 function closed(host: string, cause: Error): PoSyncError {

@@ -3,7 +3,6 @@ import type { TLSSocket } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import { toError } from './errors.ts';
 import { explainConnection } from './network-error.ts';
-import { watchChain } from './peer-chain.ts';
 import type { Tls, TlsOptions } from './tls-files.ts';
 import { openTunnel, type ProxyServer } from './tunnel.ts';
 
@@ -56,10 +55,7 @@ export function createConnector(
     const settle: Callback = (...result) => {
       const [error, socket] = result;
       if (error !== null || !socket)
-        return callback(
-          explainConnection(toError(error), target.host ?? origin.host, tls?.authorities()),
-          null,
-        );
+        return callback(explainConnection(toError(error), target.host ?? origin.host), null);
       // Bytes that follow must find the listeners of undici.
       dropInterimAnswers(socket);
       callback(null, socket);
@@ -68,9 +64,7 @@ export function createConnector(
     const begin = (httpSocket?: Socket) => {
       const accept: Callback = (...result) =>
         whenAccepted(result, tls?.hasCertificate === true, settle);
-      // undici returns the socket, although its types do not say so.
-      const begun: unknown = connect(httpSocket ? { ...target, httpSocket } : target, accept);
-      watchChain(begun);
+      connect(httpSocket ? { ...target, httpSocket } : target, accept);
     };
     if (proxy === undefined) return begin();
     openTunnel(proxy, authorityOf(origin), timeout * TUNNEL_SHARE).then(

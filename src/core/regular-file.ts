@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, ownersOf, PoSyncError } from './errors.ts';
+import { codeOf, PoSyncError } from './errors.ts';
 import { shownPath } from './shown-path.ts';
 
 /** Identity, size and times (nanoseconds) of a file; equal stamps mean that its content did not change. */
@@ -69,7 +69,7 @@ async function openUnblocked(path: string): Promise<FileHandle> {
       case 'EPERM':
         throw new PoSyncError(
           'file-not-readable',
-          `No permission to read the file ${shownPath(path)}${ownersOf(error)}.`,
+          `No permission to read the file ${shownPath(path)}.`,
           {
             remedy: 'Give the user that runs po-sync read permission.',
             cause: error,

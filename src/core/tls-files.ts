@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { codeOf, PoSyncError, toError } from './errors.ts';
-import { nameOf } from './peer-chain.ts';
 
 /** How TLS connections are made. Files are absolute paths to PEM; `caFile` replaces the public certificate authorities. */
 export type TlsSettings = {
@@ -21,12 +20,7 @@ export type Tls = {
   options(): TlsOptions;
   /** Whether a client certificate is presented. */
   hasCertificate: boolean;
-  /** The names of those that are trusted instead of the public certificate authorities. */
-  authorities(): string[] | undefined;
 };
-
-/** Authorities of a file that a message names. */
-const MOST_NAMED = 3;
 
 const FILES = ['caFile', 'certFile', 'keyFile'] as const;
 
@@ -40,16 +34,13 @@ type FileKey = (typeof FILES)[number];
 export function openTls(settings: TlsSettings, passphrase?: string): Tls {
   let signature = signatureOf(settings);
   let options = build(settings, passphrase);
-  let authorities = authoritiesOf(settings);
   return {
     hasCertificate: settings.certFile !== undefined,
-    authorities: () => authorities,
     options() {
       try {
         const now = signatureOf(settings);
         if (now === signature) return options;
         options = build(settings, passphrase);
-        authorities = authoritiesOf(settings);
         signature = now;
       } catch {
         // The previous files stay in use, and the next connection tries again.
@@ -95,12 +86,6 @@ function build(settings: TlsSettings, passphrase: string | undefined): TlsOption
       `${toError(error).message}; check that it belongs to certFile and that the passphrase is correct`,
     );
   }
-}
-
-function authoritiesOf({ caFile }: TlsSettings): string[] | undefined {
-  if (caFile === undefined) return undefined;
-  const all = certificatesIn('caFile', caFile).map((one) => nameOf(one.toLegacyObject().subject));
-  return all.length > MOST_NAMED ? [...all.slice(0, MOST_NAMED), 'others'] : all;
 }
 
 function signatureOf(settings: TlsSettings): string {

@@ -2,7 +2,6 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { PoSyncError } from './errors.ts';
 import { explainConnection } from './network-error.ts';
-import { watchChain } from './peer-chain.ts';
 
 /** An HTTP proxy. `url` never contains credentials; `authorization` is the complete header value. */
 export type ProxyServer = { url: URL; authorization?: string | undefined };
@@ -53,14 +52,8 @@ function connectTo({ protocol, hostname, port }: URL): Socket {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) }).setNoDelay(true);
   const servername = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connectTls({
-    host,
-    port: Number(port || 443),
-    ALPNProtocols: ['http/1.1'],
-    ...servername,
-  });
-  watchChain(socket);
-  return socket.setNoDelay(true);
+  const to = { host, port: Number(port || 443), ALPNProtocols: ['http/1.1'], ...servername };
+  return connectTls(to).setNoDelay(true);
 }
 
 function whenConnected(socket: Socket, proxy: ProxyServer): Promise<void> {

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { named, openFolder } from '../core/folder.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 import { type ClaimedFile, claimTimeOf, nameBatch } from '../order/batch.ts';
@@ -81,8 +81,7 @@ async function unlessRenamed(
 
 function notMovable(cause: unknown, file: string, place: string): PoSyncError {
   const folder = path.dirname(file);
-  const owners = ownersOf(Object.assign(new Error(), { code: codeOf(cause), path: file }));
-  const message = `No permission to move ${file} to ${path.dirname(place)}${owners}.`;
+  const message = `No permission to move ${file} to ${path.dirname(place)}.`;
   return new PoSyncError('file-not-movable', message, {
     remedy: `Give the user that runs po-sync write permission for ${folder}, without a sticky bit (chmod -t); the file may also be immutable (lsattr).`,
     cause,

@@ -1,7 +1,7 @@
 import { access, constants, lstat, mkdir, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
-import { codeOf, explained, ownersOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
 import { folderIsLink, type OpenFolder, openFolder, openFolderBelow } from '../core/folder.ts';
 import { fileMissing } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
@@ -177,7 +177,7 @@ export function folderError(error: unknown, folder: string, key = ''): PoSyncErr
     case 'EROFS':
       return new PoSyncError(
         'folder-not-writable',
-        `po-sync has no write permission for ${folder}${ownersOf(error)}.`,
+        `po-sync has no write permission for ${folder}.`,
         {
           ...more,
           remedy: `Give the user that runs po-sync permission to read, write and enter the folder${key && `, or correct ${key}`}.`,

@@ -1,21 +1,12 @@
 import { keysOf, type Mapping, plainName, type Role } from '../config/mapping-schema.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
 
 /** The names of the column that is a field of the API; without a mapping, the API's own. */
 export function namesOf(role: Role, mapping: Mapping | undefined): readonly [string, ...string[]] {
   const found = Object.entries(mapping?.columns ?? {}).find(([, keys]) => keysOf(keys).is === role);
-  if (found === undefined) return [PURCHASE_ORDER_NAMES[role]];
+  if (found === undefined) return [role];
   const [name, keys] = found;
   return [name, ...(keysOf(keys).also ?? [])];
 }
-
-const { number, article, quantity, state } = PURCHASE_ORDER.fields;
-const PURCHASE_ORDER_NAMES: Readonly<Record<Role, string>> = {
-  purchaseOrderNumber: number,
-  articleCode: article,
-  quantity,
-  orderState: state,
-};
 
 /** The position in a header of the column that is a field of the API. */
 export function columnAt(

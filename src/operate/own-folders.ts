@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { startLoop } from '../core/backoff/loop.ts';
-import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import {
   closeFolder,
   GONE_REMEDY,
@@ -106,7 +106,7 @@ async function makeFolder(path: string, key: string, mode?: number): Promise<voi
     const isFile = reason === 'EEXIST' || reason === 'ENOTDIR';
     const trouble = isFile
       ? `${path} cannot be used as a folder: ${reason === 'EEXIST' ? 'it' : 'a part of its path'} is a file.`
-      : `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`;
+      : `Folder ${path} cannot be created (${reason}).`;
     const remedy = `${isFile ? 'Enter a folder as' : 'Create it, or correct'} ${key}.`;
     throw new PoSyncError('folder-unusable', trouble, { remedy, facts: { path }, cause: error });
   });

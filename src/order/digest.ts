@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Item } from './order.ts';
+import { type Item, NEW } from './order.ts';
 import type { SourceRecord } from './record.ts';
-import { PURCHASE_ORDER } from './record-kind.ts';
 
 /**
  * Digest of an order's content: equal for the same items in any sequence, however often an item repeats.
@@ -10,7 +9,7 @@ import { PURCHASE_ORDER } from './record-kind.ts';
 export function digestOf(order: { items: readonly Item[] }): string {
   const lines = order.items.map(lineOf).sort();
   return createHash('sha256')
-    .update(JSON.stringify([PURCHASE_ORDER.state, lines]))
+    .update(JSON.stringify([NEW, lines]))
     .digest('base64url')
     .slice(0, 16);
 }

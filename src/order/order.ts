@@ -9,13 +9,32 @@ export type Fields = Readonly<Record<string, string | number>>;
 /** One line of a purchase order, as the API takes it (API part 2). */
 export type Item = { articleCode: string; quantity: number; fields?: Fields };
 
-/** A numbered record with its items. `orderState` is the state of its kind; the kind writes the JSON (API part 4). */
+/** A purchase order. */
 export type Order = {
   purchaseOrderNumber: string;
   orderState: string;
   items: Item[];
   fields?: Fields;
 };
+
+/** An order as the API shows it; `items` is absent where the API leaves them out. */
+export type ShownOrder = { purchaseOrderNumber: string; items?: Item[] };
+
+/** Path of create and list, below the base address (API part 4). */
+export const ORDERS_PATH = '/purchase-orders';
+
+/** The only state in which an order can be created. */
+export const NEW = 'NEW';
+
+/** JSON body of the create call: exactly the documented fields, in their order, and further ones of the mapping. */
+export function payloadOf({ purchaseOrderNumber, items, fields }: Order): string {
+  const lines = items.map(({ articleCode, quantity, fields: more }) => ({
+    articleCode,
+    quantity,
+    ...more,
+  }));
+  return JSON.stringify({ purchaseOrderNumber, orderState: NEW, ...fields, items: lines });
+}
 
 /**
  * All records of one order number, after mapping, grouping and checks. `ordinal` counts the orders of a file from 0 and

@@ -6,10 +6,9 @@ import { type Batch, type Batches, namedBatch } from '../ledger/batches/batches.
 import { isUnderWay, type Known } from '../ledger/entry.ts';
 import { digestOf } from '../order/digest.ts';
 import type { NamedBatch } from '../order/named-batch.ts';
-import type { InvalidOrder, Order } from '../order/order.ts';
+import { type InvalidOrder, NEW, type Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
 import type { Fault, Reason } from '../order/problem.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { keptItemsOf, readKept } from '../report/results.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
@@ -83,7 +82,7 @@ export function createKnownContent(
     if ((await stat(path)).size > MOST_BYTES) return;
     if (kept !== undefined) {
       for await (const { purchaseOrderNumber, items } of readKept(kept))
-        yield { purchaseOrderNumber, orderState: PURCHASE_ORDER.state, items };
+        yield { purchaseOrderNumber, orderState: NEW, items };
       return;
     }
     const { inspection } = await inspectAs({ ...other, path }, { config, batches });

@@ -98,19 +98,6 @@ export function withoutPasswords({ address, credentials }: RedisPlace): (error: 
 const CERTIFICATE =
   'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
 
-/** What to do about a connection that failed, by what was seen. */
-function unreachedRemedy(code: string, message: string, key: string): string {
-  if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA'].includes(code))
-    return `Correct the host name in ${key}, or the name resolution of this machine.`;
-  if (['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code))
-    return `Check ${key}, and the network and firewalls on the way.`;
-  if (['EACCES', 'EPERM'].includes(code))
-    return `Give the user that runs po-sync permission for the socket in ${key}.`;
-  return message === NO_ANSWER
-    ? 'Find out what listens there and why it is silent: look into the log of Redis.'
-    : `Start Redis or correct ${key}.`;
-}
-
 /** Of a server that accepts a connection and says nothing. */
 export const NO_ANSWER = 'no answer';
 
@@ -125,7 +112,7 @@ export function startRemedy(
   if (isPrivateSocket(url))
     return 'It is the private Redis: a daemon starts it again as soon as it can, and says in its log what prevents that.';
   const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';
-  const start = unreachedRemedy(codeOf(cause) ?? '', cause.message, `redis.${key}`);
+  const start = `Start Redis, or wait while it loads its data; or correct redis.${key}.`;
   // A refused certificate may show only as a connection that was reset.
   if (url?.startsWith('rediss:') || (tls && !tls.hasCertificate)) return `${start} ${CERTIFICATE}`;
   return start;

@@ -29,9 +29,7 @@ const LOG_GAP = { initial: 10_000, max: 3_600_000 };
 /** After this long without trouble, the next trouble is logged at once again. Milliseconds. */
 const QUIET = 60_000;
 
-/** A primary that became a replica behind the same address, also when a script meets it. */
-const READ_ONLY = /\bREADONLY\b/;
-/** A server that takes no writes for now: a replica, or a primary without the replicas that it needs. */
+/** A server that takes no writes for now: a replica, also when a script meets it, or a primary without the replicas that it needs. */
 const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
 /** A node that another one replaced, or a cluster without one for this slot. */
 const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
@@ -210,52 +208,25 @@ async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
 
 function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSyncError {
   const place = placeText(address);
-  if (READ_ONLY.test(cause.message)) {
-    return new PoSyncError(
-      'redis-read-only',
-      `Redis at ${place} is a replica and takes no writes.`,
-      {
-        remedy:
-          address.url === undefined
-            ? 'Wait for the failover to end, or correct the state of its servers.'
-            : 'Set redis.url to the primary.',
-        cause,
-      },
-    );
-  }
-  if (TAKES_NO_WRITES.test(cause.message)) {
-    return new PoSyncError(
-      'redis-read-only',
-      `Redis at ${place} takes no writes: it lacks replicas.`,
-      {
-        remedy: 'Start its replicas, or correct min-replicas-to-write.',
-        cause,
-      },
-    );
-  }
-  // Redis' own words, where another node or a script meets it.
-  if (/\bLOADING\b/.test(cause.message)) {
-    const words = withoutStop(cause.message.replace(/^.*\bLOADING Redis /, ''));
-    return new PoSyncError('redis-unreachable', `Redis at ${place} ${words}.`, {
+  const said = withoutStop(cause.message);
+  if (TAKES_NO_WRITES.test(said))
+    return new PoSyncError('redis-read-only', `Redis at ${place} takes no writes: ${said}.`, {
       remedy:
-        'Start po-sync again when it has loaded them; a service manager does that automatically.',
+        address.url === undefined
+          ? 'Wait for the failover to end, or correct the state of its servers.'
+          : 'Set redis.url to the primary, which needs as many replicas as min-replicas-to-write.',
       cause,
     });
-  }
-  const explained = explainConnection(cause, place, credentials?.tls?.authorities());
-  if (explained instanceof PoSyncError && explained !== cause) {
+  const explained = explainConnection(cause, place);
+  if (explained instanceof PoSyncError && explained !== cause)
     return new PoSyncError('redis-unreachable', `Redis does not answer: ${explained.message}`, {
       remedy: (explained.remedy ?? '').replace(/\btls\./g, 'redis.tls.'),
       cause,
     });
-  }
   return new PoSyncError(
     'redis-unreachable',
     `Redis at ${place} does not answer: ${reason(cause)}.`,
-    {
-      remedy: startRemedy(address, cause, credentials?.tls),
-      cause,
-    },
+    { remedy: startRemedy(address, cause, credentials?.tls), cause },
   );
 }
 

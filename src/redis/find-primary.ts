@@ -2,7 +2,6 @@ import { createConnection, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 import { PoSyncError, toError } from '../core/errors.ts';
-import { watchChain } from '../core/peer-chain.ts';
 
 /** A server of Sentinel or Cluster. */
 export type RedisNode = { host: string; port: number };
@@ -195,7 +194,6 @@ export function connectorTo(find: FindPrimary, tls: RedisOptions['tls']) {
 
     #open(node: RedisNode): Socket {
       const stream = tls ? connectTls({ ...node, ...tls }) : createConnection(node);
-      watchChain(stream);
       stream.once('error', (error) => {
         this.firstError = error;
       });

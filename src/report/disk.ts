@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { makePath } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { shownPath } from '../core/shown-path.ts';
@@ -36,7 +36,7 @@ function reasonOf(thrown: unknown): string {
       return 'the file system is read-only (EROFS)';
     case 'EACCES':
     case 'EPERM':
-      return `po-sync has no permission to write there (${codeOf(thrown)}${ownersOf(thrown, ['; ', ''])})`;
+      return `po-sync has no permission to write there (${codeOf(thrown)})`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `a file has the name of a folder that is needed (${codeOf(thrown)})`;

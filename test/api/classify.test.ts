@@ -141,27 +141,6 @@ describe('classify', () => {
   });
 
   it.each([
-    [
-      '<!DOCTYPE html>\n<html><head><title>Sign in \u202e– Shop</title></head>',
-      ': an HTML page, "Sign in – Shop"',
-    ],
-    [
-      '<html><style>b{}</style><body><h1>Down for</h1> maintenance</body>',
-      ': an HTML page, "Down for maintenance"',
-    ],
-    [`<html><title>${'x'.repeat(500)}`, `: an HTML page, "${'x'.repeat(80)}"`],
-    ['<html>', ': an HTML page'],
-    ['{"html": 1}', ''],
-    ['', ''],
-  ])('names the page %j', (body, text) => {
-    const message = `the API answered HTTP 200 without the expected envelope${text}`;
-    expect(classify(answer(200, body), '4711', NOW)).toMatchObject({
-      kind: 'unknown',
-      said: { message },
-    });
-  });
-
-  it.each([
     [new PoSyncError('no-answer', LATE), LATE],
     [new Error('socket hang up'), 'no complete answer: socket hang up'],
   ])('says once that there was no complete answer: %s', (error, message) => {

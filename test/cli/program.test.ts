@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS, runProgram } from '../../src/cli/program.ts';
-import { buildOf } from '../../src/core/version.ts';
+import { versionOf } from '../../src/core/version.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -80,7 +80,7 @@ describe('help', () => {
     expect({ code, err, shown: JSON.parse(out) }).toEqual({
       code: 0,
       err: '',
-      shown: { version: buildOf() },
+      shown: { version: versionOf() },
     });
   });
 

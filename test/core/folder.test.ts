@@ -1,8 +1,7 @@
-import { chmod, rename, stat, writeFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownersOf, toError } from '../../src/core/errors.ts';
+import { toError } from '../../src/core/errors.ts';
 import { makePath, makePathSync, named, openFolder } from '../../src/core/folder.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -41,23 +40,6 @@ it('makePath names the first folder that it created', async () => {
   const first = path.join(temp.path, 'a');
   expect(await makePath(path.join(first, 'b'))).toBe(first);
   expect(await makePath(first)).toBeUndefined();
-});
-
-it('a refused permission names the owner, the mode and the user that runs po-sync', async () => {
-  await using folder = await makeTempFolder();
-  await chmod(folder.path, 0o750);
-  const refusal = (file: string) =>
-    Object.assign(new Error('refused'), { code: 'EACCES', path: file });
-  const me = String(userInfo().uid);
-  const owner = new RegExp(
-    `^ \\(owner .*\\b${me}\\)?, mode 0750; po-sync runs as .*\\b${me}\\)?\\)$`,
-  );
-  expect(ownersOf(refusal(folder.path))).toMatch(owner);
-  const below = ownersOf(refusal(path.join(folder.path, 'missing', 'file')));
-  expect(below).toContain(` (of ${folder.path}: owner `);
-  expect(ownersOf(Object.assign(new Error('gone'), { code: 'ENOENT', path: folder.path }))).toBe(
-    '',
-  );
 });
 
 it('an error in an open folder names the path that people know, and never its handle', async () => {

@@ -236,7 +236,7 @@ describe('delivery', () => {
     [
       'an unknown scope',
       { status: 400, body: { error: 'invalid_scope' } },
-      'Check scope, audience and resource in token of the environment; restart the daemon after a change; then it ends',
+      "Check the client ID and the client secret of this environment, and clientAuth, scope, audience and resource of its token; if they are correct, ask the API's owner; restart the daemon after a change; then it ends",
     ],
     [
       'no token in a success',

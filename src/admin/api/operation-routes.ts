@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { buildOf } from '../../core/version.ts';
+import { versionOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
 import { cleanName, openPrivateFile } from '../../operate/uploads/private-file.ts';
@@ -40,7 +40,7 @@ const DESCRIPTION: Route = {
   method: 'GET',
   path: '/api/v1/openapi.json',
   needs: 'nobody',
-  handle: () => jsonReply(200, openApi(buildOf())),
+  handle: () => jsonReply(200, openApi(versionOf())),
 };
 
 const pathOf = ({ name }: Operation): string => `/${name.replaceAll(' ', '/')}`;

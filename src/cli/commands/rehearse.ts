@@ -11,7 +11,7 @@ import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
-import { buildOf } from '../../core/version.ts';
+import { versionOf } from '../../core/version.ts';
 import { readLetters } from '../../correct/read-as.ts';
 import { openDaemon } from '../../daemon.ts';
 import { takenNames } from '../../intake/names.ts';
@@ -198,7 +198,7 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
     },
     clock: systemClock,
     log: createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
-    self: { pid: shell.pid, version: buildOf() },
+    self: { pid: shell.pid, version: versionOf() },
     signal: shell.signal,
     admin: false,
   });

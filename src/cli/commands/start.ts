@@ -14,7 +14,7 @@ import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { counted, iso, moment } from '../../core/format.ts';
 import { within } from '../../core/semaphore.ts';
-import { buildOf } from '../../core/version.ts';
+import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
@@ -75,7 +75,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     secrets: [...valuesOf(config, secrets), ...adminTokens.values(), ...network.secrets],
     redaction,
   });
-  const version = buildOf();
+  const version = versionOf();
   daemonStarting(log, { environment: config.environment, version, config: config.file });
   for (const warning of [...warnings, ...secrets.warnings, ...doubts, ...network.warnings]) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);

@@ -5,7 +5,7 @@ import { type Config, environmentOf } from '../../config/config.ts';
 import type { Variables } from '../../config/variables.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import { PURCHASE_ORDER } from '../../order/record-kind.ts';
+import { ORDERS_PATH } from '../../order/order.ts';
 import { configWarning, spansLost, tracingStarted, tracingTrouble } from '../events/daemon.ts';
 import type { Log } from '../log.ts';
 import type { SpanCounts, Tracer } from '../tracer.ts';
@@ -41,7 +41,7 @@ export async function openTracing(deps: TracingDeps): Promise<Tracing | undefine
   const onTrouble = (reason: string) => tracingTrouble(log, { reason });
   const { recorder, provider } = createRecorder(await loadPackages(), settings, onTrouble, deps);
   tracingStarted(log, { share: settings.share });
-  const url = new URL(`${environmentOf(config).baseUrl}${PURCHASE_ORDER.path}`);
+  const url = new URL(`${environmentOf(config).baseUrl}${ORDERS_PATH}`);
   const { environment, tracing } = config;
   return {
     tracer: guarded(

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
 import { counted, iso, moment, orders } from '../../core/format.ts';
-import { buildOf } from '../../core/version.ts';
+import { versionOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
@@ -158,7 +158,7 @@ const BETWEEN_RUNS = 'With start --once, none runs between two runs.';
 
 /** A daemon of this machine uses the code that it started with, also after an update. */
 function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
-  const here = buildOf();
+  const here = versionOf();
   if (host !== hostname() || version === here) return [];
   const message = `process ${pid} runs ${version}, and this is ${here}`;
   const remedy = 'If po-sync was updated, restart the daemon.';

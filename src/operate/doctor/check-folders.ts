@@ -2,7 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type InboxSource, mappingsFor } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
-import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
+import { codeOf, explained, PoSyncError, toError } from '../../core/errors.ts';
 import { GONE_REMEDY, tryWriting } from '../../core/folder.ts';
 import { size, withoutStop } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
@@ -222,7 +222,7 @@ async function nearestFolder(folder: string): Promise<string> {
 export function unusable(check: string, folder: string, error: unknown): Finding {
   if (error instanceof PoSyncError) return failure(check, error);
   const code = codeOf(error) ?? '';
-  const plain = `cannot be used (${code || toError(error).message}${ownersOf(error, ['; ', ''])})`;
+  const plain = `cannot be used (${code || toError(error).message})`;
   const [reason = plain, remedy = remedyOf(error)] = REASONS[code] ?? [];
   return failure(check, new Error(`${folder} ${reason}`), remedy);
 }

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configurationOf } from '../../../src/config/show.ts';
-import { buildOf } from '../../../src/core/version.ts';
+import { versionOf } from '../../../src/core/version.ts';
 import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
 import {
   checkAdminHost,
@@ -126,7 +126,7 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([
       ['daemon', 'warn', 'none is running, and 1 file in an inbox waits for one'],
     ]);
-    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
+    const daemon = { pid: process.pid, version: versionOf(), host: hostname(), since: 1 };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const log =
@@ -140,7 +140,7 @@ describe('what daemons share', () => {
       'PX',
       60_000,
     );
-    const message = `process ${process.pid} runs 0.1.0+1a2b3c4d, and this is ${buildOf()}`;
+    const message = `process ${process.pid} runs 0.1.0+1a2b3c4d, and this is ${versionOf()}`;
     expect(await found()).toEqual([fine, ['daemon', 'warn', message]]);
     const elsewhere = { ...daemon, version: '0.1.0+1a2b3c4d', host: 'host-b' };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(elsewhere), 'PX', 60_000);
@@ -168,7 +168,7 @@ describe('what daemons share', () => {
     const notTaken = [
       { source: 'inbox', file: 'a.csv', reason, remedy: 'Give the daemon the right.' },
     ];
-    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
+    const daemon = { pid: process.pid, version: versionOf(), host: hostname(), since: 1, notTaken };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const text =
@@ -178,7 +178,7 @@ describe('what daemons share', () => {
 
   it('fails once for a folder that several daemons miss', async () => {
     const daemon = {
-      version: buildOf(),
+      version: versionOf(),
       host: hostname(),
       foldersGone: [{ folder: 'data', path: '/srv/data' }],
     };
@@ -196,7 +196,7 @@ describe('what daemons share', () => {
     const notTaken = [
       { source: 'inbox', reason: 'No permission.', remedy: 'Give the daemon the right.' },
     ];
-    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
+    const daemon = { pid: process.pid, version: versionOf(), host: hostname(), since: 1, notTaken };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     expect(await found()).toEqual([
@@ -257,7 +257,7 @@ describe('what daemons share', () => {
     };
     const daemon = {
       pid: process.pid,
-      version: buildOf(),
+      version: versionOf(),
       host: hostname(),
       since: 1,
       notices: [trouble],
@@ -272,7 +272,7 @@ describe('what daemons share', () => {
   it('warns of a daemon of this machine that was started with another configuration', async () => {
     const config = configWith('');
     const beat = async (configuration: string, host = hostname()) => {
-      const daemon = { pid: process.pid, version: buildOf(), host, since: 1, configuration };
+      const daemon = { pid: process.pid, version: versionOf(), host, since: 1, configuration };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
       return (await checkDaemon(store, config))
@@ -300,7 +300,7 @@ describe('what daemons share', () => {
       expect(await found(`admin: { port: ${port} }`)).toEqual([taken]);
       const daemon = {
         pid: process.pid,
-        version: buildOf(),
+        version: versionOf(),
         host: hostname(),
         since: 1,
         adminPort: port,

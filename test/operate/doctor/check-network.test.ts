@@ -78,7 +78,7 @@ describe.skipIf(!HAS_OPENSSL)('the network', () => {
         new RegExp(`^warn connection to API: localhost:${port} answers, TLSv1\\.3; expires on`),
       ),
       expect.stringMatching(
-        /^fail connection to export erp: .* does not send the certificate of "ca", .* tls\.caFile/,
+        /^fail connection to export erp: .* cannot be verified: .* tls\.caFile/,
       ),
       expect.stringMatching(/^warn connection to webhook: /),
     ]);
