@@ -8,7 +8,7 @@ import type { FileFacts } from './plan.ts';
 import { createLookAhead, type LookAheadDeps, type Throughput } from './throughput.ts';
 
 export type AdmissionDeps = AdmitPageDeps & {
-  batches: Pick<Batches, 'held' | 'readingWaits'>;
+  batches: Pick<Batches, 'held'>;
   clock: Clock;
   throughput: Pick<Throughput, 'fewSeconds'>;
   /** How old the API's list in the ledger may be, in milliseconds. */
@@ -16,15 +16,14 @@ export type AdmissionDeps = AdmitPageDeps & {
 };
 
 /**
- * Admits a page of a batch's orders, waiting for its turn. `listed`: called where its orders need not wait for the API's list. `portion`: up to this
- * ordinal. False: the signal aborted first.
+ * Admits a page of a batch's orders, waiting for its turn. `listed`: called where its orders need not wait for the API's list. False: the signal aborted first.
  */
 export type Admit = (
   batch: Batch,
   page: readonly CheckedOrder[],
   file: FileFacts,
   signal: AbortSignal,
-  on?: { listed(): Promise<void>; portion(ordinal: number): void },
+  on?: { listed(): Promise<void> },
 ) => Promise<boolean>;
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -45,7 +44,7 @@ const LOOK_AT_HELD = 200;
  * waits seconds behind a large one, also under a rate limit. Orders of held batches are parked, and their files wait.
  */
 export function createAdmission(deps: AdmissionDeps) {
-  const { batches, clock, throughput } = deps;
+  const { clock, throughput } = deps;
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
   const { room, released, listed } = createGate(deps);
@@ -76,26 +75,13 @@ export function createAdmission(deps: AdmissionDeps) {
       });
       if (!done) return false;
       i += size;
-      on?.portion(orders.at(-1)?.ordinal ?? 0);
     }
     return true;
   };
 
-  /** Builds what looks at the rest of a file while a page of it waits. `read`: how many of its orders are admitted. */
-  const lookAhead = (
-    batch: Batch,
-    file: FileFacts,
-    read: () => number,
-    pages: LookAheadDeps['pages'],
-  ) => {
-    const begin = () => batches.readingWaits(batch.batch, read());
-    return createLookAhead({
-      clock,
-      pages,
-      begin,
-      count: (orders) => countInvalid(batch, orders, file),
-    });
-  };
+  /** Builds what looks at the rest of a file while a page of it waits. */
+  const lookAhead = (batch: Batch, file: FileFacts, pages: LookAheadDeps['pages']) =>
+    createLookAhead({ clock, pages, count: (orders) => countInvalid(batch, orders, file) });
 
   function portion(): number {
     return Math.max(LEAST, Math.min(MOST, Math.floor(throughput.fewSeconds() * SHARE)));

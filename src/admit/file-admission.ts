@@ -13,7 +13,7 @@ import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { begunAt, changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchHeld, batchUnreadable, fileInspected } from '../log/events/batch.ts';
-import { type ClaimedFile, claimTimeOf, sameContentText } from '../order/batch.ts';
+import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { FileWait } from '../order/file-wait.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
 import type { OrderQueue } from '../queue/queue.ts';
@@ -197,7 +197,6 @@ async function readClaimed(
 ): Promise<Ingested> {
   const { batches, context } = deps;
   const { log } = context;
-  if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
   const { withoutRows = false } = batch;
@@ -212,16 +211,13 @@ async function readClaimed(
   const { inspection, correction, readAs } = found;
   const { sha256, bytes, records, orders, shape, isFixFile, skipped, warnings } = inspection;
   keepInspection(deps.inspections, file.batch, inspection);
-  // An export shows its orders again on purpose.
-  const earlier =
-    file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
   await batches.inspected(file.batch, {
     sha256,
     bytes,
     records,
     ...(orders !== undefined && { orders }),
     shape,
-    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
+    warnings,
     skipped,
     ...mappingOf(inspection),
     ...(readAs && { readAs }),
@@ -236,13 +232,7 @@ async function readClaimed(
     await deps.onProgress(file.batch);
     return { end: 'waits' };
   }
-  const total = await admitAll(
-    opened,
-    { ...batch, ...(earlier && { repeats: earlier }) },
-    found,
-    signal,
-    deps,
-  );
+  const total = await admitAll(opened, batch, found, signal, deps);
   if (total === undefined) return { end: 'left' };
   if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
   batchAdmitted(log, { ...named(file), orders: total });
@@ -331,22 +321,19 @@ async function admitAll(
   const mapping = mappingDigest(file.source, deps.context.config);
   const facts = { records, isFixFile, mapping };
   const pages = () => readOrderPages(file.path, inspection, { signal });
-  let read = 0;
   const on = {
     // An open file can be read on after somebody removed it, who does not want the rest to be sent.
     async listed() {
       if (await isGone(file.path)) throw fileMissing(file.path, undefined);
     },
-    portion: (ordinal: number) => (read = ordinal + 1),
   };
-  await using ahead = admission.lookAhead(batch, facts, () => read, pages);
+  await using ahead = admission.lookAhead(batch, facts, pages);
   const admitPage = async (page: readonly CheckedOrder[]): Promise<boolean> => {
     const left = page.filter(({ ordinal }) => !isCounted(ordinal));
     const admitting = admission.admit(batch, left, facts, signal, on);
     const hasLooked = await ahead.during(admitting, page.at(-1)?.ordinal ?? 0);
     if (!(await admitting)) return false;
     if (hasLooked) isCounted = await batches.counted(file.batch);
-    if (hasLooked) await batches.readingWaits(file.batch, undefined);
     return true;
   };
   let total = 0;

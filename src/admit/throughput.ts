@@ -68,8 +68,6 @@ const PATIENCE = 1_000;
 export type LookAheadDeps = {
   clock: Clock;
   pages(): AsyncGenerator<CheckedOrder[]>;
-  /** A page waits. */
-  begin(): Promise<void>;
   /** Counts those that failed a check. */
   count(orders: readonly CheckedOrder[]): Promise<void>;
 };
@@ -78,11 +76,10 @@ export type LookAheadDeps = {
  * Counts orders that failed a check before their turn, so that people see them while delivery is paused. Reads the file once
  * more, and only while a page waits.
  */
-export function createLookAhead({ clock, pages, begin, count }: LookAheadDeps) {
+export function createLookAhead({ clock, pages, count }: LookAheadDeps) {
   let rest: AsyncGenerator<CheckedOrder[]> | undefined;
 
   async function look(after: number, signal: AbortSignal): Promise<void> {
-    await begin();
     rest ??= pages();
     while (!signal.aborted) {
       const { value: orders, done } = await rest.next();

@@ -71,7 +71,6 @@ export const batch = strict({
   }).optional(),
   waits: waits.optional(),
   unsettled: strict({ code: text, reason: text, since: time }).optional(),
-  waitsAfter: whole.optional(),
   cancelled: z.boolean(),
   cancelledBy: strict({ at: time, who: text }).optional(),
   warnings: list(text),

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { batchTitle } from './named-batch.ts';
 import type { FileFormat } from './record.ts';
 
 /**
@@ -44,28 +43,6 @@ function plain(text: string): string {
     .normalize('NFC')
     .replace(/[^A-Za-z0-9._]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '');
-}
-
-/**
- * Whether a file has a name as `corrections.ts` gives to the values of a form, such as `orders.line-7.fix.csv`: the only
- * sign in records of batches that earlier versions submitted.
- */
-export function isNamedByForm(name: string): boolean {
-  return /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
-}
-
-/** What a person has to know of a file whose content an earlier batch had. */
-export function sameContentText({
-  batch,
-  name,
-  at,
-}: {
-  batch: string;
-  name: string;
-  at: number;
-}): string {
-  const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  return `The same content was read before, as ${batchTitle({ batch, file: name })} on ${time} UTC. Orders that need a person may have been reported there, too. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
 }
 
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */

@@ -2,42 +2,32 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, toError } from '../core/errors.ts';
 import { openFolderBelow } from '../core/folder.ts';
-import type { FileCheck } from '../ledger/batches/aftermath.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { batchTrouble, fileChanged } from '../log/events/batch.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { changedAfterRead } from './changed-file.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 
-/** Checks of settled files in one round. */
-const MOST_CHECKS = 200;
 /** Milliseconds until a check that failed is repeated. */
 const CHECK_AGAIN = 60_000;
-/** Milliseconds since the last outcome of the batch after which a check that still fails is not repeated. */
-const LONGEST = 86_400_000;
 
 type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'announce' | 'onSettled'> & {
   batches: Batches;
 };
 
 /**
- * Builds the round that checks settled files whose check is due: a program that pauses while it writes still has its
- * file open when that is settled, and appends rows that nobody reads. Each file is reported once. A file that was moved
- * or removed is not reported, also when a later file has its place.
+ * Builds the round that checks each settled file once, a minute after it was put away: a program that pauses while it writes
+ * still has its file open when that is settled, and appends rows that nobody reads. A file that was moved or removed is not
+ * reported.
  */
 export function createFileChecks(deps: CheckDeps) {
   const { batches, log, announce, onSettled } = deps;
   const { time } = deps.store;
 
-  async function check({ check, batch: name }: FileCheck): Promise<void> {
+  async function check(name: string): Promise<void> {
     const batch = await batches.find(name);
-    if (
-      batch === undefined ||
-      batch.unreadable !== undefined ||
-      !(await isChanged(batch, batches))
-    ) {
-      return batches.fileChecked(check);
-    }
+    if (batch === undefined || batch.unreadable !== undefined || !(await isChanged(batch)))
+      return batches.fileChecked(name);
     const unreadable = changedAfterRead(batch);
     const needPerson = countNeedingPerson(batch.counts) + 1;
     await announce({ ...batch, unreadable }, needPerson);
@@ -55,24 +45,19 @@ export function createFileChecks(deps: CheckDeps) {
   }
 
   return async (): Promise<void> => {
-    for (const due of await batches.dueFileChecks(time.now(), MOST_CHECKS)) {
+    for (const due of await batches.dueFileChecks(time.now())) {
       try {
         await check(due);
       } catch (error) {
-        batchTrouble(log, { batch: due.batch, reason: toError(error).message });
-        const { lastAt = 0 } = (await batches.find(due.batch)) ?? {};
-        const again = time.now() + CHECK_AGAIN;
-        await batches.fileChecked(due.check, again - lastAt < LONGEST ? again : undefined);
+        batchTrouble(log, { batch: due, reason: toError(error).message });
+        await batches.fileChecked(due, time.now() + CHECK_AGAIN);
       }
     }
   };
 }
 
 /** Whether a settled file is there and has another size than the one that was read. */
-async function isChanged(
-  { batch, settledPath, inspection }: Batch,
-  batches: Batches,
-): Promise<boolean> {
+async function isChanged({ settledPath, inspection }: Batch): Promise<boolean> {
   if (settledPath === undefined || inspection === undefined) return false;
   try {
     const day = dirname(settledPath);
@@ -80,11 +65,7 @@ async function isChanged(
     // Whoever may write to the inbox could lead the look elsewhere.
     await using opened = await openFolderBelow(dirname(where), [basename(where), basename(day)]);
     const found = await lstat(join(opened.path, basename(settledPath)));
-    return (
-      found.isFile() &&
-      found.size !== inspection.bytes &&
-      (await batches.isLastAt(settledPath, batch))
-    );
+    return found.isFile() && found.size !== inspection.bytes;
   } catch (error) {
     if (GONE.has(codeOf(error) ?? '')) return false;
     throw error;

@@ -67,10 +67,7 @@ export function createPutAway({
     const files = where === 'failed' ? 1 : 0;
     const open = await stillOpen(batch.batch, needPerson - files, batches);
     await announce(batch, open + files);
-    await batches.done(
-      batch.batch,
-      isChecked ? { path: settledPath, at: store.time.now() } : undefined,
-    );
+    await batches.done(batch.batch, isChecked ? store.time.now() : undefined);
     inspections.delete(batch.batch);
     const folder = join(reports, batch.batch);
     const report = await readReport(folder).catch(() => undefined);

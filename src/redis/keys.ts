@@ -74,8 +74,6 @@ function batchKeys(prefix: string) {
     corrections: (batch: string) => `${prefix}:b:${batch}:corrections`,
     /** Hash: ordinal → batch and number of the order that corrects its dead letter, which counts until that batch is done. */
     taken: (batch: string) => `${prefix}:b:${batch}:taken`,
-    /** Hash: source and SHA-256 of a content → the first batch that read it, as long as its report is kept. */
-    contents: `${prefix}:contents`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     /** Of the daemon that writes the folders `open`. */
     openLease: `${prefix}:open:lease`,
@@ -98,10 +96,8 @@ function batchKeys(prefix: string) {
     finished: `${prefix}:finished`,
     /** Stream: batches that began, changed their state or were forgotten, and dead letters that were closed. */
     changes: `${prefix}:changes`,
-    /** Sorted set: `n/batch`, the nth check of its settled file for changes → when it is due. */
+    /** Sorted set: batch whose settled file is checked for changes → when. */
     fileChecks: `${prefix}:file-checks`,
-    /** The batch whose file was put away at this path last; expires. */
-    settledAt: (path: string) => `${prefix}:settled-at:${path}`,
   };
 }
 
@@ -171,9 +167,4 @@ function daemonKeys(prefix: string) {
 /** The bucket of settled orders that a key belongs to. */
 export function bucketOf(key: string): string {
   return (textHash(key, 0) % BUCKETS).toString(16);
-}
-
-/** The field of a content in `keys.contents`. */
-export function contentField(source: string, sha256: string): string {
-  return `${sha256.slice(0, 32)} ${source}`;
 }

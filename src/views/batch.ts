@@ -8,7 +8,6 @@ import {
   CORRECT_FILE,
   ENDED_BEFORE,
   neededPerson,
-  readingText,
   settledIn,
   settledSince,
   standingText,
@@ -145,7 +144,6 @@ function factsOf(view: BatchView, now: number): [title: string, text: string][] 
     ['taken', `${stamp(startedAt)}, ${ago(startedAt, now)}`],
     ['last outcome', settledIn(batch) === 0 ? undefined : stamp(lastAt)],
     ['format', format],
-    ['reading', readingText(batch)],
     ['unreadable', error?.message],
     ['waits', held && sinceText({ since: held.since, reason: fileWaitText(held) })],
     [batch.state === 'reading' ? 'not read' : 'no report yet', unsettled && sinceText(unsettled)],
@@ -205,11 +203,6 @@ function cancelledStep({ endedWith, batch }: BatchView): string[] {
       : []),
     ...(by && !endedWith && counts.cancelled > 0 ? [sendCancelled(kind === 'export')] : []),
   ];
-}
-
-/** What people should know about files in progress, or about unreadable ones: a paragraph each. */
-export function readingTexts(batches: readonly BatchView[]): string[] {
-  return batches.flatMap(({ batch }) => readingText(batch, `${batch.name}: `) ?? []);
 }
 
 /** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */

@@ -16,7 +16,7 @@ import {
 } from '../operate/delivery/source-status.ts';
 import { guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
-import { batchTable, heldTexts, readingTexts, unreadableTexts, unsettledTexts } from './batch.ts';
+import { batchTable, heldTexts, unreadableTexts, unsettledTexts } from './batch.ts';
 import {
   createdTwiceFacts,
   daemonsFact,
@@ -85,7 +85,6 @@ export function statusSources(status: Status): Block[] {
 export function statusFiles({ now, batches, unreadable }: Status): Block[] {
   return [
     section('Batches in progress', batchTable(batches, now)),
-    section('Files not read to their end', list(readingTexts(batches))),
     section('No report yet', list(unsettledTexts(batches, now))),
     section('Unreadable files', list(unreadableTexts(unreadable, now))),
   ];

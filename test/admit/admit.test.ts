@@ -133,7 +133,7 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
     await systemClock.sleep(600_000, stop.signal);
   }
   const readers = [1, 2].map(async () => {
-    await using ahead = lookAhead(batch, facts, () => 0, pages);
+    await using ahead = lookAhead(batch, facts, pages);
     const admitting = admit(batch, all.slice(0, 10), facts, stop.signal);
     return [await ahead.during(admitting, 9), await admitting];
   });
@@ -141,7 +141,6 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
   expect(await batches.find('long')).toMatchObject({
     counts: { invalid: 4 },
     open: 4,
-    waitsAfter: 0,
   });
   expect(await ledger.unsettled()).toBe(0);
   stop.abort();

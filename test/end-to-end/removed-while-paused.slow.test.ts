@@ -5,7 +5,7 @@ import { isGone } from '../../src/core/regular-file.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
-type Shown = { batch: string; state: string; waitsAfter?: number; unsettled?: { reason: string } };
+type Shown = { batch: string; state: string; unsettled?: { reason: string } };
 
 async function shown(place: Workplace): Promise<Shown | undefined> {
   return JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches[0];
@@ -17,8 +17,8 @@ async function dropLong(place: Workplace): Promise<string> {
   place.start(['start']);
   await place.drop('long.csv', csvOf(1000));
   return until('the file to wait', async () => {
-    const one = await shown(place);
-    return one?.waitsAfter === undefined ? undefined : one.batch;
+    const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+    return queue.unsettledOrders > 0 ? (await shown(place))?.batch : undefined;
   });
 }
 

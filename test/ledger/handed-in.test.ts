@@ -15,15 +15,12 @@ it.each([
   ['sent with the form, whatever it is called', 'form', 'orders.csv', true],
   ['uploaded, whatever it is called', 'upload', FORM_NAME, undefined],
   ['dropped, whatever it is called', 'drop', FORM_NAME, undefined],
-  ['sent with the form to an earlier version', 'earlier', FORM_NAME, true],
-  ['uploaded to an earlier version', 'earlier', 'orders.csv', undefined],
 ])('a file %s is known as what it is', async (_, how, name, isForm) => {
   const { redis, keys } = store;
   const batches = createBatches({ redis, keys, owner: 'me' });
   const batch = `${how}-${name}`;
   if (how === 'form') await batches.handedIn(batch, 'anna', { form: true });
   if (how === 'upload') await batches.handedIn(batch, 'anna');
-  if (how === 'earlier') await redis.hset(keys.batch(batch), { by: 'anna' });
   const found = await batches.begin(
     { batch, source: 'inbox', kind: 'inbox', name, path: '/none' },
     1,

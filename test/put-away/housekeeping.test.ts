@@ -15,32 +15,7 @@ function configOf(path: string) {
 }
 
 const _BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
-const SHA256 = 'c'.repeat(64);
 const _CLOSED_AT = '2026-11-22T08:00:00.000Z';
-
-it('the first batch with a content is known until it is forgotten', async () => {
-  await using store = await openTestRedis();
-  const batches = createBatches({ ...store, owner: 'test' });
-  const begin = async (batch: string, at: number) => {
-    await batches.begin(
-      { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' },
-      at,
-    );
-    const earlier = await batches.contentRead(batch, 'inbox', SHA256);
-    await batches.admitting(batch, SHA256);
-    return earlier;
-  };
-  expect(await begin('a', 1)).toBeUndefined();
-  // Read again after a crash, it does not repeat itself.
-  expect(await batches.contentRead('a', 'inbox', SHA256)).toBeUndefined();
-  expect(await begin('b', 2)).toEqual({ batch: 'a', name: 'a.csv', at: 1 });
-  expect(await batches.contentRead('b', 'other', SHA256)).toBeUndefined();
-  await batches.forget('a');
-  expect(await begin('c', 3)).toBeUndefined();
-  await batches.forget('c');
-  expect(await batches.withContent('inbox', SHA256)).toBeUndefined();
-  expect(Object.values(await store.redis.hgetall(store.keys.contents))).toEqual(['b']);
-});
 
 it('a machine whose clock is ahead forgets no order', async () => {
   await using store = await openTestRedis();

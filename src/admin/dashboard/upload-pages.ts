@@ -1,6 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
-import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { submittedText } from '../../operations/run-send.ts';
@@ -132,7 +131,7 @@ const MEANINGS: readonly (readonly [
 ];
 
 function countsOf(preview: UploadPreview): Html {
-  const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
+  const { orders = 0, files = [] } = preview.underWay ?? {};
   const figures = MEANINGS.map(([key, title]): [number, string] => [
     preview[key] - (key === 'duplicate' ? orders : 0),
     title,
@@ -140,12 +139,11 @@ function countsOf(preview: UploadPreview): Html {
   if (orders > 0) figures.push([orders, `already waiting in ${files.join(', ')}: sent from there`]);
   const items = figures.map(([number, title]) => html`<li><b>${count(number)}</b>${title}</li>`);
   const known = knownText(preview);
-  const others = unread.map((name) => html`<p class="box" role="status">${unreadText(name)}</p>`);
   const list =
     preview.list === 'ok'
       ? html`<p>Compared with all orders that po-sync knows and with the list of the API.${knownByText(preview)}</p>`
       : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
-  return html`<ul class="figures">${items}</ul>${known && html`<p class="box doubt" role="status">${known}</p>`}${others}${list}`;
+  return html`<ul class="figures">${items}</ul>${known && html`<p class="box doubt" role="status">${known}</p>`}${list}`;
 }
 
 /** Which of the two knew the orders that are not sent. */

@@ -2,7 +2,7 @@ import { describe, errorDocument, type PoSyncError } from '../../core/errors.ts'
 import { count, counted } from '../../core/format.ts';
 import type { OrderToSend } from '../../correct/read-orders.ts';
 import type { ColumnUse } from '../../operate/orders/check-file.ts';
-import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
+import type { Preview } from '../../operate/orders/preview-orders.ts';
 import type { Done } from '../../operations/operation.ts';
 import type { SendPlan } from '../../operations/run-send.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
@@ -248,7 +248,7 @@ function comparedText({
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
-  const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
+  const { orders = 0, files = [] } = preview.underWay ?? {};
   const more =
     conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
@@ -271,7 +271,7 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
     printable(`${compared}:`) +
     '\n' +
     shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('') +
-    [...unread.map(unreadText), ...(preview.leftOut ? leftOutTexts(preview.leftOut) : [])]
+    (preview.leftOut ? leftOutTexts(preview.leftOut) : [])
       .map((text) => `${printable(text)}\n`)
       .join('')
   );

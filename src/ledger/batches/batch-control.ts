@@ -220,15 +220,6 @@ function createReading({ redis, keys, identity }: ControlDeps) {
   const isBehind = async (): Promise<boolean> =>
     identity !== undefined && differs({ redis, keys }, identity.known());
 
-  /** Reading waits for delivery after this many orders; undefined: it waits for nothing. */
-  async function readingWaits(batch: string, read: number | undefined): Promise<void> {
-    const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
-    const key = keys.batch(batch);
-    if (read === undefined) step.hdel(key, 'waitsAfter');
-    else step.hset(key, { waitsAfter: String(read) });
-    await step.exec();
-  }
-
   /** Its file is back where it was missing. */
   async function readAgain(batch: string): Promise<void> {
     await redis
@@ -262,5 +253,5 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, [JSON.stringify(asked)])) !== -1;
   }
 
-  return { epoch, isBehind, readingWaits, readAgain, admitted };
+  return { epoch, isBehind, readAgain, admitted };
 }

@@ -1,5 +1,5 @@
 import { codeOf } from '../../core/errors.ts';
-import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
+import type { ClaimedFile } from '../../order/batch.ts';
 import type { CorrectionCounts } from '../../order/dead-letter.ts';
 import type { Waits } from '../../order/file-wait.ts';
 import type { NamedBatch } from '../../order/named-batch.ts';
@@ -10,7 +10,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { type Fence, type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
-import { createAftermath, type SameContent } from './aftermath.ts';
+import { createAftermath } from './aftermath.ts';
 import {
   type BatchError,
   type ControlDeps,
@@ -60,12 +60,8 @@ export type Batch = {
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
-  /** The first batch with this content. */
-  repeats?: SameContent;
   /** Orders that were admitted; absent while reading. */
   total?: number;
-  /** Reading waits for delivery after this many orders; those further down that failed a check are counted already. */
-  waitsAfter?: number;
   /** A person released it without the rows that belong to no order. */
   withoutRows?: true;
   /** It waits for a person, and why. */
@@ -290,12 +286,12 @@ function fieldsIn(flat: readonly string[]): Record<string, string> {
 /** Fields that are stored as JSON. */
 type Nested = Pick<
   Batch,
-  'inspection' | 'repeats' | 'held' | 'unreadable' | 'turnedAway' | 'unsettled' | 'cancelledBy'
+  'inspection' | 'held' | 'unreadable' | 'turnedAway' | 'unsettled' | 'cancelledBy'
 >;
 
 function decode(fields: Record<string, string>): Batch {
   const counts = noOutcomes();
-  const { by, form, state, waitsAfter, name = '' } = fields;
+  const { by, form, state, name = '' } = fields;
   const json = (key: keyof Nested): Nested =>
     fields[key] === undefined ? {} : { [key]: JSON.parse(fields[key]) };
   for (const outcome of OUTCOMES) counts[outcome] = Number(fields[`n:${outcome}`] ?? 0);
@@ -310,14 +306,10 @@ function decode(fields: Record<string, string>): Batch {
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
     ...(by !== undefined && { by }),
-    ...((form ?? (by !== undefined && isNamedByForm(name) ? '1' : '0')) === '1' && {
-      isForm: true,
-    }),
+    ...(form === '1' && { isForm: true }),
     ...json('inspection'),
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
-    ...json('repeats'),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
-    ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
     ...json('held'),
     ...(fields['withoutRows'] === undefined ? {} : { withoutRows: true }),
     ...json('unreadable'),

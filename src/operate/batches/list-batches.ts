@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
-import { count, iso } from '../../core/format.ts';
+import { iso } from '../../core/format.ts';
 import { allNames, batchesOfFile } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import {
@@ -206,18 +206,6 @@ export const ENDED_BEFORE =
 export const unsettledText = (batch: Batch): string =>
   `${batch.state === 'reading' ? 'Its other orders are not read and not sent' : isFinished(batch) ? 'All orders of the file have their outcome' : 'Orders that were read are sent'}. Remove the cause: po-sync tries again every few seconds.`;
 
-/** How far a file is read that waits for delivery; undefined for any other. */
-export function readingText(
-  { waitsAfter, held, ...batch }: Batch,
-  before = '',
-): string | undefined {
-  if (held !== undefined || batch.unsettled !== undefined) return undefined;
-  if (waitsAfter === undefined) return undefined;
-  const all = totalOrders(batch);
-  const of = all === undefined ? '' : ` of ${count(all)}`;
-  return `${before}${count(waitsAfter)}${of} orders read; the others are read as these are delivered. Orders that failed a check are listed already; the API can still refuse others.`;
-}
-
 /** Orders that have an outcome. */
 export const settledIn = ({ counts }: Batch): number => countSettled(counts);
 
@@ -251,7 +239,6 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     error,
     waits: held && fileWaitJson(held),
     unsettled: unsettled && { ...unsettled, since: iso(unsettled.since) },
-    waitsAfter: batch.waitsAfter,
     cancelled: batch.cancelled,
     cancelledBy: batch.cancelledBy && { ...batch.cancelledBy, at: iso(batch.cancelledBy.at) },
     warnings: inspection?.warnings ?? [],

@@ -219,10 +219,7 @@ async function unreadText({ store, config }: OperatorContext): Promise<string> {
 
 /** Names the files whose orders are not all known, because their batches are held or cannot be read on. */
 async function perhapsUnread(batches: OperatorContext['batches']): Promise<string> {
-  const waiting = (await batches.underWay()).filter(
-    ({ state, held, unsettled, waitsAfter }) =>
-      state === 'reading' && (held ?? unsettled ?? waitsAfter) !== undefined,
-  );
+  const waiting = (await batches.underWay()).filter(({ state }) => state === 'reading');
   const [first, ...more] = waiting;
   if (first === undefined) return '';
   const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other file')} that waits`;

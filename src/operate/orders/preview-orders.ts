@@ -233,27 +233,17 @@ function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {
     : { invalidKnown: { orders: numbers.length, numbers: numbers.slice(0, CONFLICTS_SHOWN) } };
 }
 
-/**
- * Orders of a file that other files are about to send, and these files. `unread`: files that are not read to their end:
- * their other orders are not known yet.
- */
-export type UnderWay = { orders: number; files: string[]; unread: string[] };
+/** Orders of a file that other files are about to send, and these files. */
+export type UnderWay = { orders: number; files: string[] };
 
 /** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
 async function underWayOf(
   waiting: readonly string[],
   batches: Pick<Batches, 'underWay'>,
 ): Promise<UnderWay | undefined> {
-  const all = await batches.underWay();
+  if (waiting.length === 0) return undefined;
   const names = new Set(waiting);
+  const all = await batches.underWay();
   const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
-  const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));
-  return waiting.length + unread.length === 0
-    ? undefined
-    : { orders: waiting.length, files, unread };
-}
-
-/** What a preview cannot know about a file whose reading waits. */
-export function unreadText(name: string): string {
-  return `${name} is not read to its end: orders that it has too count as new here. Each is sent once.`;
+  return { orders: waiting.length, files };
 }

@@ -107,17 +107,9 @@ export async function readWaits(
   const tally = createTally(all);
   for (const set of ['due', 'doubt'] as const)
     await addSet(all[set], groups, { around, tally }, context);
-  const unread = tally.unread();
-  addUnread(groups, around, unread);
+  addUnread(groups, around, tally.unread());
   const waits = [...groups.values()].sort((a, b) => b.orders - a.orders);
-  return { waits, batches: all.batches.map((batch) => readSoFar(batch, unread.get(batch))) };
-}
-
-/** Since its reader began to wait, a page may have been read. */
-function readSoFar(batch: Batch, unread: number | undefined): Batch {
-  const orders = totalOrders(batch);
-  if (batch.waitsAfter === undefined || orders === undefined || unread === undefined) return batch;
-  return { ...batch, waitsAfter: orders - Math.max(0, unread) };
+  return { waits, batches: all.batches };
 }
 
 const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };

@@ -5,7 +5,6 @@ import type { Inspection } from '../../correct/inspection.ts';
 import type { FileOf } from '../../correct/read-as.ts';
 import { mappingDigest } from '../../intake/export-versions.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
-import { sameContentText } from '../../order/batch.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { firstItems, type Item, type Order } from '../../order/order.ts';
@@ -132,7 +131,6 @@ export async function compareUpload(
   });
   const counts = await compare?.done();
   if (counts === undefined) throw new TypeError('a file is inspected before its orders are read');
-  const earlier = await context.batches.withContent(file.source, sha256);
   const preview: UploadPreview = {
     ...counts,
     orders,
@@ -141,7 +139,10 @@ export async function compareUpload(
     ...(inspection.waits && { waits: inspection.waits }),
     list: listed.trouble ?? 'ok',
     onlyListed,
-    warnings: [...warningsOf(counts, earlier), ...inspection.warnings].slice(0, SHOWN),
+    warnings: [
+      ...(counts.leftOut ? leftOutTexts(counts.leftOut) : []),
+      ...inspection.warnings,
+    ].slice(0, SHOWN),
     // Orders that another one holds are found later than those that fail a check.
     problems: problems.toSorted((a, b) => a.line - b.line),
     differences,
@@ -193,17 +194,6 @@ function createSendList() {
       count += shown.length;
     },
   };
-}
-
-/** What the ledger says about the complete file. `earlier`: the batch that read its content. */
-function warningsOf(
-  { leftOut }: Preview,
-  earlier: Parameters<typeof sameContentText>[0] | undefined,
-): string[] {
-  return [
-    ...(earlier ? [sameContentText(earlier)] : []),
-    ...(leftOut ? leftOutTexts(leftOut) : []),
-  ];
 }
 
 async function checked(

@@ -158,7 +158,6 @@ describe('the orders that wait', () => {
     const order = (number: string, ordinal: number) =>
       entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal });
     await ledger.enter(order('A', 0), undefined, store.time.now());
-    await batches.readingWaits(batch, 1);
     const result = { outcome: 'invalid', attempts: 0, at: 0, code: 'invalid', facts: {} } as const;
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     // Of 2,000 orders, one waits and one has its outcome.
@@ -168,13 +167,6 @@ describe('the orders that wait', () => {
     expect(wait && waitText(wait)).toBe(
       'the end of the pause (1,998 more are read then): paused by the test',
     );
-    // As many are read as the figures of the same moment say.
-    expect((await readWaits(rig)).batches).toContainEqual(
-      expect.objectContaining({ batch, waitsAfter: 2 }),
-    );
-    // A file is read on in portions, and the others of it are not read in between either.
-    await batches.readingWaits(batch, undefined);
-    expect((await waitsOf(rig))[0]).toMatchObject({ orders: 1, unread: 1998 });
     await batches.admitted(batch, 2000, '');
     expect((await waitsOf(rig))[0]).not.toHaveProperty('unread');
   });
