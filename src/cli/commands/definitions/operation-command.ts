@@ -15,7 +15,7 @@ import {
   readInput,
   typedValue,
 } from '../../../operations/operation.ts';
-import { type CommonArgs, openOperatorContext } from '../../load-config.ts';
+import type { CommonArgs } from '../../load-config.ts';
 import type { Shell } from '../../shell.ts';
 import { confirmation, type Format, formatOf, printJson, sentences } from '../../terminal/print.ts';
 import type { CommandDefinition, OptionDefinition } from './command-definition.ts';
@@ -39,6 +39,7 @@ export function commandOf<Input extends z.ZodObject, Result>(
       const [work, shown] = await Promise.all([one.load(), view?.()]);
       return async (args: Args, shell: Shell): Promise<number> => {
         const input = readInput(one, givenOf(one, args, shell));
+        const { openOperatorContext } = await opener();
         await using context = await openOperatorContext(args, shell, { confirm: false });
         const result = await work.run(input, context);
         if (args.json || !shown) printJson(shell, work.json(result));
@@ -80,6 +81,7 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
         const flags = { yes: input['yes'] === true, json: args.json };
         const isDry = input['dryRun'] === true;
         const confirm = !isHarmless(one as unknown as Acting, input);
+        const { openOperatorContext } = await opener();
         const opening = openOperatorContext(args, shell, { confirm });
         await using context = await opening.catch(explain);
         const print = (text: string) => {
@@ -110,6 +112,9 @@ export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, En
 }
 
 type Args = CommonArgs & Record<string, unknown>;
+
+/** Loads most of the program: only a command that runs needs it. */
+const opener = () => import('../../load-config.ts');
 
 /** What the command line has of the parameters. */
 function givenOf(
