@@ -108,9 +108,9 @@ export function createListProof(deps: ListProofDeps) {
   async function readAll(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     if (mode === 'none') return NO_LIST;
     const before = await storedProof(store);
-    const hasPages = before.isDue ? before.hasPages : await isPaged(before);
+    const { isDue, hasPages, isAsked } = before;
     const way: ReadList = hasPages ? (take) => readPages(list, take) : list;
-    if (!before.isDue) return way(onOrder);
+    if (!isDue) return way(onOrder);
 
     const read = await readExisting((take) =>
       way((order) => {
@@ -118,16 +118,13 @@ export function createListProof(deps: ListProofDeps) {
         onOrder(order);
       }),
     );
-    if (read.end.kind === 'complete') await judge(before, read);
+    if (read.end.kind !== 'complete') return read.end;
+    // The first list with two orders or more is asked whether it has pages before it proves anything.
+    const isKnown = hasPages || isAsked || mode !== 'prove';
+    const paging = isKnown ? false : await knowPaging(read.shown);
+    if (paging !== false) return paging === true ? PAGES_FOUND : paging;
+    await judge(before, read);
     return read.end;
-  }
-
-  /** The first list with two orders or more is asked whether it has pages before it is used. */
-  async function isPaged({ isAsked, hasPages }: Stored): Promise<boolean> {
-    if (isAsked || mode !== 'prove') return hasPages;
-    const { end, shown } = await readShown(list);
-    if (end.kind !== 'complete' || shown.size < 2) return hasPages;
-    return (await knowPaging(shown)) === true;
   }
 
   /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
@@ -221,6 +218,12 @@ type Unread = Exclude<ListEnd, { kind: 'complete' }>;
 const NO_LIST: ListEnd = {
   kind: 'unavailable',
   said: { code: 'no-list', message: 'the configuration says that this API has no list' },
+};
+
+/** What a read gets that finds out that there are more pages: the next one reads them. */
+const PAGES_FOUND: ListEnd = {
+  kind: 'failed',
+  said: { code: 'list-pages', message: 'the list has pages, which are read next' },
 };
 
 /** A read of the list for a ledger that knows too little. */

@@ -42,9 +42,9 @@ async function openKeyedApi(answer: (call: OddCall) => OddAnswer | undefined = (
 
 type KeyedApi = Awaited<ReturnType<typeof openKeyedApi>>;
 
-function openKeyedRig({ api }: KeyedApi, delivery: object = LATE, valid = DAY) {
+function openKeyedRig({ api }: KeyedApi, delivery: object = LATE, valid = DAY, isNew = false) {
   const idempotencyKey = { header: 'Idempotency-Key', valid };
-  return openDeliveryRig({ partner: api, delivery, environment: { idempotencyKey } });
+  return openDeliveryRig({ partner: api, delivery, isNew, environment: { idempotencyKey } });
 }
 
 /** The order as the ledger has it. */
@@ -70,6 +70,28 @@ describe('an idempotency key', () => {
     expect(used.map((keys) => keys.length)).toEqual(numbers.map(() => 1));
     expect(new Set(used.flat()).size).toBe(6);
     expect(keyed.api.calls.filter(({ endpoint }) => endpoint === 'list')).toEqual([]);
+  });
+
+  it('settles the first order of a new ledger, too, which the list must show all the same before others are sent', async () => {
+    await using keyed = await openKeyedApi(({ attempt }) =>
+      attempt === 1 ? { drop: true, store: true } : undefined,
+    );
+    const { api } = keyed;
+    const { oddity } = api;
+    const empty = { status: 'success', data: [], error: null };
+    api.oddity = (call, place) =>
+      call.endpoint === 'list' ? { status: 200, body: empty } : oddity(call, place);
+    await using rig = await openKeyedRig(keyed, {}, DAY, true);
+    const { redis, keys } = rig.store;
+    expect(await rig.reconciliation.rebuild.tick()).toBe('done');
+    await rig.submit('b1', numbersOf(3));
+    const hold = async () => (await redis.hget(keys.breaker, 'hold:list')) ?? '';
+    await until('the wait for the list', async () => (await hold()).includes('list-incomplete'));
+    const [first = '', ...others] = storedNumbers(api);
+    expect([keyed.keysOf(first).length, others]).toEqual([2, []]);
+    api.oddity = oddity;
+    await rig.settled();
+    expect(storedNumbers(api).sort()).toEqual(numbersOf(3));
   });
 
   it('that the API may have forgotten leaves the doubt to the list', async () => {

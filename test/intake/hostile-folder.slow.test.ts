@@ -31,10 +31,15 @@ const DAEMON = 65_534;
 const NEIGHBOR = 12_345;
 const isRoot = process.getuid?.() === 0;
 
-type Result = { taken: string[]; lines: { msg: string; file?: string }[]; healthy: boolean };
+type Result = {
+  taken: string[];
+  lines: { msg: string; file?: string }[];
+  notTaken: { reason: string }[];
+  healthy: boolean;
+};
 
-async function takeAs(user: number, folder: string, seconds: number): Promise<Result> {
-  const child = fork(TAKE_AS, [folder, String(user), String(seconds)], { execArgv: [] });
+async function takeAs(user: number, folder: string): Promise<Result> {
+  const child = fork(TAKE_AS, [folder, String(user)], { execArgv: [] });
   const [message] = (await once(child, 'message')) as [Result];
   return message;
 }
@@ -58,10 +63,20 @@ describe.runIf(isRoot)('files of another user', () => {
     await chmod(folder.path, 0o777);
     await drop(path.join(folder.path, 'secret.csv'), NEIGHBOR, 0o600);
     await drop(path.join(folder.path, 'orders.csv'));
-    const { taken, lines } = await takeAs(DAEMON, folder.path, 3);
+    const { taken, lines } = await takeAs(DAEMON, folder.path);
     expect(taken).toEqual(['orders.csv']);
     expect(lines.filter(({ file }) => file === 'secret.csv')).toHaveLength(1);
     expect(await readdir(folder.path)).toContain('secret.csv');
+  });
+
+  test('a file that may not be moved, because its folder is sticky, is soon named with the path that people know', async () => {
+    await using folder = await makeTempFolder();
+    await chmod(folder.path, 0o1777);
+    const file = path.join(folder.path, 'orders.csv');
+    await drop(file, NEIGHBOR);
+    const { taken, notTaken } = await takeAs(DAEMON, folder.path);
+    expect(taken).toEqual([]);
+    expect(notTaken[0]?.reason).toContain(`No permission to move ${file} to ${folder.path}/`);
   });
 });
 

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/core/clock.ts';
 import { claimFile } from '../../src/intake/claim.ts';
 import { createInbox } from '../../src/intake/inbox.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { inboxSource } from '../support/inbox-source.ts';
+import { until } from '../support/until.ts';
 
-/** A process that takes files from an inbox for some seconds as another user, and sends what it took and logged. */
-const [folder = '', user = '', seconds = '1'] = process.argv.slice(2);
+/** A process that takes files from an inbox as another user until one cannot be taken, and sends what it took and logged. */
+const [folder = '', user = ''] = process.argv.slice(2);
 process.setgroups?.([]);
 process.setegid?.(Number(user));
 process.seteuid?.(Number(user));
@@ -24,6 +24,6 @@ await using inbox = createInbox({
   },
 });
 await inbox.start();
-await delay(Number(seconds) * 1000);
-process.send?.({ taken, lines, healthy: inbox.healthy() });
+await until('a file that cannot be taken', () => inbox.notTaken().length > 0);
+process.send?.({ taken, lines, notTaken: inbox.notTaken(), healthy: inbox.healthy() });
 process.disconnect();

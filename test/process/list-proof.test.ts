@@ -61,18 +61,21 @@ const COMPLETE: Kind[] = [
 ];
 
 describe.concurrent('with a list that is complete, as far as its pages show', () => {
-  it.each(COMPLETE)('each order is created once, after few reads: %s', async (kind) => {
-    await using place = await openWithOrders(listOf(kind));
-    await place.drop('orders.csv', FILE);
-    const before = reads(place);
-    expect((await place.run(ONCE)).code).toBe(0);
-    // One, if the list were trusted; another settle of waiting reads it once more.
-    if (!kind.startsWith('paged')) expect(reads(place) - before).toBeLessThan(10);
-    expect(doubled(place)).toEqual([]);
-    expect(place.stored().size).toBeGreaterThanOrEqual(50);
-    const [report] = await place.reportsNow();
-    expect(report?.counts).toMatchObject({ accepted: 10, duplicate: 40 });
-  });
+  it.each(COMPLETE)(
+    'each order is created once, after at most three more reads where it has no pages: %s',
+    async (kind) => {
+      await using place = await openWithOrders(listOf(kind));
+      await place.drop('orders.csv', FILE);
+      const before = reads(place);
+      expect((await place.run(ONCE)).code).toBe(0);
+      // One, if the list were trusted.
+      if (!kind.startsWith('paged')) expect(reads(place) - before).toBeLessThanOrEqual(4);
+      expect(doubled(place)).toEqual([]);
+      expect(place.stored().size).toBeGreaterThanOrEqual(50);
+      const [report] = await place.reportsNow();
+      expect(report?.counts).toMatchObject({ accepted: 10, duplicate: 40 });
+    },
+  );
 });
 
 const CUT: Kind[] = ['the newest only', 'the oldest only', 'a random part', 'empty'];

@@ -21,14 +21,17 @@ async function openProof(shown: string[]) {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openTestRedis());
   const { redis, keys, identity } = store;
-  const rig = { shown, late: 0, failure: 0, calls: [] as ListQuery[] };
+  const rig = { shown, late: 0, failure: 0, pageSize: 0, calls: [] as ListQuery[] };
   const time = { ...store.time, now: () => store.time.now() + rig.late };
   const list: ReadList = async (onOrder: (order: ListedOrder) => void, query = {}) => {
     rig.calls.push(query);
     if (rig.failure > 0 && Object.keys(query).length > 0)
       return { kind: 'failed', said: { ...ANSWER, httpStatus: rig.failure } };
-    for (const purchaseOrderNumber of rig.shown) onOrder({ purchaseOrderNumber });
-    return { kind: 'complete', orders: rig.shown.length };
+    const { limit = rig.pageSize, offset = 0 } = query;
+    const page = [offset, offset + Math.min(limit, rig.pageSize)];
+    const rows = rig.pageSize === 0 ? rig.shown : rig.shown.slice(...page);
+    for (const purchaseOrderNumber of rows) onOrder({ purchaseOrderNumber });
+    return { kind: 'complete', orders: rows.length };
   };
   await identity.establish();
   const ledger = createLedger({ redis, keys, identity });
@@ -54,7 +57,9 @@ async function openProof(shown: string[]) {
     const at = store.time.now();
     const [known] = await ledger.lookup([number]);
     const entry: Entry =
-      known?.kind === 'open' ? known.entry : entryOf({ order: orderOf(number), version: at });
+      known?.kind === 'open'
+        ? known.entry
+        : entryOf({ order: orderOf(number), ordinal: Number(number.slice(2)), version: at });
     if (known?.kind !== 'open') await ledger.enter(entry, undefined, at);
     const step = next(entry, { kind: 'begin', at, deadline: at + 1_000 }, policy);
     return ledger.take(entry, step).catch((error: { code: string }) => {
@@ -108,6 +113,36 @@ it('a list is asked for pages before the first order and once a day, and read wi
   expect(rig.calls).toEqual([{}, ...ASKED]);
 });
 
+it.each([0, 1, 2, 40])(
+  'a complete list of %i orders is read at most three times more than where it is trusted',
+  async (orders) => {
+    await using opened = await openProof(Array.from({ length: orders }, (_, i) => `A-${i}`));
+    const { rig, mayBegin, answer, tickAfter } = opened;
+    expect(await mayBegin('N-1')).toBe(true);
+    await tickAfter(0);
+    await answer('N-1', { kind: 'accepted' });
+    rig.shown.push('N-1');
+    await tickAfter(0);
+    expect(await mayBegin('N-2')).toBe(true);
+    await tickAfter(settle);
+    // One read is that of a list that is trusted.
+    expect(rig.calls.length - 1).toBeLessThanOrEqual(3);
+  },
+);
+
+it('a list that turns out to have pages proves nothing before they are read', async () => {
+  await using opened = await openProof(['A']);
+  const { rig, mayBegin, answer, tickAfter } = opened;
+  rig.pageSize = 2;
+  expect(await mayBegin('N-1')).toBe(true);
+  await answer('N-1', { kind: 'accepted' });
+  rig.shown.push('N-1', 'B', 'C');
+  await tickAfter(0);
+  expect(await mayBegin('N-2')).toBe(false);
+  await tickAfter(settle);
+  expect(await mayBegin('N-2')).toBe(true);
+});
+
 it('an API that refuses the question is not asked again on that day', async () => {
   await using opened = await openProof(['A', 'B', 'C']);
   const { rig, tickAfter } = opened;
@@ -153,6 +188,18 @@ it.each<[string, Verdict]>([
     expect(await mayBegin('N-3')).toBe(false);
   },
 );
+
+it('an order of a new ledger that is held while it waits for its place passes its turn on', async () => {
+  await using opened = await openProof(['A']);
+  const { ledger, mayBegin } = opened;
+  expect(await mayBegin('N-1')).toBe(true);
+  const [known] = await ledger.lookup(['N-1']);
+  if (known?.kind !== 'open') throw new Error('it is not sent');
+  const before = entryOf({ order: orderOf('N-1') });
+  const back = next(known.entry, { kind: 'giveBack', at: Date.now(), before }, policy);
+  expect(await ledger.take(known.entry, back)).toBe(true);
+  expect(await mayBegin('N-2')).toBe(true);
+});
 
 it('an order of a new ledger that is in conflict passes its turn on', async () => {
   await using opened = await openProof(['A']);

@@ -93,18 +93,21 @@ export function judge(world: World): Judgement {
 
 /**
  * Where the list is cut without a word, or an archive hides what is old, the one order that was sent to show it, which delivery
- * names, may have been there before, and its answers may be lost again; and an API that refuses duplicates refuses what the list hid.
+ * names, may have been there before, and two of its answers may be lost again; and an API that refuses duplicates refuses what the
+ * list hid.
  */
-function excuseHidden(faults: FaultFound[], { weather, api, named }: World): void {
+function excuseHidden(faults: FaultFound[], { weather, api, named, deeds }: World): void {
   const { listKind, archiveAfter } = weather;
   // One with pages is cut, too, where the question for them is not answered.
   const isWhole = ['all', 'paged on request', 'limited'].includes(listKind);
   if (isWhole && archiveAfter === Number.POSITIVE_INFINITY) return;
   const doubled = faults.filter(({ fault }) => fault === 'double');
   const [first] = doubled;
-  const isNamed = first !== undefined && named.has(first.number);
-  if (doubled.length === 1 && isNamed && /stored [2-5] times/.test(first.detail))
-    faults.splice(faults.indexOf(first), 1);
+  if (doubled.length === 1 && first !== undefined && named.has(first.number)) {
+    const copies = (api.counts.get(first.number) ?? 0) - (deeds.resent.get(first.number) ?? 0);
+    const isBounded = copies <= (api.before.has(first.number) ? 4 : 3);
+    if (isBounded) faults.splice(faults.indexOf(first), 1);
+  }
   const isRefused = ({ fault, number, detail }: FaultFound) =>
     fault === 'falsely given up' && detail.startsWith('refused') && api.before.has(number);
   for (const one of faults.filter(isRefused)) faults.splice(faults.indexOf(one), 1);
