@@ -8,7 +8,6 @@ import { type ConfigProblem, sentenceOf } from '../config/problem.ts';
 import { readSecret, secretFilesFrom } from '../config/secret.ts';
 import { loadRedisSecrets } from '../config/secrets.ts';
 import {
-  misspeltVariables,
   REDIS_URL,
   requireConfirmation,
   requireSameEnvironment,
@@ -156,15 +155,9 @@ export async function openConfig(
   });
   requireSameEnvironment(loaded.config, args.confirm);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
-  const misspelt = misspeltVariables(env, loaded.config);
   return {
     config: loaded.config,
-    warnings: [
-      ...warnings,
-      ...misspelt,
-      ...doubts,
-      ...loaded.warnings.map((it) => sentenceOf(it, name)),
-    ],
+    warnings: [...warnings, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
 }
 

@@ -54,14 +54,10 @@ export function secretFilesFrom(folder: string): SecretReader {
   };
 }
 
-/** A secret; `warning` is set when other users can read its file, when it is in quotes, or when it is a short word. */
+/** A secret; `warning` is set when other users can read its file. */
 export type FoundSecret = { value: string; warning?: string };
 
 const OTHERS_READ = 0o004;
-
-/** No text shows whether it repeats such a secret or only uses the word, so all are redacted. */
-const WORD = /^[A-Za-z]{4,12}$/;
-const NOT_SECRET = /_(?:CLIENT_ID|USER|USERNAME)(?:_FILE)?$/;
 
 /**
  * Reads the secret of the variable `NAME`, or of the file that `NAME_FILE` names; undefined when neither is set.
@@ -82,7 +78,7 @@ export async function readSecret(
     });
   }
   if (direct !== undefined)
-    return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name, name);
+    return { value: sound(direct, name, `Set ${name} to its value, or unset it.`) };
   if (file === undefined) return undefined;
   if (file === '')
     throw unusable(
@@ -118,27 +114,8 @@ export async function readSecretFile(
     where,
     'Write only the value into this file.',
   );
-  if ((mode & OTHERS_READ) === 0) return found(value, name, where);
-  return found(
-    value,
-    name,
-    where,
-    `${where} can be read by every user of this machine (chmod 600)`,
-  );
-}
-
-/** Quotes are usual in shells and YAML, but part of the value in a file and in an env file. A word occurs in texts by chance. */
-function found(value: string, name: string, where: string, doubt = ''): FoundSecret {
-  const isInQuotes = /^(["']).+\1$/.test(value);
-  const isWord = WORD.test(value) && !NOT_SECRET.test(name);
-  const all = [
-    doubt,
-    isInQuotes ? `${where} begins and ends with a quote, which is sent as a part of it` : '',
-    isWord
-      ? `${where} is a short word: it can be guessed, and po-sync shows this word as ${HIDDEN} in every text; use a long random value`
-      : '',
-  ].filter((one) => one !== '');
-  return all.length === 0 ? { value } : { value, warning: all.join('; ') };
+  if ((mode & OTHERS_READ) === 0) return { value };
+  return { value, warning: `${where} can be read by every user of this machine (chmod 600)` };
 }
 
 function sound(value: string, where: string, remedy: string): string {

@@ -2,7 +2,6 @@ import { PoSyncError } from '../core/errors.ts';
 import { openTls, type Tls } from '../core/tls-files.ts';
 import { type Config, environmentOf } from './config.ts';
 import { headerValue } from './fields.ts';
-import { nearest } from './problem.ts';
 import {
   type FoundSecret,
   readSecret,
@@ -12,13 +11,7 @@ import {
   secretFilesFrom,
 } from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
-import {
-  ADMIN_TOKENS,
-  misspeltVariables,
-  REDIS_VARIABLES,
-  type Variables,
-  variablePrefix,
-} from './variables.ts';
+import { ADMIN_TOKENS, REDIS_VARIABLES, type Variables, variablePrefix } from './variables.ts';
 
 /** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
@@ -57,10 +50,8 @@ export async function loadSecrets(
   read: SecretReader = secretFilesFrom('.'),
 ): Promise<Secrets> {
   const prefix = variablePrefix(config.environment);
-  const [clientId, clientSecret] = await both(
-    needed(`${prefix}_CLIENT_ID`, config, env, read),
-    needed(`${prefix}_CLIENT_SECRET`, config, env, read),
-  );
+  const clientId = await needed(`${prefix}_CLIENT_ID`, env, read);
+  const clientSecret = await needed(`${prefix}_CLIENT_SECRET`, env, read);
   await refuseShared(config, clientId.value, env, read);
   const headers = await loadHeaders(config, read);
   const sources = await loadSourceSecrets(config, env, read);
@@ -192,43 +183,11 @@ function shortToken(name: string): PoSyncError {
   });
 }
 
-/** Both credentials. When both fail, the error reports both, so that nobody corrects one mistake a run. */
-async function both(
-  ...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]
-): Promise<[FoundSecret, FoundSecret]> {
-  const errors = (await Promise.allSettled(wanted)).flatMap((one) =>
-    one.status === 'rejected' ? [one.reason] : [],
-  );
-  const [first, second] = errors;
-  if (!(first instanceof PoSyncError && second instanceof PoSyncError))
-    return await Promise.all(wanted);
-  const lines = (texts: readonly (string | undefined)[]) =>
-    texts.filter((text) => text !== undefined).join('\n');
-  throw new PoSyncError(first.code, lines([first.message, second.message]), {
-    remedy: lines([...new Set([first.remedy, second.remedy])]),
-    ...(first.facts && { facts: first.facts }),
-  });
-}
-
-async function needed(
-  name: string,
-  config: Config,
-  env: Variables,
-  read: SecretReader,
-): Promise<FoundSecret> {
+async function needed(name: string, env: Variables, read: SecretReader): Promise<FoundSecret> {
   const found = await readSecret(name, env, read);
   if (found !== undefined) return found;
-  // The ID is no misspelled secret.
-  const kind = /_CLIENT_(?:ID|SECRET)$/.exec(name)?.[0] ?? '';
-  const given = Object.keys(env).filter(
-    (key) => key.startsWith('PO_SYNC_') && key !== name && key.endsWith(kind),
-  );
-  const near = nearest(name, given);
-  const hint =
-    misspeltVariables(env, config, [name, `${name}_FILE`])[0] ??
-    (near && `Did you mean ${near}, which is set?`);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${hint === undefined ? '' : ` ${hint}`}`,
+    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.`,
     facts: { variable: name },
   });
 }

@@ -40,15 +40,6 @@ describe('the file', () => {
     expect(config.sources[0]?.path).toBe(path.resolve(path.dirname(config.file), '../inbox'));
   });
 
-  it('is read with a warning for a variable whose name is misspelt', async () => {
-    await using folder = await folderWith(files);
-    const shell = fakeShell({ cwd: folder.path, env: { PO_SYNC_REDIS_URI: 'redis://127.0.0.1' } });
-    const { warnings } = await openConfig({}, shell, NO_CONFIRM);
-    expect(warnings).toEqual([
-      'PO_SYNC_REDIS_URI is not a known variable (did you mean PO_SYNC_REDIS_URL?)',
-    ]);
-  });
-
   it('that is missing is one error with a remedy', async () => {
     await using folder = await folderWith({});
     const refusal = openConfig({ config: 'no.yaml' }, fakeShell({ cwd: folder.path }), NO_CONFIRM);

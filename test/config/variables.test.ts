@@ -1,16 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import {
-  misspeltVariables,
-  requireConfirmation,
-  requireSameEnvironment,
-} from '../../src/config/variables.ts';
+import { requireConfirmation, requireSameEnvironment } from '../../src/config/variables.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 
 const open = configOf(LEAST).config;
 const guarded = configOf(LEAST.replace('{ baseUrl', '{ protected: true, baseUrl')).config;
-
-const named = { environments: { staging: {}, 'uat-2': {} }, sources: [{ name: 'erp' }] };
 
 it.each([
   ['the flag', 'staging', {}],
@@ -66,40 +59,3 @@ it.each([open, guarded])(
     );
   },
 );
-
-it.each([
-  ['PO_SYNC_REDIS_URI', 'PO_SYNC_REDIS_URL'],
-  ['PO_SYNC_REDIS_PASWORD_FILE', 'PO_SYNC_REDIS_PASSWORD_FILE'],
-  ['PO_SYNC_ENVIROMENT', 'PO_SYNC_ENVIRONMENT'],
-  ['PO_SYNC_CONF', 'PO_SYNC_CONFIG'],
-  ['PO_SYNC_ADMINTOKEN', 'PO_SYNC_ADMIN_TOKEN'],
-  ['PO_SYNC_STAGING_CLIENTID', 'PO_SYNC_STAGING_CLIENT_ID'],
-  ['PO_SYNC_STAGING_CLIENT_IDD', 'PO_SYNC_STAGING_CLIENT_ID'],
-  ['PO_SYNC_STAGING_CLIENT_ID_FLIE', 'PO_SYNC_STAGING_CLIENT_ID_FILE'],
-  ['PO_SYNC_STAGING_CLIENT_SECRE', 'PO_SYNC_STAGING_CLIENT_SECRET'],
-  ['PO_SYNC_UAT_2_PROXY_PASWORD_FIL', 'PO_SYNC_UAT_2_PROXY_PASSWORD_FILE'],
-  ['PO_SYNC_SOURCE_ERP_AUTHORISATION', 'PO_SYNC_SOURCE_ERP_AUTHORIZATION'],
-])('%s gives a warning that names %s', (name, near) => {
-  expect(misspeltVariables({ [name]: 'x', PATH: '/bin' }, named)).toEqual([
-    `${name} is not a known variable (did you mean ${near}?)`,
-  ]);
-});
-
-it('no documented variable gives a warning, and none of another environment or program', async () => {
-  const text = await readFile('docs/configuration.md', 'utf8');
-  const documented = text.match(/PO_SYNC_[A-Z_]*[A-Z]/g) ?? [];
-  expect(documented.length).toBeGreaterThan(20);
-  const others = [
-    'PO_SYNC_UAT_2_CLIENT_ID_FILE',
-    'PO_SYNC_SOURCE_ERP_PASSWORD',
-    'PO_SYNC_TEST_RUN',
-    'PO_SYNC_STAGING_HOST',
-    'SYNC_REDIS_URI',
-  ];
-  expect(
-    misspeltVariables(
-      Object.fromEntries([...documented, ...others].map((name) => [name, 'x'])),
-      named,
-    ),
-  ).toEqual([]);
-});
