@@ -1,35 +1,18 @@
 // `npm run bench` runs all rows; see docs/performance.md.
-import { readFile } from 'node:fs/promises';
 import { compareWith } from './against.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Form, keepResult, lookAround, type Result } from './result.ts';
 import { firstPost } from './rows/first-post.ts';
 import { idle } from './rows/idle.ts';
-import { intake } from './rows/intake.ts';
-import { memory } from './rows/memory.ts';
 import { redisMemory } from './rows/redis-memory.ts';
-import { roles } from './rows/roles.ts';
 import type { Row } from './rows/row.ts';
 import { saturated } from './rows/saturated.ts';
 import { sizes } from './rows/sizes.ts';
 import { slowServer } from './rows/slow-server.ts';
-import { startUp } from './rows/start-up.ts';
 import { openStage } from './stage.ts';
 import { type Part, tableOf } from './table.ts';
-import { writeDocs } from './write-docs.ts';
 
-const ROWS: readonly Row[] = [
-  saturated,
-  slowServer,
-  roles,
-  sizes,
-  memory,
-  redisMemory,
-  firstPost,
-  idle,
-  startUp,
-  intake,
-];
+const ROWS: readonly Row[] = [saturated, slowServer, sizes, redisMemory, firstPost, idle];
 
 /** A higher load before the run means that other programs disturb the measurement. */
 const BUSY = 0.5;
@@ -38,14 +21,8 @@ const options = readOptions(
   process.argv.slice(2),
   ROWS.map(({ name }) => name),
 );
-if (options.against === undefined) await measureOrShow();
+if (options.against === undefined) process.stdout.write(`${tableOf((await measureAll()).parts)}\n`);
 else process.stdout.write(`${await compareWith(options.against, options)}\n`);
-
-async function measureOrShow(): Promise<void> {
-  const result = options.from === undefined ? await measureAll() : await readResult(options.from);
-  process.stdout.write(`${tableOf(result.parts)}\n`);
-  if (options.writeDocs && process.exitCode === undefined) await writeDocs(result);
-}
 
 /** Stops everything it started, also when interrupted. A row that fails does not affect the others. */
 async function measureAll(): Promise<Result> {
@@ -79,10 +56,6 @@ async function measureAll(): Promise<Result> {
 function formOf({ quick, only }: Options): Form {
   if (only) return 'part';
   return quick ? 'quick' : 'whole';
-}
-
-async function readResult(file: string): Promise<Result> {
-  return JSON.parse(await readFile(file, 'utf8'));
 }
 
 function onStop(): { signal: AbortSignal; promise: Promise<never> } {

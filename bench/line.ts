@@ -1,5 +1,5 @@
 /** The program that does the work. */
-export const CONTENDERS = ['po-sync', 'undici', 'fetch', 'bullmq', 'bare'] as const;
+export const CONTENDERS = ['po-sync', 'undici', 'fetch', 'bullmq'] as const;
 
 export type ContenderName = (typeof CONTENDERS)[number];
 

@@ -6,7 +6,7 @@ import type { Contender } from './contenders/contender.ts';
 import { forkContender } from './contenders/forked.ts';
 import { openRedis } from './contenders/open-redis.ts';
 import { openPoSync, type PoSync } from './contenders/po-sync.ts';
-import { type FileKind, type OrderFile, writeOrderFile } from './order-file.ts';
+import { type OrderFile, writeOrderFile } from './order-file.ts';
 
 /** The resources of the rows. A contender is opened on first use and stays open, so that all are warm. */
 export type Stage = AsyncDisposable & {
@@ -17,7 +17,7 @@ export type Stage = AsyncDisposable & {
   api: Api;
   poSync(): Promise<PoSync>;
   rival(name: RivalName): Promise<Contender>;
-  writeFile(orders: number, kind?: FileKind): Promise<OrderFile>;
+  writeFile(orders: number): Promise<OrderFile>;
   /** A new folder that is removed with the stage. */
   makeFolder(): Promise<string>;
   /** Prints progress. */
@@ -64,7 +64,7 @@ export async function openStage({ quick }: { quick: boolean }): Promise<Stage> {
     poSync,
     rival,
     makeFolder,
-    writeFile: (orders, kind) => writeOrderFile(root, orders, kind),
+    writeFile: (orders) => writeOrderFile(root, orders),
     say: (text) =>
       void process.stderr.write(
         `${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${text}\n`,

@@ -9,7 +9,6 @@ const SHOWN: Record<ContenderName, string> = {
   undici: 'bare undici',
   fetch: 'fetch script',
   bullmq: 'BullMQ + undici',
-  bare: 'bare',
 };
 
 /** The table in Markdown, with aligned columns so that it is readable as text. */

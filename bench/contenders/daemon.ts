@@ -23,8 +23,6 @@ export type Place = {
 /** A daemon as users start it, with its log in a file as under a supervisor. */
 export type Daemon = AsyncDisposable & {
   pid: number;
-  /** From the start of the process until it told that it is ready, in milliseconds. */
-  readyAfter: number;
 };
 
 export async function makePlace(
@@ -53,7 +51,6 @@ export async function startDaemon(
   ...more: string[]
 ): Promise<Daemon> {
   await using log = await open(path.join(folder, 'daemon.log'), 'a');
-  const begun = performance.now();
   const child = spawn(launcher, ['--config', config, 'start', ...more], {
     cwd: folder,
     env: environment(),
@@ -61,8 +58,7 @@ export async function startDaemon(
   });
   const ended = once(child, 'exit');
   await Promise.race([once(child, 'message'), ended.then(() => failed(folder))]);
-  const readyAfter = performance.now() - begun;
-  return { pid: pidOf(child), readyAfter, [Symbol.asyncDispose]: () => stop(child, ended) };
+  return { pid: pidOf(child), [Symbol.asyncDispose]: () => stop(child, ended) };
 }
 
 async function failed(folder: string): Promise<never> {

@@ -16,8 +16,6 @@ export type PoSync = Contender & {
   pid: number;
   redis: Redis;
   place: Place;
-  /** Waits for the report of a file and returns it. */
-  reportOf(file: OrderFile): Promise<Report>;
 };
 
 /** How long a file must stay unchanged before it is taken; not part of the delivery time. */
@@ -60,7 +58,7 @@ export async function openPoSync(folder: string, api: Api, launcher?: string): P
     }
   }
 
-  return { pid, redis, place, deliver, reportOf, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { pid, redis, place, deliver, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 async function findReport(reports: string, slug: string): Promise<Report | undefined> {

@@ -7,9 +7,3 @@ test('rows are named, and a wrong name is reported with the right ones', () => {
   expect(read('--only', 'idle', '--quick')).toMatchObject({ only: ['idle'], quick: true });
   expect(() => read('--only', 'idel')).toThrow('row idel not found; the rows are idle, sizes');
 });
-
-test('documents are written from a complete run only', () => {
-  expect(read('--write-docs')).toMatchObject({ writeDocs: true });
-  expect(() => read('--write-docs', '--only', 'idle')).toThrow('whole run');
-  expect(() => read('--write-docs', '--quick')).toThrow('whole run');
-});
