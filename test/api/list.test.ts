@@ -18,7 +18,7 @@ async function listFrom(
   await using http = openHttp({ connections: 1 });
   const orders: ListedOrder[] = [];
   const { secrets = [], onOrder = (one) => void orders.push(one) } = more;
-  const partner = { environment: 'staging', baseUrl, timeout: 1000, secrets };
+  const partner = { environment: 'staging', baseUrl, timeout: 60_000, secrets };
   const token = { value, fingerprint: 'm', environment: 'staging', baseUrl };
   const end = await listOrders(http, partner, token, onOrder);
   return { end, orders };

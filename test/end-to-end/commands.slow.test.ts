@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textWidth } from '../../src/core/format.ts';
 import { onTerminal, shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -34,16 +33,6 @@ const shown = (args: string, columns: number, env: Record<string, string> = {}) 
 
 describe('on a terminal', () => {
   const tables = ['dead-letters list', 'batches list'];
-
-  it.each(tables.flatMap((args) => [80, 60, 40].map((columns) => [args, columns] as const)))(
-    '%s fits %i columns',
-    async (args, columns) => {
-      const lines = await shown(args, columns, { NO_COLOR: '1' });
-      const table = lines.slice(0, lines.indexOf(''));
-      expect(table.length).toBeGreaterThan(2);
-      expect(Math.max(...table.map(textWidth))).toBeLessThanOrEqual(columns);
-    },
-  );
 
   it('dead-letters list says at 80 columns what is wrong, and where the fix file is', async () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');

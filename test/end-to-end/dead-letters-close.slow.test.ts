@@ -173,7 +173,7 @@ it('an unreadable file is closed by a later file of the same name that could be 
 it('of an export that was sent under another number is held where a later version has other items under the old one', async () => {
   const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
   await using place = await openWorkplace({ source: BOTH, faults: { faults: [refused] } });
-  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  const once = () => place.run(['start', '--once', '--max-wait', '4m']);
   const drop = async (name: string, text: string) => {
     await place.drop(name, text);
     await once();

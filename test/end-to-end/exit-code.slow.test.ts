@@ -53,11 +53,3 @@ it('status --exit-code ends with 0 during an outage of the API, and with 2 when 
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 });
-
-it('status --watch and --exit-code cannot be combined', async () => {
-  await using place = await openWorkplace();
-  expect(await place.run(['status', '--watch', '--exit-code'])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('--watch and --exit-code cannot be combined'),
-  });
-});

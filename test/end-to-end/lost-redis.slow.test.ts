@@ -60,7 +60,7 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
 
   await putBack(client, copy);
   await place.run(['resume']);
-  await place.run(['start', '--once', '--max-wait', '60s']);
+  await place.run(['start', '--once', '--max-wait', '4m']);
   expect((await place.reportsNow())[0]).toMatchObject({
     state: 'cancelled',
     counts: { accepted: 0, cancelled: 5 },
@@ -105,14 +105,14 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
     await place.setFaults([]);
     await place.run(['resume']);
     if (isLost) {
-      expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(2);
+      expect((await place.run(['start', '--once', '--max-wait', '4m'])).code).toBe(2);
       const { waits } = JSON.parse(
         (await place.run(['--json', 'batches', 'show', 'orders.csv'])).out,
       );
       expect([waits.code, [...place.stored().keys()]]).toEqual(['ledger', before]);
       await place.run(['batches', 'release', 'orders.csv', '--yes']);
     }
-    expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+    expect((await place.run(['start', '--once', '--max-wait', '4m'])).code).toBe(0);
     expect([...place.stored()]).toEqual([
       ['GOOD9', 1],
       ['LATE9', 1],
@@ -154,7 +154,7 @@ it.concurrent('of a cancelled file that is gone together with its report, no rep
   await using client = Object.assign(new Redis(redis), {
     [Symbol.asyncDispose]: async () => client.disconnect(),
   });
-  const once = () => place.run(['start', '--once', '--max-wait', '20s']);
+  const once = () => place.run(['start', '--once', '--max-wait', '4m']);
   await once();
   const restore = await snapshotOf(client);
   await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
@@ -242,7 +242,7 @@ it.concurrent.each([
     await using client = Object.assign(new Redis(redis), {
       [Symbol.asyncDispose]: async () => client.disconnect(),
     });
-    const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+    const once = () => place.run(['start', '--once', '--max-wait', '4m']);
     const exported = path.join(place.folder, file);
     await mkdir(path.dirname(exported), { recursive: true });
     await writeFile(exported, `${HEAD}\nFIRST9,NEW,A,1\n`);
@@ -304,7 +304,7 @@ it.concurrent('after the folder data was lost together with Redis, what was disc
     [Symbol.asyncDispose]: async () => client.disconnect(),
   });
   await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nFIRST9,NEW,A,1\nX-1,NEW,BAD,1\n`);
-  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  const once = () => place.run(['start', '--once', '--max-wait', '4m']);
   await once();
   expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
   await place.setFaults([]);

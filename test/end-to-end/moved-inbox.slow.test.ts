@@ -47,7 +47,7 @@ it('a file whose orders waited while its inbox was moved is finished in the new 
   await using place = await openWorkplace();
   await place.run(['pause', '--reason', 'move']);
   await place.drop('a.csv', `${HEADER}\nPO-1,A,1\nPO-2,A,1\n`);
-  await place.run(['start', '--once', '--max-wait', '1s']);
+  await place.run(['start', '--once']);
   const moved = await moveInbox(place);
   await place.run(['resume']);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });

@@ -77,7 +77,7 @@ it('start --once ends after --max-wait while the list fails, says why, and statu
   expect((await once(place)).code).toBe(0);
   await place.setFaults([{ kind: 'answer', on: 'list', status: 503 }]);
   await place.drop('second.csv', table(row('PO-2'), row('PO-3')));
-  const { code, err } = await once(place, '--max-wait', '15s');
+  const { code, err } = await once(place, '--max-wait', '30s');
   expect(code).toBe(2);
   expect(err).toContain('The maximum wait is over. The rest is kept; run po-sync status.');
   expect(err).toContain('Not finished: second.csv: 0 of 2 orders finished.');

@@ -48,17 +48,6 @@ describe('a workbook at a web address', () => {
     expect(answered).toEqual([200, 304]);
     expect(await place.reportsNow()).toHaveLength(1);
   });
-
-  it('that cannot be reached does not keep start --once, which ends with 2 and names it', async () => {
-    await using place = await openWorkplace({
-      source: `- { name: erp, type: export, path: 'http://127.0.0.1:1/orders.csv', poll: 200ms }`,
-    });
-    const { code, err } = await place.run(['start', '--once']);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringMatching(/^Not taken: source erp: .*127\.0\.0\.1:1.*\n$/),
-    ]);
-  });
 });
 
 describe('an export that is sent as something else each time, such as a login page with a nonce', () => {

@@ -108,7 +108,7 @@ describe('a notified program', () => {
     await runCommand([script, '$(id) "; x'], NOTICE, {
       env,
       cwd: folder.path,
-      timeout: 5000,
+      timeout: 60_000,
       signal,
     });
     const seen = (name: string) => readFile(path.join(folder.path, name), 'utf8');
@@ -139,7 +139,7 @@ describe('a notified program', () => {
     const failure = runCommand([script], NOTICE, {
       env: { PATH: '/usr/bin:/bin' },
       cwd: '/',
-      timeout: 5000,
+      timeout: 60_000,
       signal,
     });
     const error = await failure.catch((thrown: unknown) => String(thrown));
@@ -156,7 +156,7 @@ describe('a notified program', () => {
   });
 
   it('that does not exist fails', async () => {
-    const options = { env: {}, cwd: '/', timeout: 1000, signal };
+    const options = { env: {}, cwd: '/', timeout: 60_000, signal };
     await expect(runCommand(['/nowhere/page'], NOTICE, options)).rejects.toThrow('ENOENT');
   });
 
@@ -164,7 +164,7 @@ describe('a notified program', () => {
     await runCommand(['true'], NOTICE, {
       env: { PATH: '/usr/bin:/bin' },
       cwd: '/',
-      timeout: 5000,
+      timeout: 60_000,
       signal,
     });
   });

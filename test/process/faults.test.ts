@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { kills } from '../faults/kills.ts';
 import { listForbidden } from '../faults/list-forbidden.ts';
-import { randomFaults } from '../faults/random-faults.ts';
 import { flushes, redisKills } from '../faults/redis-trouble.ts';
 
 // The short forms of test/faults/faults.test.ts, which `npm run test:faults` runs.
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
 describe('no order is lost or doubled', () => {
-  it('by an API that fails 3 of 10 calls in every way', async () => {
-    const figures = await randomFaults(150);
-    expect(figures).toMatchObject({ ...ALL_THERE, orders: 150 });
-    expect(figures.struck).toBeGreaterThan(25);
-  });
-
   it('when one of two daemons is killed with kill -9, 3 times', async () => {
     expect(await kills(3)).toMatchObject({ ...ALL_THERE, kills: 3, files: 3 });
   });

@@ -48,20 +48,6 @@ describe('start on a terminal', () => {
     );
   });
 
-  it('shows why delivery pauses', async () => {
-    await using place = await openWorkplace({
-      faults: { faults: [{ kind: 'answer', status: 503, message: 'closed' }] },
-    });
-    const { type, ended, out } = onTerminal(place, 'start');
-    await place.drop('orders.csv', csvOf(5));
-    await until('the pause is shown', () =>
-      /paused.*for .*ends automatically[^)]*\): /.test(out()),
-    );
-    expect(out()).toContain(`${ESCAPE}[31mpaused`);
-    type('\u0003');
-    expect(await ended).toBe(0);
-  });
-
   it('is plain on a terminal that cannot move its cursor, and with --json', async () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', csvOf(300));

@@ -5,13 +5,6 @@ export async function writeWorkbook(rows: SheetData, sheet = 'Sheet1'): Promise<
   return await writeExcelFile(rows, { sheet }).toBuffer();
 }
 
-/** An .xlsx file of several sheets. */
-export async function writeWorkbooks(
-  sheets: readonly { sheet: string; data: SheetData }[],
-): Promise<Buffer> {
-  return await writeExcelFile([...sheets]).toBuffer();
-}
-
 /** Rows of texts. */
 export function textRows(rows: readonly (readonly string[])[]): SheetData {
   return rows.map((cells) => cells.map((value) => (value === '' ? null : { type: String, value })));
