@@ -5,6 +5,7 @@ import { patternFault, SEEN } from '../../src/config/mapping-schema.ts';
 import { inferPattern } from '../../src/setup/patterns.ts';
 import { printProposals } from '../../src/setup/print.ts';
 import { mappingInput, type Proposal } from '../../src/setup/propose.ts';
+import { anyText } from '../support/any-text.ts';
 import { runs } from '../support/runs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { fileIn, proposed, triedWith } from './samples.ts';
@@ -21,7 +22,7 @@ afterAll(async () => {
 
 /** Texts with everything that YAML, comments, CSV and patterns give a meaning to. */
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  anyText({ maxLength: 12 }),
   fc.string({
     unit: fc.constantFrom(
       ...Array.from('#: \'"\\\n\r\t,;|{}[]&*!%@`->?=\u0085\u2028\u200b\ufeffaA1.é漢😀'),

@@ -6,8 +6,7 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import { missingRights, requireRights } from '../../src/redis/rights.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
 import { DOCUMENTED_USER, startTestRedis, type TestRedis } from '../support/test-redis.ts';
-import { until } from '../support/until.ts';
-import { credentials, openWorkplace } from '../support/workplace.ts';
+import { openWorkplace } from '../support/workplace.ts';
 
 const KEY = '{posync:staging:abc}';
 
@@ -85,15 +84,10 @@ it('start ends with 1 before it takes a file, because Redis would end scripts be
   const url = await addUser('half', '~{posync:*', '+@all', '-rpoplpush');
   await using place = await openWorkplace({ redis: url });
   await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
-  const { child, ended, out } = place.spawn(['start'], credentials('STAGING'));
-  let isOver = false;
-  void ended.then(() => (isOver = true));
-  await until('the end or a ready daemon', () => isOver || out().includes('daemon-ready'), 60_000);
-  child.kill('SIGTERM');
-  const { code, err } = await ended;
+  const { code, err } = await place.run(['start', '--once']);
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('may not run RPOPLPUSH') });
   expect(await readdir(path.join(place.folder, 'inbox'))).toContain('orders.csv');
-  const doctor = await place.spawn(['doctor'], credentials('STAGING')).ended;
+  const doctor = await place.run(['doctor']);
   expect(doctor).toMatchObject({
     code: 1,
     out: expect.stringContaining('the user may not run RPOPLPUSH'),

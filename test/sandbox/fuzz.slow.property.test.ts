@@ -4,13 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
+import { anyText } from '../support/any-text.ts';
 import { apiContract } from '../support/api-contract.ts';
 import { exchange } from '../support/exchange.ts';
 import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
 import { runs } from '../support/runs.ts';
 
 const text256 = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  anyText({ maxLength: 300 }),
   fc.constantFrom('', 'PO-1', '\u0000', '\ud800', '🙂'),
 );
 const value = fc.oneof(
@@ -45,8 +46,8 @@ const body = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
 );
 const nearText = fc.oneof(
-  { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) },
-  fc.string({ unit: 'binary', minLength: 250, maxLength: 260 }),
+  { weight: 4, arbitrary: anyText({ maxLength: 4 }) },
+  anyText({ minLength: 250, maxLength: 260 }),
   fc.constantFrom(
     '',
     ' ',

@@ -41,9 +41,14 @@ const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFu
 /** A nested type is a value of the bag, not a bag. */
 const NAMELESS = new Set(['TSPropertySignature', 'TSMethodSignature']);
 
+const programs = new Map<string, Node>();
+
 function programOf(path: string, text: string): Node {
+  const known = programs.get(path);
+  if (known) return known;
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
+  programs.set(path, program);
   return program;
 }
 
