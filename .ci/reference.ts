@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { type Metric, Registry } from 'prom-client';
-import { countSpans, createOwnMetrics } from '../src/admin/metrics/own-metrics.ts';
-import { createGuaranteeGauges, createSharedMetrics } from '../src/admin/metrics/shared-metrics.ts';
+import { createOwnMetrics } from '../src/admin/metrics/own-metrics.ts';
+import { createSharedMetrics } from '../src/admin/metrics/shared-metrics.ts';
 import { COMMANDS } from '../src/cli/program.ts';
 import { configJsonSchema } from '../src/config/schema.ts';
 import { OPERATIONS, routeOf } from '../src/operations/all.ts';
@@ -196,10 +196,9 @@ function fieldsIn(type: string, aliases: ReadonlyMap<string, string>): string[] 
 
 function metricsPage(): string {
   const [own, shared] = [new Registry(), new Registry()];
-  createOwnMetrics({ registry: own, version: '', sourceOf: async () => undefined });
-  countSpans(own, undefined);
-  createSharedMetrics(shared, { sources: [] });
-  createGuaranteeGauges(shared);
+  const unread = () => Promise.reject(new Error('Only the names are read.'));
+  createOwnMetrics({ registry: own, version: '', sourceOf: unread, isUp: unread });
+  createSharedMetrics(shared, unread);
   const rows = (registry: Registry) =>
     table(
       ['metric', 'type', 'labels', 'meaning'],

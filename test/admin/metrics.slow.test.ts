@@ -67,7 +67,6 @@ it('a scrape shows what a daemon did, and never an order, a batch or a file', as
   const now = await until('both files are finished', async () => {
     const found = await scrape(port);
     const finished = found.get('po_sync_files_total{result="finished",source="inbox"}');
-    // What Redis has may have been read up to a second before.
     return finished === 2 && found.get('po_sync_batches{state="active"}') === 0 && found;
   });
   const own = (series: string) => now.get(`po_sync_${series}`);
@@ -92,7 +91,6 @@ it('a scrape shows what a daemon did, and never an order, a batch or a file', as
   expect(own('redis_up')).toBe(1);
   expect(own('daemons')).toBe(1);
   expect(own('orders_unsettled')).toBe(0);
-  expect(own('redis_round_trip_seconds_count')).toBeGreaterThan(0);
   expect(own('token_expiry_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000);
   expect([...now.keys()].filter((series) => /PO-\d|\d{8}T\d{6}Z|\.csv/.test(series))).toEqual([]);
   expect(now.size).toBeLessThan(400);
@@ -198,7 +196,7 @@ it('a scrape shows a pause by its code, and that it ended', async () => {
   const counted = async () => (await scrape(port)).get('po_sync_pauses_total{code="operator"}');
   await until('the pause is counted', async () => (await counted()) === 1);
   await place.run(['resume']);
-  await until('the end is shown', async () => (await paused()) === 0);
+  await until('the end is shown', async () => (await paused()) === undefined);
   expect(await counted()).toBe(1);
 });
 

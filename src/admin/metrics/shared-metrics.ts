@@ -1,205 +1,233 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
+import { oneAtATime } from '../../core/semaphore.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
+import type { Batches } from '../../ledger/batches/batches.ts';
+import { unreadableBatches } from '../../operate/batches/list-batches.ts';
+import { newestBatches } from '../../operate/delivery/read-status.ts';
 import { filesNotTaken, livingDaemons } from '../../operate/heartbeat.ts';
+import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
-import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
+import { readGuarantee } from '../../reconcile/guarantee.ts';
 import type { Store } from '../../redis/store.ts';
-import { type Counted, createCountedGauges, gauge, setOrRemove } from './own-metrics.ts';
+import { gauge } from './own-metrics.ts';
 
-/** The state that all daemons of an environment share. Times are milliseconds of the Redis clock. */
-type SharedState = {
-  unsettled: number;
-  inDoubt: number;
-  waitingJobs: number;
-  /** Order numbers with open dead letters. */
-  deadLetters: number;
-  /** Orders that the API's list showed more than once. */
-  createdTwice: number;
-  guarantee: Guarantee[];
-  batches: { active: number; held: number; finished: number };
-  reportsPending: number;
-  /** When the oldest batch that is neither finished nor held was claimed. */
-  oldestClaim: number | undefined;
-  daemons: number;
-  notTaken: { source: string; file?: string }[];
-  /** Codes of the pauses that last. */
-  pauses: string[];
-  tokenEnds: number | undefined;
-  /** Source → when its last file arrived that is no fix file. */
-  heard: Record<string, string>;
+/** What the gauges are read from. */
+export type Shared = Store & {
+  queue: OrderQueue;
+  config: Config;
+  batches: Pick<Batches, 'names' | 'find'>;
+  countLetters: () => Promise<WaitGroup>;
+  countInDoubt: () => Promise<number>;
 };
 
-/** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
-export async function readSharedState(
-  { redis, keys, time }: Store,
-  queue: OrderQueue,
-  settle: number,
-): Promise<SharedState> {
-  const [
-    due,
-    inDoubt,
-    waitingJobs,
-    dead,
-    twice,
-    guarantee,
-    active,
-    held,
-    finished,
-    open,
-    living,
-    fields,
-    left,
-    heard,
-  ] = await Promise.all([
-    redis.zcard(keys.due),
-    redis.zcard(keys.doubt),
-    queue.waiting(),
-    redis.hlen(keys.waiting),
-    redis.hlen(keys.listedTwice),
-    readGuarantee({ redis, keys }, { settle, now: time.now() }),
-    redis.scard(keys.active),
-    redis.scard(keys.held),
-    redis.scard(keys.finished),
-    redis.sdiff(keys.active, keys.held),
-    livingDaemons({ redis, keys }),
-    redis.hgetall(keys.breaker),
-    redis.pttl(keys.token),
-    redis.hgetall(keys.heard),
-  ]);
-  return {
-    unsettled: due + inDoubt,
-    inDoubt,
-    waitingJobs,
-    deadLetters: dead,
-    createdTwice: twice,
-    guarantee,
-    batches: { active, held, finished },
-    reportsPending: finished,
-    oldestClaim:
-      open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
-    daemons: living.length,
-    notTaken: filesNotTaken(living),
-    pauses: allPauses(fields).map(({ code }) => code),
-    tokenEnds: left > 0 ? time.now() + left : undefined,
-    heard,
-  };
-}
+/** The value of a gauge, or one for each value of its label; without one it has no series. */
+type Values = number | undefined | Readonly<Record<string, number>>;
 
-/** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
-type Shown = {
-  state: SharedState;
-  files: readonly { source: string }[] | undefined;
-  counted: Counted | undefined;
-};
+type Row = readonly [
+  name: string,
+  help: string,
+  label: string,
+  read: (from: Shared) => Values | Promise<Values>,
+];
 
-/** The gauges of the shared state. Every daemon reports the same values: take their maximum. */
-export function createSharedMetrics(registry: Registry, { sources }: Pick<Config, 'sources'>) {
-  const gauges = defineGauges(registry);
-  const showCounted = createCountedGauges(registry);
-  const seen = new Set<string>();
-
-  function showSources({ state, files }: Shown): void {
-    const { notTaken, unavailable, unreadable, lastFile, expected } = gauges;
-    for (const { name } of sources)
-      for (const metric of [notTaken, unavailable]) metric.set({ source: name }, 0);
-    for (const { source, file } of state.notTaken)
-      (file === undefined ? unavailable : notTaken).inc({ source });
-    unreadable.reset();
-    for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
-    for (const { source } of files ?? []) unreadable.inc({ source });
-    for (const { name, expectEvery } of sources) {
-      const at = state.heard[name];
-      if (at !== undefined) lastFile.set({ source: name }, Number(at) / 1_000);
-      if (expectEvery !== undefined) expected.set({ source: name }, expectEvery / 1_000);
-    }
-  }
-
-  return (shown: Shown): void => {
-    const { state, counted } = shown;
-    gauges.unsettled.set(state.unsettled);
-    gauges.inDoubt.set(state.inDoubt);
-    gauges.jobs.set({ state: 'waiting' }, state.waitingJobs);
-    gauges.dead.set(state.deadLetters);
-    gauges.twice.set(state.createdTwice);
-    for (const [name, count] of Object.entries(state.batches))
-      gauges.batches.set({ state: name }, count);
-    gauges.reports.set(state.reportsPending);
-    gauges.daemons.set(state.daemons);
-    setOrRemove(gauges.oldest, state.oldestClaim);
-    setOrRemove(gauges.token, state.tokenEnds);
-    for (const code of state.pauses) seen.add(code);
-    for (const code of seen) gauges.paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
-    showCounted(counted);
-    showSources(shown);
-  };
-}
-
-function defineGauges(registry: Registry) {
-  const define = (name: string, help: string, labels: string[] = []) =>
-    gauge(registry, name, help, labels);
-  return {
-    unsettled: define('orders_unsettled', 'Orders without an outcome.'),
-    inDoubt: define(
-      'orders_in_doubt',
-      "Orders that wait for the API's list after an attempt without an answer.",
-    ),
-    jobs: define('queue_jobs', 'Jobs that wait for a worker.', ['state']),
-    dead: define('dead_letter_orders', 'Order numbers with open dead letters.'),
-    twice: define('orders_created_twice', "Orders that the API's list shows more than once."),
-    batches: define('batches', 'Batches in progress, held, or waiting for their report.', [
-      'state',
-    ]),
-    reports: define('reports_pending', 'Reports that wait to be written.'),
-    oldest: define(
-      'oldest_batch_timestamp_seconds',
-      'Claim time of the oldest batch in progress that is not held.',
-    ),
-    daemons: define('daemons', 'Daemons that are alive.'),
-    paused: define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', [
-      'code',
-    ]),
-    token: define('token_expiry_timestamp_seconds', 'Expiry of the current token.'),
-    lastFile: define(
-      'source_last_file_timestamp_seconds',
-      'Arrival time of the last file of a source.',
-      ['source'],
-    ),
-    expected: define('source_expected_interval_seconds', 'The interval expectEvery of a source.', [
-      'source',
-    ]),
-    unreadable: define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', [
-      'source',
-    ]),
-    notTaken: define('files_not_taken', 'Files that a daemon cannot take.', ['source']),
-    unavailable: define('source_unavailable', 'Whether a daemon cannot read the source: 1 or 0.', [
-      'source',
-    ]),
-  };
-}
-
-/** The gauges of the guarantee; an assumption of which too little was seen has no series. */
-export function createGuaranteeGauges(registry: Registry) {
-  const holds = gauge(
-    registry,
+const GAUGES: readonly Row[] = [
+  [
+    'orders_unsettled',
+    'Orders without an outcome.',
+    '',
+    async ({ redis, keys }) => {
+      const [due, doubt] = await Promise.all([redis.zcard(keys.due), redis.zcard(keys.doubt)]);
+      return due + doubt;
+    },
+  ],
+  [
+    'orders_in_doubt',
+    "Orders that wait for the API's list after an attempt without an answer.",
+    '',
+    ({ redis, keys }) => redis.zcard(keys.doubt),
+  ],
+  [
+    'queue_jobs',
+    'Jobs that wait for a worker.',
+    'state',
+    async ({ queue }) => ({ waiting: await queue.waiting() }),
+  ],
+  [
+    'dead_letter_orders',
+    'Order numbers with open dead letters.',
+    '',
+    ({ redis, keys }) => redis.hlen(keys.waiting),
+  ],
+  [
+    'dead_letter_orders_in_doubt',
+    'Orders in doubt with open dead letters: a person must settle them.',
+    '',
+    ({ countInDoubt }) => countInDoubt(),
+  ],
+  [
+    'oldest_dead_letter_timestamp_seconds',
+    'Claim time of the file of the oldest dead letter.',
+    '',
+    async ({ countLetters }) => seconds((await countLetters()).oldest?.since),
+  ],
+  [
+    'orders_created_twice',
+    "Orders that the API's list shows more than once.",
+    '',
+    ({ redis, keys }) => redis.hlen(keys.listedTwice),
+  ],
+  [
+    'batches',
+    'Batches in progress, held, or waiting for their report.',
+    'state',
+    async ({ redis, keys }) => ({
+      active: await redis.scard(keys.active),
+      held: await redis.scard(keys.held),
+      finished: await redis.scard(keys.finished),
+    }),
+  ],
+  [
+    'reports_pending',
+    'Reports that wait to be written.',
+    '',
+    ({ redis, keys }) => redis.scard(keys.finished),
+  ],
+  [
+    'oldest_batch_timestamp_seconds',
+    'Claim time of the oldest batch in progress that is not held.',
+    '',
+    async ({ redis, keys }) => {
+      const [oldest] = (await redis.sdiff(keys.active, keys.held)).sort();
+      return oldest === undefined ? undefined : seconds(claimTimeOf(oldest));
+    },
+  ],
+  ['daemons', 'Daemons that are alive.', '', async (store) => (await livingDaemons(store)).length],
+  [
+    'delivery_paused',
+    'Delivery is paused for this reason; always 1.',
+    'code',
+    async ({ redis, keys }) => {
+      const pauses = allPauses(await redis.hgetall(keys.breaker));
+      return Object.fromEntries(pauses.map(({ code }) => [code, 1]));
+    },
+  ],
+  [
+    'token_expiry_timestamp_seconds',
+    'Expiry of the current token.',
+    '',
+    async ({ redis, keys, time }) => {
+      const left = await redis.pttl(keys.token);
+      return left > 0 ? seconds(time.now() + left) : undefined;
+    },
+  ],
+  [
     'guarantee_holds',
     'Whether an assumption of the guarantee held in the last 30 days: 1 or 0.',
-    ['assumption'],
+    'assumption',
+    async ({ config: { delivery }, ...store }) => {
+      const all = await readGuarantee(store, { settle: delivery.settle, now: store.time.now() });
+      const known = all.filter(({ holds }) => holds !== null);
+      return Object.fromEntries(known.map(({ assumption, holds }) => [assumption, Number(holds)]));
+    },
+  ],
+  [
+    'source_last_file_timestamp_seconds',
+    'Arrival time of the last file of a source.',
+    'source',
+    async ({ redis, keys, config: { sources } }) => {
+      const heard = await redis.hgetall(keys.heard);
+      return Object.fromEntries(
+        sources.flatMap(({ name }) => (name in heard ? [[name, Number(heard[name]) / 1_000]] : [])),
+      );
+    },
+  ],
+  [
+    'source_expected_interval_seconds',
+    'The interval expectEvery of a source.',
+    'source',
+    ({ config: { sources } }) =>
+      Object.fromEntries(
+        sources.flatMap(({ name, expectEvery }) =>
+          expectEvery === undefined ? [] : [[name, expectEvery / 1_000]],
+        ),
+      ),
+  ],
+  [
+    'unreadable_files',
+    'Unreadable files that nobody replaced or dismissed.',
+    'source',
+    async ({ config, batches }) =>
+      bySource(config, unreadableBatches(await newestBatches(batches))),
+  ],
+  [
+    'files_not_taken',
+    'Files that a daemon cannot take.',
+    'source',
+    async ({ config, ...store }) => {
+      const all = filesNotTaken(await livingDaemons(store));
+      return bySource(
+        config,
+        all.filter(({ file }) => file !== undefined),
+      );
+    },
+  ],
+  [
+    'source_unavailable',
+    'Whether a daemon cannot read the source: 1 or 0.',
+    'source',
+    async ({ config, ...store }) => {
+      const all = filesNotTaken(await livingDaemons(store));
+      return bySource(
+        config,
+        all.filter(({ file }) => file === undefined),
+      );
+    },
+  ],
+];
+
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1_000);
+
+/** How many are of each source. */
+function bySource({ sources }: Config, all: readonly { source: string }[]) {
+  return Object.fromEntries(
+    sources.map(({ name }) => [name, all.filter(({ source }) => source === name).length]),
   );
-  const measured = gauge(
-    registry,
-    'guarantee_measured_seconds',
-    'A2: how late calls without an answer were stored. A3: how late lists showed created orders.',
-    ['assumption'],
-  );
-  return ({ guarantee }: Pick<SharedState, 'guarantee'>): void => {
-    holds.reset();
-    measured.reset();
-    for (const { assumption, holds: isHeld, measured: ms } of guarantee) {
-      if (isHeld !== null) holds.set({ assumption }, isHeld ? 1 : 0);
-      if (typeof ms === 'number' && ['A2', 'A3'].includes(assumption))
-        measured.set({ assumption }, ms / 1_000);
-    }
-  };
+}
+
+/** The gauges of what all daemons share, read when they are scraped. */
+export function createSharedMetrics(
+  registry: Registry,
+  shared: () => Shared | Promise<Shared>,
+): void {
+  for (const [name, help, label, read] of GAUGES) {
+    // A read that hangs is not begun again: its commands would pile up.
+    const current = oneAtATime(async () => read(await shared()));
+    gauge(registry, name, help, label === '' ? [] : [label], async function () {
+      const values = await inTime(current());
+      if (label === '') this.remove();
+      else this.reset();
+      if (typeof values === 'number') this.set(values);
+      else for (const [of, value] of Object.entries(values ?? {})) this.set({ [label]: of }, value);
+    });
+  }
+}
+
+/** Milliseconds after which a scrape answers without a value. */
+const TIME_LIMIT = 2_000;
+
+/** The result of a read; undefined when it fails or is late. */
+export async function inTime<Result>(read: Promise<Result>): Promise<Result | undefined> {
+  const timer = new AbortController();
+  const late = delay(TIME_LIMIT, undefined, { signal: timer.signal });
+  try {
+    return await Promise.race([read, late]);
+  } catch {
+    return undefined;
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
 }
