@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
-import { createLetterTable } from '../../src/admin/read-model/letter-table.ts';
+import { createListTables } from '../../src/admin/read-model/list-tables.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { idOf } from '../../src/order/letter-id.ts';
@@ -50,29 +50,24 @@ function letterOf(
 
 /** A table of batches, the oldest first, each with its dead letters. */
 function tableOf(batches: readonly (readonly Given[])[]) {
-  const table = createLetterTable();
+  const table = createListTables();
   for (const [i, letters] of batches.entries()) {
     const from = {
       batch: batchOf(i),
       source: i % 2 === 0 ? 'inbox' : 'erp',
       file: `Orders ${i}.csv`,
     };
-    table.put(
-      from,
-      letters.map((one, k) => letterOf(one, k, from.batch)),
-    );
+    for (const [k, one] of letters.entries()) table.add(from, letterOf(one, k, from.batch));
   }
   return table;
 }
 
 describe('the search of dead letters', () => {
   it('shows the orders of a file by their lines, also those that another one holds, which are reported last', () => {
-    const table = createLetterTable();
-    const letters = [5, 6, 9, 15, 3, 8].map((line) => ({
-      ...letterOf({ number: `PO-${line}` }, line),
-      location: { line },
-    }));
-    table.put({ batch: batchOf(0), source: 'inbox', file: 'Orders.csv' }, letters);
+    const table = createListTables();
+    const from = { batch: batchOf(0), source: 'inbox', file: 'Orders.csv' };
+    for (const line of [5, 6, 9, 15, 3, 8])
+      table.add(from, { ...letterOf({ number: `PO-${line}` }, line), location: { line } });
     const lines = (after?: string) =>
       table.page({}, 4, after).items.map(({ location }) => location.line);
     expect(lines()).toEqual([3, 5, 6, 8]);

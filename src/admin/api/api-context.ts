@@ -15,8 +15,8 @@ import { openPersonJobs } from '../../queue/person-jobs.ts';
 import type { Principal, Route } from '../http/route.ts';
 import type { Hours } from '../picture/hours.ts';
 import { createOpenLetterCount } from '../read-model/changes.ts';
+import type { ListTables } from '../read-model/list-tables.ts';
 import { createReadModel } from '../read-model/read-model.ts';
-import type { Tables } from '../read-model/sync-tables.ts';
 
 /** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
 export type Snapshot = { status: Status; asOf: number; awaySince?: number };
@@ -71,17 +71,12 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     away() === undefined ? withinLimit(outside.hours.last(count)) : outside.hours.last(count);
 
   /** PoSyncError `lists-being-read` while the lists are built. */
-  async function tables(): Promise<Tables> {
+  async function tables(): Promise<ListTables> {
     const found = await model.tables();
     if (found !== undefined) return found;
-    const { read, of } = model.progress();
-    throw new PoSyncError(
-      'lists-being-read',
-      `The lists are being built: ${read} of ${of} reports are read.`,
-      {
-        remedy: 'Try again in a second.',
-      },
-    );
+    throw new PoSyncError('lists-being-read', 'The lists are being built.', {
+      remedy: 'Try again in a second.',
+    });
   }
 
   // It asks the API too: readers share what was found.
@@ -109,7 +104,6 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     snapshot,
     hours,
     tables,
-    catchUp: model.catchUp,
     needingRedis,
     withRedis,
     [Symbol.asyncDispose]: () => disposeOf(working, jobs, people.uploads, model),

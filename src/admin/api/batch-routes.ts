@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
@@ -8,10 +9,9 @@ import { type Closed, type Closings, closedBy } from '../../order/dead-letter.ts
 import { OUTCOMES } from '../../order/outcome.ts';
 import { besideName } from '../../report/place-file.ts';
 import type { Reply, Route } from '../http/route.ts';
-import type { BatchRowFilter } from '../read-model/batch-table.ts';
-import type { OrderInBatch } from '../read-model/read-program.ts';
+import { type OrderInBatch, ordersIn } from '../read-model/read-reports.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, PAGE, type Query, readQuery } from './query.ts';
+import { PAGE, readQuery } from './query.ts';
 
 /** States of a batch in a list. */
 export const STANDINGS = ['reading', 'sending', 'waiting', 'finished', 'unreadable'] as const;
@@ -36,26 +36,18 @@ export function batchRoutes(api: ApiContext): Route[] {
   ];
 }
 
-/** The parameters that select batches. */
-const BATCH_FILTERS: readonly string[] = ['state', 'open', 'source', 'q', 'from', 'to', 'zone'];
-
-/** The batches that a request selects. */
-function batchFilter(query: Query): BatchRowFilter {
-  return given<BatchRowFilter>({
-    state: query.oneOf('state', STANDINGS),
-    open: query.flag('open') ? true : undefined,
-    source: query.text('source'),
-    q: query.text('q'),
-    ...query.days(),
-  });
-}
+const BATCH_QUERY = z.object({
+  state: z.enum(STANDINGS).optional(),
+  open: z.enum(['true', 'false']).optional(),
+  source: z.string().optional(),
+  q: z.string().max(1_000).optional(),
+  after: z.string().optional(),
+});
 
 /** A page of batches, newest first, each as Redis has it now. */
-export async function readBatchPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, [...BATCH_FILTERS, 'after']);
-  const filter = batchFilter(query);
-  const { batches } = await api.tables();
-  const { names, next } = batches.page(filter, PAGE, query.text('after'));
+export async function readBatchPage(api: ApiContext, { searchParams }: URL) {
+  const { after, ...filter } = readQuery(searchParams, BATCH_QUERY);
+  const { items: names, next } = (await api.tables()).batchPage(filter, PAGE, after);
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(
     found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
@@ -70,18 +62,18 @@ export async function readBatch({ base }: ApiContext, name: string) {
   return viewOf(batch, base);
 }
 
-/** The parameters of a list of orders. */
-const ORDER_PARAMETERS = ['outcome', 'after'];
+const ORDER_QUERY = z.object({
+  outcome: z.enum(OUTCOMES).optional(),
+  after: z.coerce.number().int().nonnegative().optional(),
+});
 
 /** A page of the orders of a finished batch, in the order of its file; before that the list is empty. */
-export async function readOrderPage(api: ApiContext, name: string, url: URL) {
-  const query = readQuery(url, ORDER_PARAMETERS);
+export async function readOrderPage(api: ApiContext, name: string, { searchParams }: URL) {
+  const { outcome, after = 0 } = readQuery(searchParams, ORDER_QUERY);
   const { base } = api;
   const { batch, report } = await readBatch(api, name);
   if (batch.state !== 'done') return { items: [], next: undefined };
-  const { letters } = await api.tables();
-  const outcome = query.oneOf('outcome', OUTCOMES);
-  const page = await letters.orders(report, query.whole('after') ?? 0, PAGE, outcome).catch(() => {
+  const page = await ordersIn(report, after, PAGE, outcome).catch(() => {
     throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
       remedy: 'See the history of its orders.',
     });

@@ -45,12 +45,12 @@ export async function readCorrections(
   api: ApiContext,
   letter: Pick<FoundDeadLetter, 'batch' | 'id'>,
 ): Promise<CorrectionView[]> {
-  const { letters } = await api.tables();
+  const tables = await api.tables();
   const sent = await api.corrections.history(letter);
   return Promise.all(
     sent.map(async (one): Promise<CorrectionView> => {
       const batch = await api.base.batches.find(one.batch);
-      const { items } = await letters.page({ batch: one.batch }, 10);
+      const { items } = tables.page({ batch: one.batch }, 10);
       return {
         ...one,
         state: stateOf(one, batch, api.base.store.time.now()),

@@ -125,9 +125,7 @@ function formRoute(one: Acting, api: ApiContext): Route {
       const { back, ...given } = body as Record<string, string>;
       const isPlanned = given['plan'] !== undefined;
       const ending = perform(one, given, principal, api).then(
-        async ({ text, isInVain = false, isOpen = false }) => {
-          // The person looks at the list next.
-          await api.catchUp();
+        ({ text, isInVain = false, isOpen = false }) => {
           const note = { text, isGood: !isInVain, isOpen };
           return leadBack(back, isPlanned ? undefined : api.notes.keep(note));
         },

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { PoSyncError } from '../../core/errors.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
@@ -6,40 +7,32 @@ import { explainOrder, type OrderHistory } from '../../operate/orders/explain-or
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
-import type { DeadLetterRow, RowFilter } from '../read-model/letter-table.ts';
+import type { DeadLetterRow } from '../read-model/list-tables.ts';
+import { findLetter } from '../read-model/read-reports.ts';
 import type { ApiContext } from './api-context.ts';
-import { given, PAGE, readQuery } from './query.ts';
+import { PAGE, readQuery } from './query.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
-/** The parameters that select dead letters. */
-export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'q'];
-
-/** The rows that a request selects. */
-export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
-  const query = readQuery(url, [...LETTER_FILTERS, ...more]);
-  return given<RowFilter>({
-    kind: query.oneOf('kind', KINDS),
-    signature: query.text('signature'),
-    batch: query.text('batch'),
-    source: query.text('source'),
-    q: query.text('q'),
-  });
-}
+/** What selects dead letters. */
+export const LETTER_QUERY = z.object({
+  kind: z.enum(KINDS).optional(),
+  signature: z.string().optional(),
+  batch: z.string().optional(),
+  source: z.string().optional(),
+  q: z.string().max(1_000).optional(),
+  after: z.string().optional(),
+});
 
 /** A row with the current state of its order, where that is no longer the state of the dead letter. */
 export type CurrentRow = DeadLetterRow & { now?: EntryState };
 
 /** A page of open dead letters, the newest batch first, with the count of all that match. */
-export async function readLetterPage(api: ApiContext, url: URL) {
-  const filter = letterFilter(url, ['after']);
-  const query = readQuery(url, [...LETTER_FILTERS, 'after']);
-  const { letters } = await api.tables();
-  const [{ items, next }, summary] = await Promise.all([
-    letters.page(filter, PAGE, query.text('after')),
-    letters.summary(filter),
-  ]);
-  return { items: await withState(api, items), next, ...summary };
+export async function readLetterPage(api: ApiContext, { searchParams }: URL) {
+  const { after, ...filter } = readQuery(searchParams, LETTER_QUERY);
+  const tables = await api.tables();
+  const { items, next } = tables.page(filter, PAGE, after);
+  return { items: await withState(api, items), next, ...tables.summary(filter) };
 }
 
 async function withState(
@@ -65,13 +58,13 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const { base } = api;
   const [name] = splitId(id);
   // The table of batches may not have it yet.
-  const [batch, { letters }] = await Promise.all([base.batches.find(name), api.tables()]);
+  const [batch, tables] = await Promise.all([base.batches.find(name), api.tables()]);
   if (batch === undefined) throw unknownLetter(id);
-  const inReport = () => letters.find(join(base.config.reports.path, name), id);
+  const inReport = () => findLetter(join(base.config.reports.path, name), id);
   // The batch of one in progress may finish in between.
   const letter =
     (await inReport()) ??
-    (await readInProgress(id, (await letters.numberOf(id)) ?? '', api)) ??
+    (await readInProgress(id, tables.numberOf(id) ?? '', api)) ??
     (await inReport());
   if (letter === undefined) throw unknownLetter(id);
   const closings = await base.batches.closings(name);
@@ -100,9 +93,7 @@ function unknownLetter(id: string): PoSyncError {
  * PoSyncError `order-unknown`, `parameter-wrong`.
  */
 export async function readHistory(api: ApiContext, url: URL): Promise<OrderHistory> {
-  const query = readQuery(url, ['number']);
-  const number = query.text('number');
-  if (number === undefined) throw new PoSyncError('parameter-wrong', 'number is missing.');
+  const number = url.searchParams.get('number') ?? '';
   return explainOrder(number, api.operatorOf(undefined)).catch(async (error: unknown) => {
     throw await withNumbersLike(number, error, api);
   });
@@ -115,9 +106,9 @@ const SEARCHED = 50;
 /** That an order is not found, with the numbers that contain what was entered, of orders that need a person. */
 async function withNumbersLike(number: string, error: unknown, api: ApiContext): Promise<unknown> {
   if (!(error instanceof PoSyncError) || error.code !== 'order-unknown') return error;
-  const { letters } = await api.tables().catch(() => ({ letters: undefined }));
-  if (letters === undefined) return error;
-  const { items } = await letters.page({ q: number }, SEARCHED);
+  const tables = await api.tables().catch(() => undefined);
+  if (tables === undefined) return error;
+  const { items } = tables.page({ q: number }, SEARCHED);
   const numbers = items.map((row) => row.purchaseOrderNumber);
   const isLike = (one: string) =>
     one !== number && one.toLowerCase().includes(number.toLowerCase());

@@ -21,7 +21,6 @@ import {
   batchPath,
   cell,
   closedText,
-  dayFields,
   filterForm,
   isFiltered,
   letterPath,
@@ -39,7 +38,6 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const { items, next } = await readBatchPage(api, url);
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/batches', [
-    dayFields(url),
     textField(url, 'q', 'File or batch'),
     select(url, 'state', 'State', STANDINGS),
     select(url, 'source', 'Source', names),

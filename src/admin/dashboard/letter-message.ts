@@ -14,7 +14,7 @@ export const LEAVE_OUT = 'Leave this row out of the order';
 
 /** Leads from an order that needs nobody any more to the one below it in the list, or to the list. */
 export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
-  const { items } = await (await api.tables()).letters.page({}, 1, id);
+  const { items } = (await api.tables()).page({}, 1, id);
   const [next] = items;
   if (next === undefined) return html`<p>${link('/dead-letters', 'Orders that need you')}</p>`;
   return html`<p>The next one that needs you: ${link(letterPath(next.id), nameOf(next))}</p>`;

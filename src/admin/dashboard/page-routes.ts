@@ -25,7 +25,7 @@ import { environmentPage, overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after batch from kind number open outcome q picture signature source state to zone'.split(' '),
+  'after batch kind number open outcome q picture signature source state'.split(' '),
 );
 
 type Render = (request: PageRequest) => Promise<Content>;

@@ -118,7 +118,7 @@ export function filterForm(
 }
 
 export function isFiltered({ searchParams }: URL): boolean {
-  return [...searchParams].some(([name, value]) => name !== 'zone' && value !== '');
+  return [...searchParams].some(([, value]) => value !== '');
 }
 
 /** A text filter with the value of the address. */
@@ -142,15 +142,6 @@ export function select(
       : html`<option value="${value}">${text}</option>`;
   });
   return html`<label>${title} <select name="${name}"><option value="">any</option>${options}</select></label>`;
-}
-
-/** The first and the last day; a script sets the reader's time zone, in which times are shown. */
-export function dayFields(url: URL): Html {
-  const value = (name: string) => url.searchParams.get(name) ?? '';
-  const zone = value('zone');
-  const field = (name: string, title: Html) =>
-    html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name)}"></label>`;
-  return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
 }
 
 /** How a dead letter was closed: in which file and by whom. */

@@ -6,7 +6,8 @@ import { type Acting, readInput } from '../../operations/operation.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { leadBack } from '../api/operation-routes.ts';
-import { LETTER_FILTERS, letterFilter } from '../api/read-letters.ts';
+import { readQuery } from '../api/query.ts';
+import { LETTER_QUERY } from '../api/read-letters.ts';
 import type { Principal, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { actForm, badge, letterPath, link } from './parts.ts';
@@ -25,7 +26,7 @@ export function planForm(
     invalid + conflict < total
       ? html`<button name="action" value="retry">Send again…</button>`
       : undefined;
-  const filters = LETTER_FILTERS.flatMap((name) => {
+  const filters = Object.keys(LETTER_QUERY.omit({ after: true }).shape).flatMap((name) => {
     const value = url.searchParams.get(name);
     return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
   });
@@ -112,10 +113,8 @@ async function makePlan(
   { action, ...filter }: Record<string, string>,
   principal: Principal | undefined,
 ): Promise<string> {
-  const url = new URL('http://admin/');
-  for (const [name, value] of Object.entries(filter)) url.searchParams.set(name, value);
-  const { letters } = await api.tables();
-  const { items, next } = await letters.page(letterFilter(url), MOST);
+  const { after: _, ...given } = readQuery(new URLSearchParams(filter), LETTER_QUERY);
+  const { items, next } = (await api.tables()).page(given, MOST);
   if (next !== undefined)
     throw new PoSyncError('plan-too-large', `More than ${MOST} orders match.`, {
       remedy: 'Narrow the filter, or use the command po-sync dead-letters.',

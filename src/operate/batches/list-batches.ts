@@ -136,7 +136,7 @@ export function unreadableBatches(newest: readonly Batch[]): Batch[] {
 }
 
 /** Whether a batch needs a person: dead letters wait, it is held, it cannot be settled, or its file is unreadable. */
-function isOpen(batch: Batch): boolean {
+export function isOpen(batch: Batch): boolean {
   return (
     unreadableBatches([batch]).length > 0 ||
     batch.open > 0 ||

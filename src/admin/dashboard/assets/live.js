@@ -1,7 +1,5 @@
 // Shows times in the reader's zone, and keeps a page current while it is seen.
 
-const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-
 /** @param {Date} at @param {boolean} isMinute whether its seconds are not known */
 function localText(at, isMinute = false) {
   // The long style of a time has its zone, and its seconds.
@@ -22,11 +20,6 @@ function localize(page) {
     const local = localText(at, time.hasAttribute('data-minute'));
     time.setAttribute('title', at.toISOString());
     time.textContent = local;
-  }
-  // A day that is entered begins and ends in the zone of the times.
-  for (const shown of page.querySelectorAll('[data-zone]')) {
-    if (shown instanceof HTMLInputElement) shown.setAttribute('value', timeZone);
-    else shown.textContent = timeZone;
   }
 }
 

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { BatchStanding } from '../../operate/batches/list-batches.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { itemsIn } from '../../order/order.ts';
@@ -23,14 +24,18 @@ export type DeadLetterRow = Pick<
   | 'location'
 > & { batch: string; source: string; file: string; line: number; items: string };
 
-/** Selects rows; a row must match everything that is given. `q`: part of the number, an article, the file or the message. */
-export type RowFilter = {
-  kind?: DeadLetterKind;
-  signature?: string;
-  batch?: string;
-  source?: string;
-  q?: string;
+/** What a list of batches filters by. `open`: it needs a person. `letters`: open dead letters. */
+export type BatchRow = {
+  batch: string;
+  source: string;
+  file: string;
+  state: BatchStanding;
+  open: boolean;
+  letters: number;
 };
+
+/** Selects rows by their columns. `q`: part of the text of a row, such as a number, an article, a file or a message. */
+export type RowFilter = Readonly<Record<string, string | undefined>>;
 
 /** Rows of one kind and signature, with the message of one. `nameless`: how many are rows without an order number. */
 export type RowGroup = Pick<
@@ -45,8 +50,6 @@ export type RowSummary = {
   groups: RowGroup[];
 };
 
-export type RowPage = { items: DeadLetterRow[]; next: string | undefined };
-
 type From = Pick<DeadLetterRow, 'batch' | 'source' | 'file'>;
 
 /** SQLite's own: a private temporary file that is gone with the process. */
@@ -55,6 +58,9 @@ const PRIVATE_FILE = '';
 // One transaction that never ends: nobody else reads it. `shown` is apart: a search reads only what it compares.
 const SCHEMA = `
   PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-64000; BEGIN;
+  CREATE TABLE batches(
+    batch TEXT PRIMARY KEY, source TEXT, state TEXT, open TEXT, letters INT, text TEXT
+  ) WITHOUT ROWID;
   CREATE TABLE letters(
     id TEXT, batch TEXT, ordinal INT, line INT, kind TEXT, signature TEXT, source TEXT,
     number TEXT, firstAt TEXT, lastAt TEXT, nameless INT, text TEXT
@@ -76,10 +82,66 @@ const PLACE = `coalesce((SELECT line FROM letters WHERE id = :after),
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;
 
-/** The open dead letters of an environment: the newest batch first, in the order of its file. On disk, not in memory. */
-export function createLetterTable() {
+export type ListTables = ReturnType<typeof createListTables>;
+
+/** The batches of an environment and their open dead letters: the newest batch first. On disk, not in memory. */
+export function createListTables() {
   const database = new DatabaseSync(PRIVATE_FILE);
   database.exec(SCHEMA);
+  return {
+    ...createBatchTable(database),
+    ...createLetterTable(database),
+    clear: () => database.exec('DELETE FROM batches; DELETE FROM letters'),
+    [Symbol.dispose]: () => database.close(),
+  };
+}
+
+function createBatchTable(database: DatabaseSync) {
+  const insert = database.prepare('INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?)');
+  const forget = database.prepare('DELETE FROM batches WHERE batch = ?');
+
+  function putBatch({ batch, source, file, state, open, letters }: BatchRow): void {
+    const text = [file, batch].map(searchText).join('\n');
+    insert.run(batch, source, state, String(open), letters, text);
+  }
+
+  /** The names of at most `limit` batches that are older than `after`. */
+  function batchPage(filter: RowFilter, limit: number, after?: string) {
+    const { where, given } = conditionOf(filter);
+    const older = after === undefined ? '' : 'AND batch < :after';
+    const names = database
+      .prepare(`SELECT batch FROM batches WHERE ${where} ${older} ORDER BY batch DESC LIMIT :limit`)
+      .all({ ...given, limit: limit + 1, ...(after !== undefined && { after }) })
+      .map(({ batch }) => String(batch));
+    return pageOf(names, limit, (name) => name);
+  }
+
+  /** The batches with open dead letters, and how many. */
+  function withLetters(which: 'done' | 'in progress'): Map<string, number> {
+    const isDone = "state IN ('finished', 'unreadable')";
+    const where = `letters > 0 AND ${which === 'done' ? '' : 'NOT '}${isDone}`;
+    const found = database.prepare(`SELECT batch, letters FROM batches WHERE ${where}`).all();
+    return new Map(found.map(({ batch, letters }) => [String(batch), Number(letters)]));
+  }
+
+  return {
+    putBatch,
+    batchPage,
+    withLetters,
+    removeBatch: (batch: string): void => void forget.run(batch),
+  };
+}
+
+/** A page of items, of which one more than `limit` was read. */
+function pageOf<Item>(items: Item[], limit: number, idOf: (item: Item) => string) {
+  const last = items[limit - 1];
+  return {
+    items: items.slice(0, limit),
+    next: items.length > limit && last !== undefined ? idOf(last) : undefined,
+  };
+}
+
+function createLetterTable(database: DatabaseSync) {
   const insert = database.prepare(
     `INSERT INTO letters VALUES (${Array.from({ length: 12 }, () => '?').join(', ')})`,
   );
@@ -87,20 +149,17 @@ export function createLetterTable() {
   const forgetOne = database.prepare('DELETE FROM letters WHERE id = ?');
   const forget = database.prepare('DELETE FROM letters WHERE batch = ?');
 
-  /** Replaces the rows of a batch. */
-  function put(from: From, letters: readonly DeadLetter[]): void {
-    forget.run(from.batch);
-    for (const letter of letters) {
-      if (letter.closed !== undefined) continue;
-      const row = rowOf(letter, from);
-      const { id, batch, kind, signature, source, firstAt, lastAt, location } = row;
-      const [, ordinal] = splitId(id);
-      const error = [kind, signature, source, row.purchaseOrderNumber, firstAt, lastAt];
-      const nameless = Number(isNameless(letter));
-      const place = [id, batch, ordinal, location.line];
-      const { lastInsertRowid } = insert.run(...place, ...error, nameless, textOf(letter, row));
-      show.run(lastInsertRowid, JSON.stringify(row));
-    }
+  /** Adds the row of an open dead letter. */
+  function add(from: From, letter: DeadLetter): void {
+    const row = rowOf(letter, from);
+    const { id, batch, kind, signature, source, firstAt, lastAt, location } = row;
+    const [, ordinal] = splitId(id);
+    const error = [kind, signature, source, row.purchaseOrderNumber, firstAt, lastAt];
+    const nameless = Number(isNameless(letter));
+    const place = [id, batch, ordinal, location.line];
+    forgetOne.run(id);
+    const { lastInsertRowid } = insert.run(...place, ...error, nameless, textOf(letter, row));
+    show.run(lastInsertRowid, JSON.stringify(row));
   }
 
   /** Removes rows of a batch; without `closed` all. */
@@ -110,7 +169,7 @@ export function createLetterTable() {
   }
 
   /** At most `limit` rows after the row with the id `after`, which may be closed meanwhile. */
-  function page(filter: RowFilter, limit: number, after?: string): RowPage {
+  function page(filter: RowFilter, limit: number, after?: string) {
     const { where, given } = conditionOf(filter);
     const [last = '', ordinal = 0] = after === undefined ? [] : splitId(after);
     const isLater = `(batch < :last OR (batch = :last AND (line, ordinal) > (${PLACE}, :ordinal)))`;
@@ -122,16 +181,14 @@ export function createLetterTable() {
       )
       .all({ ...given, limit: limit + 1, ...(after !== undefined && { after, last, ordinal }) })
       .map(({ row }) => JSON.parse(String(row)) as DeadLetterRow);
-    return items.length > limit
-      ? { items: items.slice(0, limit), next: items[limit - 1]?.id }
-      : { items, next: undefined };
+    return pageOf(items, limit, ({ id }) => id);
   }
 
   function summary(filter: RowFilter): RowSummary {
     const { where, given } = conditionOf(filter);
     // What the index of errors does not have is looked at row by row, as they are on the disk.
-    const isEach = Object.keys(filter).some((name) => 'source q'.includes(name));
-    const from = `letters ${isEach && filter.batch === undefined ? 'NOT INDEXED' : ''}`;
+    const isEach = (filter['source'] ?? filter['q']) && filter['batch'] === undefined;
+    const from = `letters ${isEach ? 'NOT INDEXED' : ''}`;
     const groups = database
       .prepare(
         `WITH found AS (SELECT ${GROUPS} FROM ${from} WHERE ${where} GROUP BY kind, signature)
@@ -155,19 +212,16 @@ export function createLetterTable() {
     return found && String(found['number']);
   }
 
-  return { put, remove, numberOf, page, summary };
+  return { add, remove, numberOf, page, summary };
 }
 
-function conditionOf({ q = '', ...equal }: RowFilter) {
+function conditionOf({ q = '', ...columns }: RowFilter) {
   const words = searchText(q).replace(/[[*?]/g, '[$&]');
-  const given: Record<string, SQLInputValue> = {
-    ...equal,
-    ...(words !== '' && { words: `*${words}*` }),
-  };
-  const where = [
-    ...Object.keys(equal).map((name) => `${name} = :${name}`),
-    ...(words === '' ? [] : ['text GLOB :words']),
-  ];
+  const given: Record<string, SQLInputValue> = words === '' ? {} : { words: `*${words}*` };
+  for (const [name, value] of Object.entries(columns)) if (value !== undefined) given[name] = value;
+  const where = Object.keys(given).map((name) =>
+    name === 'words' ? 'text GLOB :words' : `${name} = :${name}`,
+  );
   return { where: where.join(' AND ') || 'TRUE', given };
 }
 
@@ -176,12 +230,13 @@ function searchText(text: string): string {
   return text.replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
-function rowOf(letter: DeadLetter, from: From): DeadLetterRow {
+function rowOf(letter: DeadLetter, { batch, source, file }: From): DeadLetterRow {
   const { id, purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location } =
     letter;
   const row = { id, purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt };
   const message = shorten(reasonOf(letter).toWellFormed(), LONGEST);
-  return { ...row, location, message, line: errorLine(letter), items: itemsShown(letter), ...from };
+  const shown = { message, line: errorLine(letter), items: itemsShown(letter) };
+  return { ...row, location, ...shown, batch, source, file };
 }
 
 /** What a search finds of a row. */
