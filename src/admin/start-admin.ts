@@ -15,6 +15,7 @@ import {
   type Reply,
   type Route,
   readBody,
+  UPLOAD_TAKES,
 } from './http/route.ts';
 import { refusedPage, signedOutPage } from './http/sign-in.ts';
 
@@ -36,9 +37,6 @@ export type AdminOptions = {
   /** Answers a person at an address without a page. */
   missing?: (request: AdminRequest) => Promise<Reply>;
 };
-
-/** Milliseconds in which a request must arrive; the bodies of all but uploads have less, see `readBody`. */
-const UPLOAD_TAKES = 300_000;
 
 export type Admin = AsyncDisposable & { port: number };
 

@@ -305,7 +305,7 @@ describe('a person who operates', () => {
     expect(await page('/batches/none', 404)).toMatch(
       /<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s,
     );
-    expect(await page('/batches?from=soon', 400)).toMatch(
+    expect(await page('/batches?state=soon', 400)).toMatch(
       /<a href="\/batches">Show it without this filter<\/a>/,
     );
     expect(await page('/batches?q=none')).toMatch(/<p>No batches match\.<\/p>/);

@@ -158,7 +158,8 @@ describe('the search of dead letters', () => {
       [{ number: 'PO-1', message: 'from line 1' }, { number: '' }, { number: '' }],
       [{ number: 'PO-2', message: 'from line 2' }, { number: 'PO-3' }],
     ]);
-    const groupsOf = (filter: object) => table.summary(filter).groups.map((one) => one.nameless);
+    const groupsOf = (filter: Record<string, string>) =>
+      table.summary(filter).groups.map((one) => one.nameless);
     expect(groupsOf({})).toEqual([2, 0]);
     expect(groupsOf({ batch: batchOf(1) })).toEqual([0, 0]);
     expect(groupsOf({ q: 'po-2' })).toEqual([0]);

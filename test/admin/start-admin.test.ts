@@ -99,10 +99,8 @@ it('answers while a neighbor holds hundreds of slow connections', async () => {
 });
 
 it('cuts no upload when more pages are open than there is room for', async () => {
-  const upload = async ({ body }: AdminRequest) => {
-    let bytes = 0;
-    for await (const piece of (body as UploadBody).content) bytes += piece.length;
-    return { status: 200, type: 'text/plain', body: String(bytes) };
+  const upload = ({ body }: AdminRequest) => {
+    return { status: 200, type: 'text/plain', body: String((body as UploadBody).content.length) };
   };
   await using admin = await start({
     connections: 10,

@@ -2,8 +2,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { versionOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
-import { cleanName, openPrivateFile } from '../../operate/uploads/private-file.ts';
-import { writeUpload } from '../../operate/uploads/upload-shelf.ts';
+import { storeUpload } from '../../operate/uploads/upload-shelf.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { openApi } from '../../operations/openapi.ts';
 import {
@@ -71,37 +70,13 @@ function fileRoute(one: Acting, api: ApiContext): Route {
     path: `/api/v1${pathOf(one)}`,
     body: 'upload',
     async handle({ url, body, principal }) {
-      const { fileName, content, rest } = body as UploadBody;
-      const { config } = api.base;
-      await using file = await openPrivateFile(
-        cleanName(url.searchParams.get('file') ?? fileName),
-        config,
-      );
-      await drained(rest, () => writeUpload(file.path, content, config));
+      const { fileName, content } = body as UploadBody;
+      const name = url.searchParams.get('file') ?? fileName;
+      await using file = await storeUpload(name, content, api.base.config);
       const done = await perform(one, { ...givenIn(url), file: file.path }, principal, api);
       return jsonReply(200, done.json);
     },
   });
-}
-
-/** Bytes of a refused file that are read, so that its sender sees the answer. */
-const MOST_DRAINED = 512 * 1024 * 1024;
-
-/** Reads the rest of a file that is refused. */
-export async function drained<Result>(
-  rest: AsyncIterable<Buffer>,
-  read: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    let bytes = 0;
-    for await (const piece of rest) {
-      bytes += piece.length;
-      if (bytes > MOST_DRAINED) break;
-    }
-    throw error;
-  }
 }
 
 function actRoute(one: Acting, api: ApiContext): Route {

@@ -1,7 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
-import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
+import type { Upload } from '../../operate/uploads/upload-shelf.ts';
 import { submittedText } from '../../operations/run-send.ts';
 import { formatText } from '../../order/batch.ts';
 import { asShown } from '../../order/text.ts';
@@ -13,7 +13,7 @@ import { fileWaitText } from '../../wording/file-wait.ts';
 import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readBatch } from '../api/batch-routes.ts';
-import { acting, drained, leadBack } from '../api/operation-routes.ts';
+import { acting, leadBack } from '../api/operation-routes.ts';
 import type { AdminRequest, Principal, Reply, Route, UploadBody } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
@@ -25,7 +25,7 @@ export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Cont
   const form = html`<form method="post" action="/upload" enctype="multipart/form-data" class="narrow">
 <label for="source">Source <small>whose columns the file has</small></label>
 <select id="source" name="source">${sources}</select>
-<label for="file">File <small>CSV, Excel, JSON or XML, at most ${MOST_BYTES / 2 ** 20} MiB</small></label>
+<label for="file">File <small>CSV, Excel, JSON or XML, at most 64 MiB</small></label>
 <input id="file" name="file" type="file" required>
 <button class="main">Upload and preview</button>
 </form>
@@ -286,12 +286,10 @@ export function uploadPageRoutes(api: ApiContext): Route[] {
 
 /** Stores the file of a form. */
 async function receive(api: ApiContext, { body, principal }: AdminRequest): Promise<Upload> {
-  const { fields, fileName: name, content, rest } = body as UploadBody;
+  const { fields, fileName: name, content } = body as UploadBody;
   const received = { source: fields['source'] ?? '', name, content };
-  return drained(rest, async () => {
-    api.needIntake();
-    return api.uploads.receive(received, api.operatorOf(principal).operator.who);
-  });
+  api.needIntake();
+  return api.uploads.receive(received, api.operatorOf(principal).operator.who);
 }
 
 /** Sends what was previewed, for a person, and records it. PoSyncError as `send` of the uploads. */

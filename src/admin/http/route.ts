@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AdminRole } from '../../config/secrets.ts';
 import { type ErrorDocument, errorDocument, PoSyncError } from '../../core/errors.ts';
-import { boundaryIn, partsOf } from './multipart.ts';
 
 /** Who asks: what they may do, and their name in the history of orders; empty for a reader without a login. */
 export type Principal = { role: AdminRole; who: string };
@@ -43,22 +42,31 @@ export type Route = {
 
 export type BodyKind = 'json' | 'form' | 'sheet' | 'upload';
 
-/**
- * A file that arrives, and the fields of its form; without a form, `fileName` is empty. `rest`: what is left of the
- * body, for a reader that stopped early.
- */
+/** A file that arrived, and the fields of its form; without a form, `fileName` is empty. */
 export type UploadBody = {
   fields: Readonly<Record<string, string>>;
   fileName: string;
-  content: AsyncIterable<Buffer>;
-  rest: AsyncIterable<Buffer>;
+  content: Uint8Array;
 };
 
-/** Content type and most bytes of each kind of body that is read at once. */
-const BODIES: Record<Exclude<BodyKind, 'upload'>, { type: string; most: number }> = {
-  json: { type: 'application/json', most: 1024 * 1024 },
-  form: { type: 'application/x-www-form-urlencoded', most: 8 * 1024 },
-  sheet: { type: 'application/x-www-form-urlencoded', most: 1024 * 1024 },
+/** Bytes of a file, and what the parts of a form add to it. */
+const MOST_FILE = 64 * 1024 * 1024;
+const FORM = 64 * 1024;
+
+/** Milliseconds in which an upload, and any other body, must arrive. */
+export const UPLOAD_TAKES = 300_000;
+const BODY_TAKES = 10_000;
+
+/** Content types and most bytes of each kind of body. */
+const BODIES: Record<BodyKind, { types: readonly string[]; most: number; takes: number }> = {
+  json: { types: ['application/json'], most: 1024 * 1024, takes: BODY_TAKES },
+  form: { types: ['application/x-www-form-urlencoded'], most: 8 * 1024, takes: BODY_TAKES },
+  sheet: { types: ['application/x-www-form-urlencoded'], most: 1024 * 1024, takes: BODY_TAKES },
+  upload: {
+    types: ['application/octet-stream', 'multipart/form-data'],
+    most: MOST_FILE + FORM,
+    takes: UPLOAD_TAKES,
+  },
 };
 
 /** A JSON document as an answer. */
@@ -138,27 +146,26 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Milliseconds in which a body must arrive, except for that of an upload. */
-const BODY_TAKES = 10_000;
-
 /**
- * Reads a body within its bounds; that of an upload is left to the route. PoSyncError `body-type`, `body-too-large`,
- * `body-too-slow`, `body-not-json`, `body-not-multipart`.
+ * Reads a body within its bounds. PoSyncError `body-type`, `body-too-large`, `body-too-slow`, `body-not-json`,
+ * `body-not-multipart`, `upload-too-large`.
  */
 export async function readBody(
   request: IncomingMessage,
   kind: BodyKind | undefined,
-  takes = BODY_TAKES,
+  takes = kind && BODIES[kind].takes,
 ): Promise<unknown> {
-  if (kind === undefined) {
+  if (kind === undefined || takes === undefined) {
     request.resume();
     return undefined;
   }
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (request.headers['content-encoding'] !== undefined) throw wrongType('not compressed');
-  if (kind === 'upload') return uploadBody(request, type);
-  if (type !== BODIES[kind].type) throw wrongType(BODIES[kind].type);
-  const body = await readAll(request, BODIES[kind].most, takes);
+  const { types, most } = BODIES[kind];
+  const { 'content-type': given = '', 'content-encoding': coding } = request.headers;
+  const type = given.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (!types.includes(type) || coding !== undefined)
+    throw new PoSyncError('body-type', `The body must be ${types.join(' or ')}, not compressed.`);
+  const body = await readAll(request, most, takes);
+  if (kind === 'upload') return uploadBody(body, given);
   if (kind !== 'json') return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
@@ -169,18 +176,30 @@ export async function readBody(
   }
 }
 
-function tooLarge(message: string): PoSyncError {
-  return new PoSyncError('body-too-large', message, { remedy: 'Send less at once.' });
+/** A file as the body, or a form with one. */
+async function uploadBody(body: Buffer<ArrayBuffer>, type: string): Promise<UploadBody> {
+  let [fileName, content]: [string, Uint8Array] = ['', body];
+  const fields: Record<string, string> = {};
+  if (!type.startsWith('application/octet-stream')) {
+    const form = await new Response(body, { headers: { 'content-type': type } })
+      .formData()
+      .catch(() => undefined);
+    const file = [...(form?.values() ?? [])].find((value) => typeof value !== 'string');
+    if (form === undefined || file === undefined)
+      throw new PoSyncError('body-not-multipart', 'The body is not a complete form with a file.', {
+        remedy: 'Choose a file, and send it again.',
+      });
+    for (const [name, value] of form) if (typeof value === 'string') fields[name] = value;
+    [fileName, content] = [file.name, await file.bytes()];
+  }
+  if (content.length > MOST_FILE)
+    throw new PoSyncError('upload-too-large', `The file has more than ${MOST_FILE >> 20} MB.`, {
+      remedy: 'Split it, or have it dropped into the folder of its source.',
+    });
+  return { fields, fileName, content };
 }
 
-function wrongType(wanted: string): PoSyncError {
-  return new PoSyncError(
-    'body-type',
-    `The body must be ${wanted}${wanted === 'not compressed' ? '' : ', not compressed'}.`,
-  );
-}
-
-async function readAll(request: IncomingMessage, most: number, takes: number): Promise<Buffer> {
+async function readAll(request: IncomingMessage, most: number, takes: number) {
   const end = new AbortController();
   const late = delay(takes, undefined, { signal: end.signal }).then(() => {
     throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`, {
@@ -196,48 +215,20 @@ async function readAll(request: IncomingMessage, most: number, takes: number): P
   }
 }
 
-async function collect(request: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+/** Bytes of a refused body that are read, so that its sender sees the answer. */
+const MOST_DRAINED = 512 * 1024 * 1024;
+
+async function collect(request: AsyncIterable<Buffer>, most: number): Promise<Buffer<ArrayBuffer>> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request) {
     bytes += piece.length;
-    if (bytes > most) throw tooLarge(`The body has more than ${most} bytes.`);
-    pieces.push(piece);
+    if (bytes > MOST_DRAINED) break;
+    if (bytes <= most) pieces.push(piece);
   }
+  if (bytes > most)
+    throw new PoSyncError('body-too-large', `The body has more than ${most} bytes.`, {
+      remedy: 'Send less at once.',
+    });
   return Buffer.concat(pieces);
-}
-
-/** Fields of a form before its file. */
-const MOST_FIELDS = 20;
-
-/** A file as the body, or a form whose last part is the file. */
-async function uploadBody(request: IncomingMessage, type: string): Promise<UploadBody> {
-  const content = unbroken(request);
-  if (type === 'application/octet-stream')
-    return { fields: {}, fileName: '', content, rest: content };
-  const boundary = boundaryIn(request.headers['content-type']);
-  if (boundary === undefined) throw wrongType('application/octet-stream or multipart/form-data');
-  const fields: Record<string, string> = {};
-  for await (const part of partsOf(content, boundary)) {
-    if (part.fileName !== undefined)
-      return { fields, fileName: part.fileName, content: part.content, rest: content };
-    let text = '';
-    for await (const piece of part.content) {
-      text += piece.toString('utf8');
-      if (text.length > 1_000) throw tooLarge('A field of the form is too long.');
-    }
-    fields[part.name] = text;
-    if (Object.keys(fields).length > MOST_FIELDS) {
-      throw tooLarge(`The form has more than ${MOST_FIELDS} fields.`);
-    }
-  }
-  throw new PoSyncError('body-not-multipart', 'The form has no file.', {
-    remedy: 'Choose a file.',
-  });
-}
-
-/** The body of a request. A reader that stops early would end its connection, and its sender would see no answer. */
-function unbroken(request: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  const chunks = request[Symbol.asyncIterator]();
-  return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };
 }

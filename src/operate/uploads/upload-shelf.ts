@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { startLoop } from '../../core/backoff/loop.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { hasInbox } from '../../order/fixing.ts';
@@ -32,13 +31,13 @@ export type Upload = {
   batch?: string;
 };
 
-/** Bytes of a file, files that are kept, and milliseconds that a file is kept. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+/** Files that are kept, and milliseconds that a file is kept. */
+
 const MOST_UPLOADS = 20;
 const KEPT = 3_600_000;
 const LOOK = 60_000;
 
-export type Received = { source: string; name: string; content: AsyncIterable<Uint8Array> };
+export type Received = { source: string; name: string; content: Uint8Array };
 export type Kept = { upload: Upload; file: PrivateFile; previewed?: Previewed };
 
 type Shelf = Pick<OperatorContext, 'config' | 'store' | 'clock'>;
@@ -51,14 +50,7 @@ export function createShelf(context: Shelf) {
 
   async function put(received: Received, who: string): Promise<Kept> {
     sourceNamed(received.source, config);
-    const one = await places.add(received, who);
-    try {
-      Object.assign(one.upload, await writeUpload(one.file.path, received.content, config));
-    } catch (error) {
-      await drop(one.upload.id);
-      throw error;
-    }
-    return one;
+    return places.add(received, who);
   }
 
   async function expire(): Promise<void> {
@@ -90,12 +82,12 @@ function createPlaces({ config, store: { time } }: Shelf) {
   /** Uploads that are not among those kept yet. */
   let arriving = 0;
 
-  /** PoSyncError `too-many-uploads`, `upload-not-stored`. */
-  async function add({ source, name }: Received, who: string): Promise<Kept> {
+  /** PoSyncError `too-many-uploads`, `upload-empty`, `upload-not-stored`. */
+  async function add({ source, name, content }: Received, who: string): Promise<Kept> {
     arriving += 1;
     try {
       await makeRoom();
-      const file = await openPrivateFile(cleanName(name), config).catch(notStored);
+      const file = await storeUpload(name, content, config);
       const [id, at] = [randomUUID(), time.now()];
       const facts = {
         id,
@@ -104,8 +96,8 @@ function createPlaces({ config, store: { time } }: Shelf) {
         who,
         at,
         until: at + KEPT,
-        bytes: 0,
-        sha256: '',
+        bytes: content.length,
+        sha256: createHash('sha256').update(content).digest('hex'),
       };
       const one: Kept = { upload: { ...facts, state: 'checking' }, file };
       kept.set(id, one);
@@ -138,26 +130,17 @@ function createPlaces({ config, store: { time } }: Shelf) {
   return { add, find, drop, all };
 }
 
-/** Writes what arrives, within the limit. PoSyncError `upload-too-large`, `upload-empty`, `upload-not-stored`. */
-export async function writeUpload(
-  path: string,
-  content: AsyncIterable<Uint8Array>,
+/** Stores a file in a private place. PoSyncError `upload-empty`, `upload-not-stored`. */
+export async function storeUpload(
+  name: string,
+  content: Uint8Array,
   config: Shelf['config'],
-) {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  await using handle = await open(path, 'w').catch(notStored);
-  for await (const piece of content) {
-    bytes += piece.length;
-    if (bytes > MOST_BYTES) throw tooLarge(config);
-    hash.update(piece);
-    await handle.write(piece).catch(notStored);
-  }
-  if (bytes === 0)
+): Promise<PrivateFile> {
+  if (content.length === 0)
     throw new PoSyncError('upload-empty', 'The file is empty.', {
       remedy: 'Choose a file with orders.',
     });
-  return { bytes, sha256: hash.digest('hex') };
+  return openPrivateFile(cleanName(name), config, content).catch(notStored);
 }
 
 function notStored(error: unknown): never {
@@ -167,16 +150,6 @@ function notStored(error: unknown): never {
     {
       remedy: 'Check the disk of the folder data.',
       cause: error,
-    },
-  );
-}
-
-function tooLarge(config: Shelf['config']): PoSyncError {
-  return new PoSyncError(
-    'upload-too-large',
-    `The file has more than ${MOST_BYTES / 1024 / 1024} MB.`,
-    {
-      remedy: insteadOfUpload(config),
     },
   );
 }
