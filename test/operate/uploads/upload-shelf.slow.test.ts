@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { openPrivateFile, removeLeftUploads } from '../../../src/operate/uploads/private-file.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
