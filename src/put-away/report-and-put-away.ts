@@ -14,7 +14,7 @@ import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { PageLinks } from '../report/page/html.ts';
-import { EXPORT_REMEDY, helpAddress, type Report } from '../report/report.ts';
+import { EXPORT_REMEDY, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
@@ -262,5 +262,5 @@ async function sentBefore(
 function linksOf({ source }: Batch, config: Config): PageLinks {
   const inboxes = config.sources.filter(({ type }) => type === 'inbox');
   const inbox = inboxes.find(({ name }) => name === source) ?? inboxes[0];
-  return { help: helpAddress(config), inbox: inbox?.path };
+  return { inbox: inbox?.path };
 }

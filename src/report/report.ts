@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
 import { isGone, readJsonIfExists } from '../core/regular-file.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { CorrectionCounts } from '../order/dead-letter.ts';
@@ -71,19 +70,6 @@ export function isCancelled({
 /** What ends an unreadable version of an export: nobody can drop it. */
 export const EXPORT_REMEDY =
   'Correct it in the program that writes it: po-sync reads its next complete version, and this one again with another mapping.';
-
-/** Addresses at which a server listens, and to which no browser can go. */
-const ANY = ['0.0.0.0', '[::]', '[::ffff:0:0]'];
-
-/** The page that explains every situation. Nobody knows beforehand which port a daemon gets that takes any free one. */
-export function helpAddress({
-  admin: { host, port, publicUrl },
-}: Pick<Config, 'admin'>): string | undefined {
-  const own = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
-  const base = publicUrl ?? (port === 0 ? '' : own);
-  if (!URL.canParse(base) || ANY.includes(new URL(base).hostname)) return undefined;
-  return new URL('/for-clerks', base).href;
-}
 
 /** The text of `report.json`. */
 export function reportJson(report: Report): string {

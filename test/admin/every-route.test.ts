@@ -51,7 +51,6 @@ const PAGES = [
   '/plans/x',
   '/sources',
   '/environment',
-  '/for-clerks',
 ];
 
 let place: Workplace;

@@ -140,37 +140,6 @@ describe('every page', () => {
     }
   });
 
-  it('ends its navigation with the help, whose links within it and pictures work without a script', async () => {
-    const overview = await page('/');
-    const [, links = ''] = /<nav aria-label="Pages">(.*?)<\/nav>/s.exec(overview) ?? [];
-    expect(links).toMatch(/<a href="\/for-clerks">Help<\/a>$/);
-    const text = await page('/for-clerks');
-    expect(text).toContain('<a href="/for-clerks" aria-current="page">Help</a>');
-    expect(text).toMatch(/<h1 id="[^"]*">For people who correct orders<\/h1>/);
-    const body = text.slice(text.indexOf('<main'));
-    const ids = new Set([...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
-    const targets = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, href = '']) => href);
-    expect(targets.length).toBeGreaterThan(10);
-    expect(targets.filter((href) => !href.startsWith('#') || !ids.has(href.slice(1)))).toEqual([]);
-    const pictures = [...body.matchAll(/<img src="([^"]*)" alt="[^"]+">/g)].map(
-      ([, src = '']) => src,
-    );
-    expect(pictures).toEqual(['/assets/report-red.png']);
-    for (const src of pictures) {
-      const answer = await fetch(at(src));
-      expect([src, answer.status, answer.headers.get('content-type')]).toEqual([
-        src,
-        200,
-        'image/png',
-      ]);
-      expect(
-        Buffer.from(await answer.arrayBuffer())
-          .subarray(1, 4)
-          .toString(),
-      ).toBe('PNG');
-    }
-  });
-
   it('is reached by links that exist', async () => {
     const seen = new Set<string>();
     const queue = ['/'];
@@ -337,7 +306,7 @@ describe('a reader without a login', () => {
     const kept = cookie;
     cookie = '';
     try {
-      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment', '/for-clerks'])
+      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment'])
         expect(formsIn(await page(path))).toEqual([]);
       const acted = await fetch(at('/pause'), {
         method: 'POST',
@@ -393,10 +362,6 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
   await until('the overview says so', async () =>
     (await load('/')).text.includes('Redis is not reachable'),
   );
-  expect(await load('/for-clerks')).toMatchObject({
-    status: 200,
-    text: expect.stringContaining('A sent order was wrong'),
-  });
   for (const path of ['/', '/sources']) {
     const { status, text } = await load(path);
     expect([path, status, /Redis is not reachable<\/span> since .*shown as of/.test(text)]).toEqual(

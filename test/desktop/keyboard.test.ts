@@ -149,7 +149,6 @@ it('no page has a serious fault, in both themes, on a phone, and while Redis is 
   await look(`/plans/${String(plan.body['id'])}`);
   await look('/dead-letters');
   await look('/sources');
-  await look('/for-clerks');
   for (const to of ['/', '/environment', '/batches', '/login']) await look(to);
   await look('/batches/none');
   await look('/order?number=PO-3');

@@ -48,7 +48,6 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/upload', 'Upload'],
   ['/sources', 'Sources'],
   ['/environment', 'Environment'],
-  ['/for-clerks', 'Help'],
 ];
 
 /** Leads from a page of one thing, which does not exist, to the page of all. */

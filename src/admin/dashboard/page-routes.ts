@@ -16,7 +16,6 @@ import { batchesPage, batchPage } from './batch-pages.ts';
 import { deadLettersPage } from './dead-letter-list.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
-import { createHelpPage, PICTURES } from './help-page.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
 import { planPage } from './plan-pages.ts';
@@ -31,7 +30,7 @@ const PARAMETERS = new Set(
 type Render = (request: PageRequest) => Promise<Content>;
 
 /** Pages that show the last state, or none, while Redis is not reachable. */
-const LASTING = ['/', '/sources', '/for-clerks'];
+const LASTING = ['/', '/sources'];
 
 const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/', overviewPage],
@@ -45,7 +44,6 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],
   ['/environment', environmentPage],
-  ['/for-clerks', createHelpPage()],
 ];
 
 /** The pages of the dashboard. They are rendered here and readable without JavaScript. */
@@ -163,7 +161,6 @@ function stateOf(snapshot: Snapshot | undefined): Html {
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
-  '.png': 'image/png',
 };
 
 /** The scripts, styles and pictures of the pages, read from disk once. They contain no data, so they need no login. */
@@ -171,8 +168,7 @@ export function assetRoute(): Route {
   const read = new Map<string, Promise<Buffer>>();
 
   function load(name: string) {
-    const known =
-      read.get(name) ?? readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
+    const known = read.get(name) ?? readFile(new URL(`./assets/${name}`, import.meta.url));
     read.set(name, known);
     return known;
   }

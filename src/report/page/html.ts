@@ -1,4 +1,3 @@
-import { isLoopback } from '../../config/fields.ts';
 import { moment, timeOfDay } from '../../core/format.ts';
 import { escapeHidden, shellWord } from '../../order/text.ts';
 
@@ -48,19 +47,12 @@ export function visible(text: string, longest = 2000): string {
   return escapeHidden(text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text);
 }
 
-/** Where a page refers to: the page of the dashboard that explains every situation, and the folder for corrected files. */
-export type PageLinks = { help?: string | undefined; inbox?: string | undefined };
+/** Where a page refers to: the folder for corrected files. */
+export type PageLinks = { inbox?: string | undefined };
 
 /** A link to a file that only the report's own folder has. */
 export function reportLink(name: string): Html {
   return html`<a href="${name}">${name}</a>`;
-}
-
-/** Where every situation is explained; undefined where no address of the dashboard is known. */
-export function helpLink({ help }: PageLinks): Html | undefined {
-  if (help === undefined) return undefined;
-  const where = isLoopback(new URL(help).hostname) ? ', on the machine on which po-sync runs' : '';
-  return html`<p class="help">All situations are explained on the page <a href="${help}">Help</a> of the dashboard${where}.</p>`;
 }
 
 /** A command on its own line, which breaks only between words. */

@@ -2,16 +2,15 @@ import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import type { Story } from '../story.ts';
-import { command, type Html, helpLink, html, type PageLinks } from './html.ts';
+import { command, type Html, html, type PageLinks } from './html.ts';
 
-/** The next steps for a person, at most two, and where more is explained; only that when nothing was open. */
+/** The next steps for a person, at most two. */
 export function nextSection(report: Report, story: Story, links: PageLinks): Html | undefined {
   const steps = stepsFor(report, story, links);
-  if (steps.length === 0) return helpLink(links);
+  if (steps.length === 0) return undefined;
   return html`<section class="next" aria-labelledby="next">
 <h2 id="next">What to do next</h2>
 <ol>${steps.map((step) => html`<li>${step}</li>`)}</ol>
-${helpLink(links)}
 </section>`;
 }
 

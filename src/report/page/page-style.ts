@@ -60,10 +60,6 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .next { background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 1.25rem 1.5rem 1.35rem; }
 .next ol { padding-left: 1.3rem; }
 .next li + li { margin-top: 0.75rem; }
-.help { margin-top: 1rem; color: var(--soft); }
-.help summary { cursor: pointer; }
-.help ul { padding-left: 1.3rem; }
-.help li + li { margin-top: 0.3rem; }
 .next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
 .next li { text-wrap: pretty; }
 .next li > code:not(.command) { white-space: nowrap; }
@@ -139,7 +135,6 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   section, footer { margin-top: 1.1rem; } h2 { margin-bottom: 0.5rem; } .counts { margin: 0.7rem 0 0.5rem; } footer { padding-top: 0.7rem; }
   .stops { display: flex; flex-wrap: wrap; column-gap: 2rem; } .stops time { min-width: 0; margin-right: 0.3rem; }
   footer dl { grid-template-columns: repeat(4, 1fr); gap: 0.4rem 1.2rem; }
-  .help { display: none; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .group header { margin-bottom: 0.4rem; } .group + .group { margin-top: 0.5rem; } .tally { margin: 0; }
   .next, .group { padding: 0.5rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }

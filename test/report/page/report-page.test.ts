@@ -266,8 +266,6 @@ it('the size is bounded for many kinds, many orders and long texts', () => {
   expect(textOf(page)).toContain('with other errors: see');
 });
 
-const _HELP = 'https://po-sync.example.com/for-clerks';
-
 describe('an unreadable file', () => {
   const error = {
     code: 'unreadable-format',
@@ -319,12 +317,11 @@ it('a conflict shows the items of this file next to the known ones', () => {
 it('says that it shows the file as it was finished, and what is to be done at most in two steps', () => {
   const kinds = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
   const all = kinds.map((kind, i) => dead(order(i + 2), kind, kind, 'No'));
-  const page = pageOf(all, {}, { help: 'https://orders.example/for-clerks' });
+  const page = pageOf(all);
   expect(page).toContain('<a href="../open/open.html">open.html</a>');
   expect(textOf(page)).toContain('shows the file as it was finished 2026-11-21 07:18:09 UTC');
   expect(textOf(page)).toMatch(/Correct what is still listed.*for your operator: po-sync/);
   expect(page.split('<ol><li>')[1]?.split('</ol>')[0]?.match(/<li>/g)).toHaveLength(1);
-  expect(page).toContain('<a href="https://orders.example/for-clerks">Help</a>');
   expect(pageOf([done(order(2))])).not.toContain('What to do next');
 });
 
