@@ -17,7 +17,7 @@ import {
   readBody,
   UPLOAD_TAKES,
 } from './http/route.ts';
-import { refusedPage, signedOutPage } from './http/sign-in.ts';
+import { refusedPage } from './http/sign-in.ts';
 
 export type AdminOptions = {
   host: string;
@@ -128,14 +128,6 @@ function answering(
     if (principal !== undefined && 'status' in principal) return principal;
     const refusal = guard.refuseRole(principal, found?.route ?? here[0]?.route);
     if (refusal?.status === 401 && asksForPage(request, url)) return toLogin(url);
-    // What a person entered survives the end of their session. On loopback they are a reader then.
-    if (refusal !== undefined && found?.route.body === 'sheet') {
-      return signedOutPage(
-        url,
-        (await readBody(request, 'sheet')) as Record<string, string>,
-        refusal.status,
-      );
-    }
     if (refusal && readsPages(request, url))
       return refusedPage(principal, guard.hasTokens, refusal.status);
     if (refusal) return refusal;

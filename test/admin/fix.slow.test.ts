@@ -117,21 +117,6 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   expect(late['message']).toMatch(
     /^PO-1 is settled already: accepted in \S*orders\.line-2\.correction/,
   );
-  const typed = {
-    'v.0.0': 'PO-1',
-    'v.0.2': 'B',
-    'v.0.3': '<77>',
-    'v.1.3': '78',
-    revision: String(rows.revision),
-    do: 'send',
-  };
-  const form = await until('the refusal, once the lists are built', async () => {
-    const text = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
-    return text.includes('Not sent. PO-1 is settled already') && text;
-  });
-  expect(form).toMatch(
-    /<h2>What you entered<\/h2>.*data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s,
-  );
   const { body: history } = await person.call('GET', '/explain?order=PO-1');
   expect(history['operatorActions']).toMatchObject([
     { what: 'corrected', who: expect.any(String) },
@@ -206,12 +191,7 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   expect(next.headers.get('refresh') ?? `1; url=${pathOf(id)}`).toBe(`1; url=${pathOf(id)}`);
   await until('the closing', async () => {
     const page = (await person.page(pathOf(id))).text;
-    expect(page).toContain('Corrections');
-    if (!page.includes('Settled: accepted')) return false;
-    // The table has the same facts as the line at the top, also while the file is not finished.
-    expect(page).toContain('>accepted</span>');
-    expect(page).not.toContain('is being sent');
-    return true;
+    return page.includes('Settled: accepted') && !page.includes('is being sent');
   });
   // The note came back as it was, without the escape that the page shows.
   const report = await until('its report', async () =>

@@ -38,7 +38,7 @@ ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
-  const refresh = isWaiting ? (fix.refresh ?? WAITING) : fix.refresh;
+  const refresh = fix.isBusy && entered === undefined ? 1 : isWaiting ? WAITING : undefined;
   return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
 

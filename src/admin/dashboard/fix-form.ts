@@ -1,5 +1,4 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
 import type { SentRow } from '../../correct/patch.ts';
 import type { CellProblem, CheckedCorrection } from '../../operate/corrections/check-correction.ts';
 import {
@@ -7,102 +6,59 @@ import {
   type FixCell,
   type FixRow,
   MOST_ADDED,
+  stateOf,
 } from '../../operate/corrections/corrections.ts';
 
 import { isConfirmable } from '../../order/problem.ts';
 import { escapeHidden } from '../../order/text.ts';
-import { type Html, html, localTimes, timeText, visible } from '../../report/page/html.ts';
+import { type Html, html, localTimes, visible } from '../../report/page/html.ts';
 import { NUMBER_TAKEN } from '../../wording/problem.ts';
-import { type CorrectionView, readCorrections } from '../api/corrections.ts';
 import type { FullLetter } from '../api/read-letters.ts';
 import type { PageRequest } from './frame.ts';
 import { CORRECT_AS_IT_IS, LEAVE_OUT } from './letter-message.ts';
-import { badge, batchPath, letterPath, link, table } from './parts.ts';
+import { batchPath, letterPath, link } from './parts.ts';
 
-/** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
+/** What a person entered, and what came of it. `isSent`: it was to be sent. */
 export type Entered = {
   corrected: readonly SentRow[];
   isSent?: boolean;
   checked?: CheckedCorrection;
   trouble?: string;
-  compare?: () => Promise<Html | undefined>;
 };
 
 /**
- * The part of a dead letter's page in which its cells are corrected. `isBusy`: a correction is being sent. `refresh`:
- * seconds until it shows more. `isEarly`: its report is not written yet.
+ * The part of a dead letter's page in which its cells are corrected. `isBusy`: a correction is being sent. `isEarly`: its
+ * report is not written yet.
  */
-export type FixSection = {
-  body: Html | undefined;
-  isBusy?: boolean;
-  refresh?: number;
-  isEarly?: boolean;
-};
+type FixSection = { body: Html | undefined; isBusy?: boolean; isEarly?: boolean };
 
-/** The cells of a dead letter's rows as a form, after the corrections that were sent before. */
+/** The cells of a dead letter's rows as a form, or the correction that is being sent. */
 export async function fixSection(
   { api, mayOperate, confirm }: PageRequest,
   letter: FullLetter,
   entered?: Entered,
 ): Promise<FixSection> {
-  const sent = await readCorrections(api, letter);
-  const before = sent.length === 0 ? undefined : correctionsTable(sent, letter);
-  const last = sent.at(-1);
-  if (last?.state === 'under-way') {
-    if (entered === undefined) return { body: before, isBusy: true, refresh: 1 };
-    // A person whose correction came too late stays on the page that says so.
-    const why = letter.closed ? result(entered) : otherCorrection(last, letter);
-    return { body: html`${why}${await entered.compare?.()}${before}`, isBusy: true };
+  const { batches, store } = api.base;
+  const why = result(entered);
+  const last = (await api.corrections.history(letter)).at(-1);
+  if (last && stateOf(last, await batches.find(last.batch), store.time.now()) === 'under-way') {
+    const body = html`${why}<p class="box" role="status">A correction by ${last.who} is being sent, as ${link(batchPath(last.batch), last.batch)}.</p>`;
+    return { body: letter.closed ? why : body, isBusy: true };
   }
-  const late = async () => html`${result(entered)}${await entered?.compare?.()}`;
-  if (!mayOperate || letter.closed || letter.kind === 'inDoubt')
-    return { body: html`${await late()}${before}` };
+  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: why };
   const found = await api.corrections.open(letter).catch(whyNot);
   const title = letter.kind === 'conflict' ? 'Send it with another number' : 'Correct it';
-  const body =
-    found instanceof PoSyncError
-      ? html`<h2>${title}</h2><p>${found.message} ${found.remedy}</p>${await entered?.compare?.()}`
-      : html`<h2 id="correct">${title}</h2>${result(entered)}${form(letter, found, entered, confirm)}`;
-  const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
-  return { body: html`${before}${body}`, isEarly };
-}
-
-/** What was entered is not sent: another correction of the order is. */
-function otherCorrection({ who, batch }: CorrectionView, { id }: FullLetter): Html {
-  return html`<p class="box bad" role="alert">Not sent. A correction by ${who} is being sent, as ${link(batchPath(batch), batch)}. Wait for its outcome, and compare your values with it then. ${link(letterPath(id), 'Read it again')}</p>`;
+  if (!(found instanceof PoSyncError))
+    return {
+      body: html`<h2 id="correct">${title}</h2>${why}${form(letter, found, entered, confirm)}`,
+    };
+  const body = html`<h2>${title}</h2>${why}<p>${found.message} ${found.remedy}</p>`;
+  return { body, isEarly: found.code === 'batch-in-progress' };
 }
 
 function whyNot(error: unknown): PoSyncError {
   if (error instanceof PoSyncError) return error;
   throw error;
-}
-
-function correctionsTable(sent: readonly CorrectionView[], { closed }: FullLetter): Html {
-  const rows = sent.map((one) => [
-    timeText(iso(one.at)),
-    html`${one.who}`,
-    link(batchPath(one.batch), one.batch),
-    resultOf(one, closed),
-  ]);
-  return html`<h2>Corrections</h2>${table('Corrections', ['sent', 'by', 'batch', 'result'], rows)}`;
-}
-
-function resultOf(
-  { batch, state, accepted, left }: CorrectionView,
-  closed: FullLetter['closed'],
-): Html {
-  // Its batch may not be finished yet: the page says at its top that the order is settled.
-  const isSettled = closed?.batch === batch;
-  if (isSettled && state === 'under-way')
-    return closed?.by === 'accepted' ? badge('good', 'accepted') : badge('quiet', 'settled');
-  if (state === 'under-way') return badge('quiet', 'is being sent');
-  if (state === 'lost') return badge('bad', 'did not arrive');
-  const rest = left.map(
-    ({ id, purchaseOrderNumber: number, message }) =>
-      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${message}</div>`,
-  );
-  if (rest.length > 0) return html`${rest}`;
-  return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');
 }
 
 function result(entered: Entered | undefined): Html | undefined {

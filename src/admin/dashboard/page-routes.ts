@@ -118,7 +118,7 @@ export async function showPage(
       { title: later ?? 'Problem', body, header, path: url.pathname, scripts: ['live.js'] },
       status,
     );
-    return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
+    return status === 503 ? { ...reply, headers: { refresh: `1; url=${back}` } } : reply;
   }
 }
 

@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { type Html, html } from '../../report/page/html.ts';
+import { html } from '../../report/page/html.ts';
 import { framePage } from '../dashboard/frame.ts';
 import type { Guard } from './guard.ts';
 import { jsonReply, type Principal, problemReply, type Reply, type Route } from './route.ts';
@@ -162,12 +162,6 @@ function openPage(): Reply {
   return framePage({ title: 'Opening the dashboard', body, scripts: ['open.js'] });
 }
 
-/** A form that was sent after the session ended, with what its sender entered, to be sent again. */
-export function signedOutPage(url: URL, fields: Fields, status: number): Reply {
-  const why = html`You are not signed in with the role operate, perhaps because your session has ended. <a href="/login" target="_blank">Sign in in another tab</a>, or open a new link of <code>po-sync dashboard</code>. Then continue here.`;
-  return keptPage(url, fields, { title: 'Sign in to continue', why, status });
-}
-
 /** A form of somebody who may not send it, such as one that is left open from an earlier session. */
 export function refusedPage(
   person: Principal | undefined,
@@ -185,23 +179,6 @@ export function refusedPage(
 <p role="alert">Nothing was changed. ${why}</p>
 <p>${how}</p><p><a href="/">Overview</a></p>`;
   return framePage({ title: 'Not allowed', body }, status);
-}
-
-type Fields = Readonly<Record<string, string>>;
-
-/** A form that could not be handled now: what was entered is kept on the page. */
-export function keptPage(
-  { pathname, search }: URL,
-  fields: Fields,
-  { title, why, status }: { title: string; why: Html; status: number },
-): Reply {
-  const kept = Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
-  );
-  const body = html`<h1>${title}</h1>
-<p>Nothing was changed, and what you entered is kept on this page. ${why}</p>
-<form method="post" action="${pathname + search}">${kept}<button>Continue</button></form>`;
-  return framePage({ title, body }, status);
 }
 
 function noSession(): PoSyncError {
