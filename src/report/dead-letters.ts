@@ -12,13 +12,7 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import {
-  isKnownElsewhere,
-  type Problem,
-  type Reason,
-  saysOf,
-  UNEXPLAINED,
-} from '../order/problem.ts';
+import { type Problem, type Reason, saysOf, UNEXPLAINED } from '../order/problem.ts';
 import { firstOf } from '../order/text.ts';
 import { faultText, problemText, reasonText, shortText } from '../wording/problem.ts';
 import { readText, splitLines } from './lines.ts';
@@ -160,35 +154,14 @@ export function refusedItems({ kind, payload }: Pick<DeadLetter, 'kind' | 'paylo
   return firstItems(kind === 'refused' ? itemsIn(payload) : []);
 }
 
-/**
- * Of an order, all problems but the first: without their remedies, except that po-sync has the order already. What is wrong in
- * several rows is said once, with their lines.
- */
-function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
-  const [first, ...all] = problems;
-  const known = all.filter(isKnownElsewhere).map((one) => problemText(one));
-  const further = all.filter((one) => !isKnownElsewhere(one));
-  const alike = Map.groupBy(further, ({ code, field, facts }) =>
-    JSON.stringify([code, field, facts]),
-  );
-  const groups = [...alike.values()];
-  const named = groups
-    .slice(0, PROBLEMS_SHOWN)
-    .flatMap((rows) => rows.slice(0, 1).map((one) => `${shortText(one)}${linesText(rows, first)}`));
-  const more = groups.slice(PROBLEMS_SHOWN).reduce((sum, rows) => sum + rows.length, 0);
-  return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
-}
-
-/** ` (lines 3, 4)`; nothing for what is wrong only in the row of the first problem. */
-function linesText(problems: readonly Problem[], first: Problem | undefined): string {
-  const lines = [...new Set(problems.map(({ line }) => line))].toSorted((a, b) => a - b);
-  if (lines.every((line) => line === first?.line)) return '';
-  const more = lines.length > LINES_SHOWN ? ` and ${lines.length - LINES_SHOWN} more` : '';
-  return ` (line${lines.length > 1 ? 's' : ''} ${lines.slice(0, LINES_SHOWN).join(', ')}${more})`;
-}
-
 const PROBLEMS_SHOWN = 10;
-const LINES_SHOWN = 5;
+
+/** Of an order, all problems but the first, each once and without its remedy. */
+function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
+  const all = [...new Set(problems.slice(1).map((one) => shortText(one)))];
+  const more = all.length - PROBLEMS_SHOWN;
+  return [...all.slice(0, PROBLEMS_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+}
 
 /** One order of a group. Values are as they were found. `message` is without what to do. */
 export type AffectedOrder = {

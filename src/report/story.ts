@@ -1,14 +1,8 @@
 import { counted, orders } from '../core/format.ts';
 import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { correctedBy } from '../order/letter-id.ts';
-import { type CheckedOrder, itemsIn } from '../order/order.ts';
-import {
-  type DeadLetterKind,
-  KNOWN_INVALID,
-  needsPerson,
-  type OrderResult,
-  type Outcome,
-} from '../order/outcome.ts';
+import type { CheckedOrder } from '../order/order.ts';
+import { type DeadLetterKind, KNOWN_INVALID, type OrderResult } from '../order/outcome.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
@@ -22,8 +16,6 @@ export type Story = {
   /** How many of them are rows without an order number. */
   nameless: number;
   groups: ErrorGroups;
-  /** The first numbers of each outcome that needs no person. */
-  settled: Map<Outcome, string[]>;
   /** Orders that stay with the open dead letter of another file. */
   waiting: number;
   /** Dead letters whose correction came too late. */
@@ -33,7 +25,7 @@ export type Story = {
 /** A story of a batch without orders. */
 export function newStory(): Story {
   const none = { listed: 0, open: 0, nameless: 0, waiting: 0, outdated: 0 };
-  return { ...none, groups: new Map(), settled: new Map(), firstAt: undefined };
+  return { ...none, groups: new Map(), firstAt: undefined };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -48,19 +40,11 @@ export function addOrder(
   if (deadLetter !== undefined) addDeadLetter(story, deadLetter);
 }
 
-/** Numbers kept of each outcome, for people who have only the page; the rest is only counted. */
-const NUMBERS = 2_000;
-
-/** Adds the time of an outcome, and its number where no person is needed. */
-function addResult(story: Story, result: OrderResult): void {
-  const { at, outcome, purchaseOrderNumber } = result;
+/** Adds an outcome. */
+function addResult(story: Story, { at, code }: OrderResult): void {
   story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
-  if (result.code === KNOWN_INVALID) story.waiting += 1;
-  if (needsPerson(outcome)) return;
-  const numbers = story.settled.get(outcome) ?? [];
-  if (numbers.length < NUMBERS) numbers.push(purchaseOrderNumber);
-  story.settled.set(outcome, numbers);
+  if (code === KNOWN_INVALID) story.waiting += 1;
 }
 
 /** Adds a dead letter. */
@@ -83,8 +67,6 @@ export type ErrorGroup = {
   firstAt: string;
   lastAt: string;
   orders: AffectedOrder[];
-  /** Of refused orders: how many of them contain each article. */
-  articles: Map<string, number>;
 };
 
 export type ErrorGroups = Map<string, ErrorGroup>;
@@ -103,7 +85,6 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (seenFrom(deadLetter) < group.firstAt) group.firstAt = seenFrom(deadLetter);
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   keepInOrder(group.orders, deadLetter);
-  if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
 }
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
@@ -111,14 +92,6 @@ function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter): void {
   const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
   if (at < ORDERS_SHOWN) orders.splice(at, 0, affected(deadLetter));
   if (orders.length > ORDERS_SHOWN) orders.pop();
-}
-
-/** Counts the first 1,000 articles of a group, so that memory is bounded. */
-function addArticles({ articles }: ErrorGroup, { payload }: DeadLetter): void {
-  for (const article of new Set(itemsIn(payload).map(({ articleCode }) => articleCode))) {
-    if (articles.has(article) || articles.size < 1000)
-      articles.set(article, (articles.get(article) ?? 0) + 1);
-  }
 }
 
 /** The groups with the most orders first, then in the order of the file. */
@@ -182,6 +155,6 @@ function emptyGroup(
   sample: { signature: string; code: string; message: string },
 ): ErrorGroup {
   const { kind, lastAt } = deadLetter;
-  const none = { count: 0, nameless: 0, orders: [], articles: new Map() };
+  const none = { count: 0, nameless: 0, orders: [] };
   return { kind, ...sample, ...none, firstAt: seenFrom(deadLetter), lastAt };
 }

@@ -60,36 +60,12 @@ it('groups of the same size are in the order of the file', () => {
 
 it('an order names its other problems in short', () => {
   const fields = 'BCDEFGHIJK'.split('');
-  const problems = ['A', ...fields, 'L'].map((field) => problem(2, { field, code: 'missing' }));
+  const problems = ['A', ...fields, 'B', 'L'].map((field) =>
+    problem(2, { field, code: 'missing' }),
+  );
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
   expect(group?.orders[0]?.also).toBe(
     [...fields.map((field) => `${field} is empty`), '1 more'].join('; '),
-  );
-});
-
-it('an order says once what is wrong in several of its rows, with their lines', () => {
-  const draft = (line: number) => problem(line, { field: 'Status', code: 'unlike' });
-  const empty = problem(3, { field: 'QTY', code: 'missing' });
-  const problems = [
-    draft(2),
-    draft(3),
-    empty,
-    ...[4, 5, 6, 7, 8].map(draft),
-    { ...empty, line: 2 },
-  ];
-  const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
-  expect(group?.orders[0]?.also).toBe(
-    'Status is not as the mapping says (like) (lines 3, 4, 5, 6, 7 and 1 more); QTY is empty (lines 2, 3)',
-  );
-});
-
-it('an order says first and in full that its number is known, because the next steps refer to it', () => {
-  const from = { batch: 'b-1', file: 'n.csv' };
-  const known = problem(2, { field: '', code: 'number-known', facts: { state: 'accepted', from } });
-  const others = 'ABCDEFGHIJKL'.split('').map((field) => problem(2, { field, code: 'missing' }));
-  const [group] = groupsOf(wrong(rows(2, ['7']), ...others, known).deadLetter);
-  expect(group?.orders[0]?.also).toMatch(
-    /^this number is already accepted from "n\.csv"\. If this is the same .*; B is empty; .*; 1 more$/,
   );
 });
 

@@ -2,7 +2,7 @@ import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { allNameless, namelessOf, openText, type Story } from '../story.ts';
-import { type Html, html, reportLink, visible } from './html.ts';
+import { type Html, html } from './html.ts';
 
 /** How many orders have an outcome. `nameless`: how many are rows without an order number, each counted as an order. */
 type Share = { outcome: Outcome; number: number; nameless: number };
@@ -10,21 +10,17 @@ type Share = { outcome: Outcome; number: number; nameless: number };
 /** How a part of the bar is drawn: `hatched` needed a person. */
 type Look = 'done' | 'idle' | 'hatched';
 
-/** The counts by outcome: a bar, a tile for each outcome that occurred, and the other outcomes on one line. */
+/** The counts by outcome: a bar, and a tile for each outcome that occurred. */
 export function countsSection(report: Report, story: Story): Html | undefined {
-  const shares = OUTCOMES.map((outcome): Share => {
+  const present = OUTCOMES.filter((outcome) => report.counts[outcome] > 0).map((outcome): Share => {
     const nameless = needsPerson(outcome) ? namelessOf(story.groups, outcome) : 0;
     return { outcome, number: report.counts[outcome], nameless };
   });
-  const present = shares.filter((share) => share.number > 0);
   if (present.length === 0) return undefined;
-  const numbers = ({ outcome }: Share) => story.settled.get(outcome) ?? [];
   return html`<section aria-labelledby="counts">
 <h2 id="counts">${titleOf(report, allNameless(story))}</h2>
 ${bar(present)}
 <ul class="counts">${present.map(tile)}</ul>
-${absent(shares.filter((share) => share.number === 0))}
-${present.map((share) => numbersOf(share, numbers(share)))}
 </section>`;
 }
 
@@ -32,28 +28,6 @@ ${present.map((share) => numbersOf(share, numbers(share)))}
 function titleOf({ counts }: Report, nameless: number): string {
   if (counts.orders === 0) return 'Outcomes';
   return `Outcomes of ${openText(Math.max(counts.orders, nameless), nameless)}`;
-}
-
-const LONGEST_NUMBER = 64;
-
-/** Numbers in columns; if there are more, all are a text, so that the page is small and takes few sheets of paper. */
-const IN_COLUMNS = 100;
-
-/** The orders that need no person, so that a reader without the report's folder can check them off. */
-function numbersOf({ outcome, number: all }: Share, numbers: readonly string[]): Html {
-  if (numbers.length === 0) return html``;
-  const rest = all - numbers.length;
-  const more =
-    rest > 0
-      ? html`<p class="more">${count(rest)} more in ${reportLink('results.csv')}.</p>`
-      : undefined;
-  const names = numbers.map((one) => html`<bdi>${visible(one, LONGEST_NUMBER)}</bdi>`);
-  const list =
-    names.length > IN_COLUMNS
-      ? html`<p class="numbers">${names.map((one, i) => html`${i === 0 ? '' : ', '}${one}`)}</p>`
-      : html`<ul class="orders">${names.map((one) => html`<li>${one}</li>\n`)}</ul>`;
-  return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-${list}${more}</details>`;
 }
 
 /** The bar shows all orders of the file that have an outcome. */
@@ -92,11 +66,6 @@ function rowsIn(number: number, nameless: number): string {
 
 function swatch(look: Look): Html {
   return html`<svg class="swatch" aria-hidden="true" width="12" height="12"><rect class="${look}" width="12" height="12" rx="3"/></svg>`;
-}
-
-function absent(shares: readonly Share[]): Html | undefined {
-  if (shares.length === 0) return undefined;
-  return html`<p class="soft">None: ${shares.map((share) => outcomeWord(share.outcome)).join(', ')}.</p>`;
 }
 
 function lookOf(outcome: Outcome): Look {

@@ -40,44 +40,11 @@ function groupCard(group: ErrorGroup, most: number): Html {
   return html`<article class="group">
 <header><h3>${sampleOf(group)}</h3>
 <p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span></p>
-${articlesIn(group)}${unnamedItem(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
+<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink('dead-letters.json')}.</p>` : undefined}
 </article>`;
-}
-
-/** The line of a refused order is its first one, which need not be the wrong one. */
-function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html | undefined {
-  const hasSeveral = all.some(({ ownItems }) => ownItems.includes(', '));
-  if (
-    kind !== 'refused' ||
-    !hasSeveral ||
-    [...articles.keys()].some((one) => message.includes(one))
-  )
-    return undefined;
-  return html`<p>The API refused the complete order and does not say which item: check all items.</p>\n`;
-}
-
-/** Articles of a group that the page names. */
-const ARTICLES_SHOWN = 5;
-
-/** The API may refuse many orders because of a few articles. One that is in two of many is probably right. */
-function articlesIn({
-  articles,
-  count: all,
-}: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {
-  const frequent = [...articles]
-    .filter(([, number]) => number >= Math.min(all, 3))
-    .sort(([, a], [, b]) => b - a);
-  if (all === 1 || frequent.length === 0) return undefined;
-  const named = frequent.slice(0, ARTICLES_SHOWN);
-  const shown = named.map(([article, number], i) => {
-    return html`${i === 0 ? '' : ', '}<bdi>${visible(article, MOST_NAME)}</bdi> in ${orders(number)}`;
-  });
-  const rest = articles.size - named.length;
-  return html`<p>Most frequent articles in these orders: ${shown}.${rest > 0 ? ` Other articles in these orders: ${count(rest)}.` : ''}</p>
-`;
 }
 
 /** What a group counts. Rows without a number cannot be counted as orders: several may belong to one. */
@@ -121,6 +88,7 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   const short = (name: string, pick: TextOf): Column => {
     return { name, show: (order) => data(visible(pick(order), MOST_NAME)), kind: 'data' };
   };
+  const isConflict = rows.some((order) => order.knownItems.length > 0);
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
     [{ ...short('Order', (order) => order.number), kind: 'data order' }, true],
@@ -135,10 +103,8 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       { name: 'Items', show: ({ ownItems }) => data(visible(ownItems, MOST_ITEMS)), kind: 'data' },
       occurs((order) => order.ownItems),
     ],
-    ...bothItems().map((column): [Column, boolean] => [
-      column,
-      rows.some((order) => order.knownItems.length > 0),
-    ]),
+    [both('In this file', (order) => [order.items, order.knownItems]), isConflict],
+    [both('Already known', (order) => [order.knownItems, order.items]), isConflict],
     [
       {
         name: 'Message',
@@ -155,20 +121,9 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
 
-/** Of a conflict: the items of this file beside those that are known. */
-function bothItems(): Column[] {
-  return [
-    {
-      name: 'In this file',
-      show: ({ items, knownItems }) => itemList(items, knownItems),
-      kind: 'data items',
-    },
-    {
-      name: 'Already known',
-      show: ({ items, knownItems }) => itemList(knownItems, items),
-      kind: 'data items',
-    },
-  ];
+/** Of a conflict: the items of one order beside those of the other. */
+function both(name: string, of: (order: AffectedOrder) => Parameters<typeof itemList>): Column {
+  return { name, show: (order) => itemList(...of(order)), kind: 'data items' };
 }
 
 /** One item a line; what the other order does not have is bold. */

@@ -85,7 +85,6 @@ col.figure { width: 4.5rem; } col.data { width: 24%; } col.data.order { width: 9
 .wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items, .order, :last-child) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
-.numbers { margin-top: 0.4rem; font: 0.85rem/1.6 var(--mono); } .numbers bdi { display: inline-block; max-width: 100%; }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 3.5rem; margin-right: 0.5rem; text-align: right; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }
@@ -95,10 +94,6 @@ summary { cursor: pointer; padding: 0.55rem 0; font-size: 0.9rem; color: var(--s
 summary:hover { color: var(--ink); }
 .more { margin-top: 0.6rem; color: var(--soft); font-size: 0.9rem; }
 
-.line { display: block; margin-bottom: 0.6rem; }
-.rail { stroke: var(--rule); stroke-width: 2; }
-.band { stroke: var(--care); stroke-width: 8; stroke-dasharray: 3 2; }
-.line circle { fill: var(--sheet); stroke: var(--ink); stroke-width: 2; }
 .stops { list-style: none; padding: 0; margin-bottom: 0.5rem; }
 .stops li { padding: 0.12rem 0; }
 .stops time { display: inline-block; min-width: 5rem; color: var(--soft); font-variant-numeric: tabular-nums; }
@@ -140,10 +135,9 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   .next, .group { padding: 0.5rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }
   .group header, h2, tr, .command, .stops li, footer dl > div { break-inside: avoid; }
-  h2, .group header, .line { break-after: avoid; } .more, .next .command, footer > p, footer dl > :nth-child(n+5) { break-before: avoid; }
+  h2, .group header { break-after: avoid; } .more, .next .command, footer > p, footer dl > :nth-child(n+5) { break-before: avoid; }
   p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items, .order) { width: 16%; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }
-  [aria-labelledby="counts"] summary { display: block; margin-top: 0.6rem; list-style: none; }
 }
 `;

@@ -86,16 +86,7 @@ function particulars(report: Report, story: Story, hasFix: boolean): Html {
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${whereListed(counts.orders, story)}${hasFix ? html`<p>The rows that needed a person then: ${reportLink('fix.xlsx')}.</p>` : undefined}</footer>`;
-}
-
-/** A batch whose file was gone when its report was written has the results of those orders that the ledger knows. */
-function whereListed(all: number, { listed }: Story): Html | undefined {
-  if (all === 0) return undefined;
-  if (listed === 0)
-    return html`<p>No order of this file is listed in ${reportLink('results.csv')}.</p>`;
-  const which = listed < all ? `${count(listed)} of ${orders(all)}` : 'All orders';
-  return html`<p>${which} with their outcomes: ${reportLink('results.csv')}.</p>`;
+${counts.orders === 0 ? undefined : html`<p>Each order with its outcome: ${reportLink('results.csv')}.</p>`}${hasFix ? html`<p>The rows that needed a person then: ${reportLink('fix.xlsx')}.</p>` : undefined}</footer>`;
 }
 
 /** The first line of the page and the sentence below it. `mood` sets its color. */

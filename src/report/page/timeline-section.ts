@@ -16,7 +16,6 @@ export function timelineSection(report: Report, story: Story): Html {
   const shown = [...stops, ...pauses].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return html`<section aria-labelledby="timeline">
 <h2 id="timeline">Timeline</h2>
-${line(report, stops)}
 <ol class="stops">
 ${shown.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}">${shortTime(stop.at, report.startedAt)} ${stop.text}</li>`)}
 ${hidden > 0 ? html`<li>${counted(hidden, 'more pause')} in ${reportLink('report.json')}</li>` : undefined}
@@ -58,20 +57,4 @@ function stopOfPause({ from, to, code, reason }: Report['pauses'][number]): Stop
   const isAway = AWAY.has(code) || isNetworkCode(code);
   const why = isAway ? 'the order API gave no usable answer' : reason;
   return { at: from, text: visible(`Paused ${length}: ${why}`, 300), paused: true };
-}
-
-/** The duration as a line with a dot for each stop and a band for each pause. */
-function line(report: Report, stops: readonly Stop[]): Html | undefined {
-  const times = stops.map((stop) => Date.parse(stop.at));
-  const [start, end] = [Math.min(...times), Math.max(...times)];
-  if (!(end - start >= 1000)) return undefined;
-  const place = (ms: number) =>
-    `${(2 + Math.min(Math.max((ms - start) / (end - start), 0), 1) * 96).toFixed(2)}%`;
-  const bands = report.pauses.map((pause) => {
-    const [from, to] = [Date.parse(pause.from), pause.to === null ? end : Date.parse(pause.to)];
-    return html`<line class="band" x1="${place(from)}" x2="${place(to)}" y1="14" y2="14"/>`;
-  });
-  return html`<svg class="line" aria-hidden="true" width="100%" height="28">
-<line class="rail" x1="2%" x2="98%" y1="14" y2="14"/>${bands}
-${times.map((time) => html`<circle cx="${place(time)}" cy="14" r="5"/>`)}</svg>`;
 }

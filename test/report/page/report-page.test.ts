@@ -89,27 +89,13 @@ it('a printed row of a table is not split across two pages', () => {
   expect(print).toMatch(/[,{] tr[^{}]*\{ break-inside: avoid; \}/);
 });
 
-it('a refused order with several items says that the API does not say which item', () => {
-  const refused = (message: string, ...articles: string[]) => {
-    const one = dead(rows(16, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', message);
-    const items = articles.map((articleCode) => ({ articleCode, quantity: 1 }));
-    return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload: { items } } } : one;
-  };
-  const said = 'does not say which item: check all items.';
-  expect(textOf(pageOf([refused('The article does not exist.', 'TIN', 'TEA')]))).toContain(said);
-  expect(textOf(pageOf([refused('The article does not exist.', 'TIN')]))).not.toContain(said);
-  expect(textOf(pageOf([refused('The article TEA does not exist.', 'TIN', 'TEA')]))).not.toContain(
-    said,
-  );
-});
-
-it('outcomes that occurred have a tile with their number; the others share one line', () => {
+it('outcomes that occurred have a tile with their number', () => {
   const text = textOf(
     pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]),
   );
   expect(text).toContain('2 accepted created at the API');
   expect(text).toContain('1 in doubt may or may not exist at the API');
-  expect(text).toContain('None: duplicate, conflict, invalid, refused, failed, cancelled.');
+  expect(text).not.toContain('duplicate');
 });
 
 it('errors are grouped by signature, the largest group first', () => {
@@ -202,25 +188,6 @@ it('an outcome that is older than the file is no part of the timeline', () => {
   expect(textOf(pageOf([done(order(2))], { startedAt: '2026-11-21T07:15:30Z' }))).not.toContain(
     'First outcome',
   );
-});
-
-it('the orders that need no person are listed, up to 2,000 of each outcome, with the place of the others', () => {
-  const all = (many: number) =>
-    Array.from({ length: many }, (_, at) => done(rows(at + 2, [`N-${at}`, 'A', '1'])));
-  expect(textOf(pageOf(all(100)))).toMatch(/Orders: accepted N-0 N-1 .*N-98 N-99 Timeline/);
-  // All numbers of a list have one form.
-  const many = pageOf(all(141));
-  expect(textOf(many)).toMatch(
-    /Orders: accepted N-0 , N-1 , .*N-99 , N-100 , N-101 .*, N-140 Timeline/,
-  );
-  expect(many).not.toContain('<ul class="orders">');
-  const page = pageOf(all(2_130));
-  expect(textOf(page)).toMatch(/, N-1999 130 more in results\.csv/);
-  expect(page.length).toBeLessThan(100_000);
-  expect(page).toContain('.numbers bdi { display: inline-block;');
-  expect(textOf(page)).not.toContain('N-2000');
-  expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).not.toContain('Orders: ');
-  expect(textOf(pageOf([done(order(2), 'duplicate')]))).not.toContain('in a spreadsheet');
 });
 
 it('a pause names no network error, which is for operators', () => {
