@@ -376,7 +376,7 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
     '/environment',
   ]) {
     const { status, text, refresh } = await load(path);
-    expect([path, status, refresh]).toEqual([path, 503, '1']);
+    expect([path, status, refresh]).toEqual([path, 503, `1; url=${path}`]);
     expect(text).toContain('<h1>Redis is not reachable</h1>');
     expect(text).toContain('Nothing is lost. This page reloads automatically.');
     expect(text).toContain('<title>Redis is not reachable · po-sync</title>');
