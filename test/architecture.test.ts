@@ -55,7 +55,6 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },
   'iconv-lite': { units: ['parse', 'report'] },
-  marked: { units: ['admin'] },
   '@streamparser/json': { units: ['api'] },
   ioredis: { units: ['redis'], typesAnywhere: true },
   pino: { units: ['log'], typesAnywhere: true },
@@ -68,7 +67,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   undici: { units: ['core'] },
   yaml: { units: ['config', 'sandbox'] },
   yazl: { units: ['correct'] },
-  zod: { units: ['config', 'sandbox', 'api', 'journal', 'operations', 'cli'] },
+  zod: { units: ['config', 'sandbox', 'api', 'journal', 'operations', 'cli', 'admin'] },
 };
 
 /** Lines of a function; keys of a bag of dependencies. */

@@ -18,7 +18,7 @@ type Metrics = { log: Log; hours: Hours; metricsRoute(parts: Parts): Route };
 type Parts = { queue: OrderQueue; book: { batches: Pick<Batches, 'names' | 'find'> } };
 
 /**
- * The metrics of one daemon (docs/reference/metrics.md). While Redis is away the scrape still answers: with
+ * The metrics of one daemon (docs/reference/metrics.md). While Redis is not reachable the scrape still answers: with
  * `po_sync_redis_up 0`, without the shared gauges.
  */
 export function createMetrics({ config, log, self, admin }: DaemonInput, store: Store): Metrics {

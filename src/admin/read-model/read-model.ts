@@ -15,7 +15,7 @@ import { lettersIn } from './read-reports.ts';
 type ModelContext = Omit<OperatorContext, 'operator'>;
 
 /** Milliseconds that a query waits for tables that are built. */
-const PATIENCE = 150;
+const PATIENCE = 1_000;
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
 
