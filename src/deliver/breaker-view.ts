@@ -13,11 +13,6 @@ export type Pause = {
   nextTryAt?: number;
   /** The one order that passes a hold. */
   turn?: string;
-  /** When this reason was seen last, and the first one of the pause, if it was another. */
-  seenAt?: number;
-  firstReason?: string;
-  /** What a person does about this reason, where more is known than its code says. */
-  remedy?: string;
 };
 
 /** What the field of a hold keeps. */
@@ -121,13 +116,8 @@ function pauseIn(fields: BreakerFields): Pause | undefined {
 /** Every reason why delivery is paused; holds first. */
 export function allPauses(fields: BreakerFields): Pause[] {
   const holds = Object.entries(fields).filter(([name]) => name.startsWith(HOLD));
-  const { code, reason = '', since = '0', probeAt = '0', seenAt = since, first = reason } = fields;
-  const times = { since: Number(since), nextTryAt: Number(probeAt), seenAt: Number(seenAt) };
-  const more = {
-    ...(first !== reason && { firstReason: first }),
-    ...(fields['remedy'] && { remedy: fields['remedy'] }),
-  };
-  const tripped: Pause[] =
-    code === undefined ? [] : [{ code, reason, held: false, ...times, ...more }];
+  const { code, reason = '', since = '0', probeAt = '0' } = fields;
+  const times = { since: Number(since), nextTryAt: Number(probeAt) };
+  const tripped: Pause[] = code === undefined ? [] : [{ code, reason, held: false, ...times }];
   return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
 }

@@ -41,32 +41,25 @@ export const OPERATOR = 'operator';
 export function createCircuitBreaker(deps: CircuitBreakerDeps) {
   const view = createBreakerView(deps);
   const run = createBreakerScript(deps);
-  const { initial, max } = deps.probe;
 
   /** Changes the breaker in Redis and reads it again. */
-  async function change(verb: string, ...values: (string | number)[]): Promise<boolean> {
-    const answer = await run(verb, ...values);
+  async function change(verb: Verb, more: Asked = {}): Promise<boolean> {
+    const answer = await run(verb, more);
     await view.refresh(true);
     return answer === 1;
   }
 
   const { pass, stillPasses, slowUntil, wake, wakeNext } = createPasses(deps, view, () =>
-    run('probe', initial, max),
+    run('probe'),
   );
 
   return {
     pass,
     stillPasses,
     sawNoHold: view.sawNoHold,
-    /**
-     * Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count.
-     * `remedy`: what a person does about this reason, where more is known than its code says.
-     */
-    trip: (code: string, reason: string, wait = initial, remedy = '') =>
-      change('trip', wait, code, reason, remedy),
-    /** While delivery is paused, what was seen last is the reason that is shown; nothing else changes. */
-    saw: async (code: string, reason: string) =>
-      void (view.current() && (await change('saw', code, reason))),
+    /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
+    trip: (code: string, reason: string, wait = deps.probe.initial) =>
+      change('trip', { wait, code, reason }),
     /** An order got through: delivery resumes for every daemon. */
     reset: async () =>
       void (
@@ -74,23 +67,23 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
         (await change('reset').then(wake))
       ),
     /** No order is sent for this many milliseconds, then one at a time until one gets through; a longer wait stays. */
-    slowDown: (ms: number) => change('slow', deps.store.time.now() + ms),
+    slowDown: (ms: number) => change('slow', { until: deps.store.time.now() + ms }),
     /** A person ends the wait: one order is tried at once. False when nothing waited. */
     async lift(): Promise<boolean> {
       await view.refresh(true);
       const isSlow = slowUntil() > deps.store.time.now();
-      return (await change('lift', initial)) || isSlow;
+      return (await change('lift')) || isSlow;
     },
     /** Whether the order of a probe may begin now: the one before it began at least 250 ms ago. Call it directly before the intent. */
     probeMayBegin: async () => (await run('begin')) === 1,
     /** The order of a probe needed no attempt any more: the next one tries at once. */
-    passOn: () => run('unused', initial).then(wakeNext),
+    passOn: () => run('unused').then(wakeNext),
     refresh: view.refresh,
     troubles: view.troubles,
     current: view.current,
     /** Until when the API asked every order to wait, as far as known; 0: never. ledger time in milliseconds. */
     slowUntil,
-    ...createAcceptances(deps, view, () => run('lift', initial)),
+    ...createAcceptances(deps, view, () => run('lift')),
     ...createHolds(deps, view, () => run('try')),
   };
 }
@@ -197,10 +190,16 @@ function createAcceptances(
   };
 }
 
-function createBreakerScript({ store: { redis, keys, time } }: CircuitBreakerDeps) {
+/** What happens to the breaker, and what its script has to know of that. */
+type Verb = 'reset' | 'slow' | 'try' | 'begin' | 'unused' | 'lift' | 'trip' | 'probe';
+type Asked = { until?: number; wait?: number; code?: string; reason?: string };
+
+function createBreakerScript({ store: { redis, keys, time }, probe }: CircuitBreakerDeps) {
   const script = readScript(new URL('./circuit-breaker.lua', import.meta.url));
-  return (verb: string, ...values: (string | number)[]): Promise<unknown> =>
-    runScript(redis, script, [keys.breaker, keys.pauses], [verb, time.now(), ...values]);
+  return (verb: Verb, more: Asked = {}): Promise<unknown> => {
+    const asked = JSON.stringify({ ...probe, ...more, verb, now: time.now() });
+    return runScript(redis, script, [keys.breaker, keys.pauses], [asked]);
+  };
 }
 
 /** The breaker of the configured environment, which logs when a pause begins, changes its reason and ends. */
@@ -217,7 +216,6 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
         code,
         reason,
         formerCode: before.code,
-        formerReason: before.reason,
       });
     },
     onResumed: ({ code, reason, since }, until) =>
@@ -225,11 +223,10 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
   });
 }
 
-/** A pause with its end; without `to` it continues. `firstReason`: where the last one is another. */
+/** A pause with its end; without `to` it continues. */
 type PastPause = {
   code: string;
   reason: string;
-  firstReason?: string;
   from: number;
   to: number | undefined;
 };
@@ -284,8 +281,8 @@ function createHolds(
       .filter((one) => one.from <= to && (one.to ?? to) >= from);
     const pause = view.current();
     if (pause === undefined || pause.since > to) return past;
-    const { since, held: _, nextTryAt: __, seenAt: ___, remedy: ____, ...why } = pause;
-    return [{ ...why, from: since, to: undefined }, ...past];
+    const { code, reason, since } = pause;
+    return [{ code, reason, from: since, to: undefined }, ...past];
   }
 
   return { hold, release, reasons, during };

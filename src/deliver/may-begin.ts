@@ -1,6 +1,6 @@
 import type { Partner } from '../api/partner.ts';
 import { askedWait, type BearerToken } from '../api/token.ts';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, PoSyncError, reasonOf, toError } from '../core/errors.ts';
 import { discardsOf } from '../ledger/batches/kept-discards.ts';
 import {
   type Entry,
@@ -166,10 +166,9 @@ export async function takeToken({
     return await partner.tokens.get();
   } catch (thrown) {
     const error = toError(thrown);
-    const { code, remedy } =
-      error instanceof PoSyncError ? error : { code: 'token-unavailable', remedy: undefined };
+    const code = error instanceof PoSyncError ? error.code : 'token-unavailable';
     const { initial } = context.config.delivery.probe;
-    await breaker.trip(code, error.message, Math.max(initial, askedWait(error)), remedy);
+    await breaker.trip(code, reasonOf(error), Math.max(initial, askedWait(error)));
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import { NOT_YET } from '../api/token-use.ts';
-import { clauses, withoutStop } from '../core/format.ts';
+import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
 import { listPauseEnd, waitsForList } from '../ledger/list-pauses.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
@@ -82,14 +82,13 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
       case 'other':
         return;
       case 'replaced':
-        return refusal.wasAccepted
-          ? breaker.saw('http-401', reason)
-          : void (await breaker.trip('token-not-accepted', reason));
+        if (!refusal.wasAccepted) await breaker.trip('token-not-accepted', reason);
+        return;
       case 'fresh': {
         const { wait, age } = refusal;
         if (age + wait > LONG_WAIT)
           await breaker.trip('token-not-accepted', clauses(NOT_YET, reason), wait);
-        else await Promise.all([breaker.slowDown(wait), breaker.saw('http-401', reason)]);
+        else await breaker.slowDown(wait);
       }
     }
   }
@@ -127,11 +126,10 @@ function countFailures({
       // A probe begins when the wait is over, or a person ended it.
       if (pass === 'probe') askedUntil = now;
       if (seen.kind === 'busy') askedUntil = Math.max(askedUntil, now + (seen.retryAfter ?? 0));
+      if (othersPass && failures < downAfter) return;
       const { code, reason } = causeOf(seen);
       const asked = Math.max(0, askedUntil - now);
-      await (!othersPass || failures >= downAfter
-        ? breaker.trip(code, withWait(reason, asked), Math.max(firstTry, asked))
-        : breaker.saw(code, reason));
+      await breaker.trip(code, withWait(reason, asked), Math.max(firstTry, asked));
     },
     clear(): void {
       failures = 0;
@@ -166,17 +164,13 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   return waitsForList(code) ? 'list' : 'automatic';
 }
 
-/** What a pause was for, as far as it says what a person does about it. */
-type Cause = Pick<Pause, 'code' | 'remedy'>;
+/** What a pause was for. */
+type Cause = Pick<Pause, 'code'>;
 
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
-export function pauseAdvice({ code, remedy }: Cause): string | undefined {
-  const own = remedy && lowerFirst(withoutStop(remedy));
+export function pauseAdvice({ code }: Cause): string | undefined {
   if (code === 'token-refused')
-    return own === undefined
-      ? 'check the credentials, and restart the daemon after a change of them'
-      : `${own}; restart the daemon after a change`;
-  if (own !== undefined) return own;
+    return 'check the credentials, and restart the daemon after a change of them';
   if (code === 'token-not-accepted')
     return 'check that authUrl and baseUrl belong to the same environment, and that their clocks agree';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
@@ -203,8 +197,4 @@ export function pauseRemedy(pause: Cause, unless = ''): string {
 
 function upperFirst(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
-function lowerFirst(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

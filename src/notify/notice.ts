@@ -212,13 +212,11 @@ export function assumptionFails(one: Guarantee, facts: CommonFacts): Notice {
  */
 export function deliveryPaused({
   before,
-  advice,
   ...facts
 }: CommonFacts & {
   code: string;
   reason: string;
   since: number;
-  advice?: string | undefined;
   before?: readonly string[];
 }): Notice {
   const { environment, code, reason } = facts;
@@ -227,7 +225,7 @@ export function deliveryPaused({
   const more = open
     ? ` What was reported before (${open}) remains to be done, unless somebody did it.`
     : '';
-  const remedy = `${pauseRemedy({ code, ...(advice && { remedy: advice }) })}${more}`;
+  const remedy = `${pauseRemedy({ code })}${more}`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - more.length));
   // An operator's reason begins with the word.
   const how =

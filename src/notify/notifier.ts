@@ -116,7 +116,7 @@ async function checkPause(reported: readonly string[], deps: Round): Promise<voi
     await send(tell.deliveryResumed(facts), `resumed:${since}`);
     return ends(reported, deps);
   }
-  const { code, reason, since, remedy: advice } = pause;
+  const { code, reason, since } = pause;
   // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
   const before = reported.flatMap((field) =>
     field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : [],
@@ -128,7 +128,7 @@ async function checkPause(reported: readonly string[], deps: Round): Promise<voi
   const shortest =
     code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
   if (isKnown || at - since < shortest) return;
-  const facts = { environment, at, code, reason, since, advice, ...(isOther && { before }) };
+  const facts = { environment, at, code, reason, since, ...(isOther && { before }) };
   await begins(`${which}${since}`, tell.deliveryPaused(facts), deps);
   const often = `${(last?.times ?? 0) + 1}:${at}`;
   if (code !== OPERATOR && !isOther)

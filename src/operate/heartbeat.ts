@@ -11,7 +11,7 @@ import type { Self } from './daemon.ts';
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
  * `notTaken`: the first files that it could not take for some seconds, or a source, such as an inbox, that it cannot read. `foldersGone`: its folders that vanished.
- * `redisLost`: how often it lost its connection to Redis within a minute; `isUnsteady`: it sends no orders for that reason. `isOutdated`: it was started with another configuration.
+ * `isOutdated`: it was started with another configuration.
  */
 export type LivingDaemon = Self & {
   host: string;
@@ -22,8 +22,6 @@ export type LivingDaemon = Self & {
   notTaken?: NotTaken[];
   foldersGone?: GoneFolder[];
   isOutdated?: true;
-  redisLost?: number;
-  isUnsteady?: true;
 };
 
 /** A folder of a daemon that vanished: `data` or `reports`. */
@@ -48,13 +46,13 @@ type Said = {
   gone: () => GoneFolder[];
 };
 
-type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time' | 'timesLost' | 'isSteady'> & {
+type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time'> & {
   id: string;
   self: Self;
 };
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
-export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self }: HeartbeatDeps) {
+export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
   const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
   let said: Said | undefined;
   return {
@@ -70,14 +68,13 @@ export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self
         (await said?.notices()) ?? [],
         said?.notTaken() ?? [],
       ];
-      const [gone, redisLost] = [said?.gone() ?? [], timesLost()];
+      const gone = said?.gone() ?? [];
       const beat: LivingDaemon = {
         ...facts,
         ...(adminPort !== undefined && { adminPort }),
         ...(notices.length > 0 && { notices }),
         ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
         ...(gone.length > 0 && { foldersGone: gone }),
-        ...(redisLost > 0 && { redisLost, ...(!isSteady() && { isUnsteady: true as const }) }),
       };
       await redis
         .multi()

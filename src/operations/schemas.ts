@@ -164,9 +164,6 @@ const pauseState = strict({
   code: text,
   reason: text,
   since: time,
-  seenAt: time.optional(),
-  firstReason: text.optional(),
-  remedy: text.optional(),
   held: z.boolean(),
   nextTryAt: time.optional(),
   ends: z.enum(['automatic', 'operator', 'list']),
@@ -182,8 +179,6 @@ const daemon = strict({
   role: role.optional(),
   silentMs: whole.optional(),
   isOutdated: isTrue.optional(),
-  redisLost: whole.optional(),
-  isUnsteady: isTrue.optional(),
   foldersGone: list(strict({ folder: z.enum(['data', 'reports']), path: text })).optional(),
   notices: list(
     strict({ receiver: text, waiting: whole, lost: whole, error: text, at: time }),
@@ -276,9 +271,7 @@ export const status = strict({
     reason: text.optional(),
   }),
   pauses: list(pauseState),
-  endedPauses: list(
-    strict({ code: text, reason: text, firstReason: text.optional(), from: time, to: time }),
-  ).optional(),
+  endedPauses: list(strict({ code: text, reason: text, from: time, to: time })).optional(),
 });
 
 const attempt = strict({

@@ -65,16 +65,11 @@ export function onLoss(
  */
 const OTHERS_BACK = 5_000;
 
-/** How far losses are counted back, in milliseconds, and how many at most. */
-const LATELY = 60_000;
-const MOST_LOSSES = 1_000;
-
 /**
  * `isSteady`: false while the connection is lost, and shortly after it is back from a restart or a failover. A Redis that comes back
  * may have lost what another daemon wrote last, and only that daemon knows: nothing is sent until it has had the time to say so.
- * `timesLost`: how often the connection was lost within a minute.
  */
-export type Steadiness = { isSteady: () => boolean; timesLost: () => number };
+export type Steadiness = { isSteady: () => boolean };
 
 /** Watches a connection that is ready. */
 export function watchSteadiness(
@@ -86,17 +81,14 @@ export function watchSteadiness(
   let run: string | undefined;
   /** When this run of Redis was seen first. */
   let since = Number.NEGATIVE_INFINITY;
-  let losses: number[] = [];
   const isSteady = () => isKnown && clock.monotonic() - since >= OTHERS_BACK;
   redis.on('close', () => {
-    // A try to reconnect that fails closes, too.
-    if (isKnown) losses = [...lately(), clock.monotonic()].slice(-MOST_LOSSES);
     isKnown = false;
     connection += 1;
   });
   redis.on('ready', () => void recognize(clock.monotonic()));
   void recognize(since);
-  return { isSteady, timesLost: () => lately().length };
+  return { isSteady };
 
   async function recognize(at: number): Promise<void> {
     const before = connection;
@@ -105,11 +97,6 @@ export function watchSteadiness(
     if (found === undefined || found !== run) since = at;
     run = found;
     isKnown = true;
-  }
-
-  function lately(): number[] {
-    const from = clock.monotonic() - LATELY;
-    return losses.filter((at) => at >= from);
   }
 }
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type Config, type Source, startCommandOf } from '../config/config.ts';
 import { counted, duration } from '../core/format.ts';
-import { LOST_REMEDY } from '../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
 import { waitClause } from '../operate/orders/wait-of.ts';
 import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
@@ -191,8 +190,6 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }:
       return waitingSteps(batch);
     case 'daemon':
       return [`Run ${start}${wait.role === undefined ? '' : ` --role ${wait.role}`}.`];
-    case 'redis':
-      return [LOST_REMEDY];
     case 'pause':
       // Only an operator's pause has no next try.
       return wait.until === undefined

@@ -17,9 +17,7 @@ import {
   causeText,
   delivers,
   type EndedPause,
-  isOftenLost,
   leftWithoutIntake,
-  lossText,
   noDelivery,
   pausedText,
   type ShownPause,
@@ -39,7 +37,7 @@ import type { Block, Text, ViewColumn } from './view.ts';
 
 type Wait = Status['waits'][number];
 
-type EndingPause = Pick<ShownPause, 'code' | 'remedy' | 'nextTryAt' | 'waitsForOrder'>;
+type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
@@ -156,7 +154,7 @@ export function endedPauseFacts({ endedPauses = [], now }: Status): Fact[] {
   const recent = endedPauses.filter(isRecent);
   const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
   const more = others.length === 0 ? '' : ', and others before';
-  const alike = Map.groupBy(recent, (pause) => `${causeText(pause)}${beganWith(pause)}`);
+  const alike = Map.groupBy(recent, causeText);
   const lines = [
     ...[...alike].map(([text, [last, ...before]]) => {
       const first = before.at(-1);
@@ -170,11 +168,6 @@ export function endedPauseFacts({ endedPauses = [], now }: Status): Fact[] {
   ];
   const isOne = lines.length + recent.length - alike.size === 1;
   return lines.length === 0 ? [] : [[isOne ? 'last pause' : 'last pauses', ...lines]];
-}
-
-/** The last failure of a long pause may be one of its end only. */
-function beganWith({ firstReason }: EndedPause): string {
-  return firstReason === undefined ? '' : `; it began with: ${withoutStop(firstReason)}`;
 }
 
 /** That the API's list cannot be read, and what waits for it. */
@@ -212,7 +205,6 @@ export function daemonsFact({ daemons, batches, now }: Status, start: string): F
   const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => [
     `${host}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${version})`,
     ...(silentMs === undefined ? [] : [', ', bad(`no heartbeat for ${duration(silentMs)}`)]),
-    ...(isOftenLost(daemon) ? [', ', bad(lossText(daemon))] : []),
     ...(daemon.isOutdated ? [', ', bad('started with another configuration: restart it')] : []),
   ]);
   const left = leftWithoutIntake(

@@ -83,20 +83,6 @@ describe('the alert rules', () => {
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
   });
 
-  it('have one for orders in doubt that wait for a person, and one for those that wait for the list, before they do', async () => {
-    const { groups } = parse(await readFile(ALERTS, 'utf8')) as {
-      groups: { rules: (Rule & { for: string })[] }[];
-    };
-    const ruleOf = (metric: string) =>
-      groups.flatMap((group) => group.rules).find(({ expr }) => namesIn(expr).includes(metric));
-    expect(ruleOf('po_sync_dead_letter_orders_in_doubt')).toMatchObject({
-      alert: 'PoSyncInDoubt',
-      for: '5m',
-    });
-    // Ten times `delivery.settle`, in minutes, as it is by default.
-    expect(Number.parseInt(ruleOf('po_sync_orders_in_doubt')?.for ?? '', 10)).toBeLessThan(10);
-  });
-
   it('page for each pause that a person must end, and not for an outage of the API', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as {
       groups: { rules: (Rule & { expr: string })[] }[];

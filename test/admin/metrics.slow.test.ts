@@ -142,37 +142,6 @@ it('a scrape shows how many orders were created twice', async () => {
   expect((await place.run(['doctor'])).out).toContain('1 order was created twice');
 });
 
-it('a scrape counts the orders in doubt that wait for a person, until they are settled', async () => {
-  const lost = { kind: 'drop', when: 'before', orders: ['PO-1'], attempts: '1' };
-  // The first read is the one of the new ledger.
-  const noList = { kind: 'answer', on: 'list', status: 403, calls: '2-999' };
-  const refused = {
-    kind: 'answer',
-    status: 400,
-    message: 'articleCode X-9 is invalid',
-    orders: ['PO-2'],
-  };
-  await using place = await openWorkplace({ faults: { faults: [lost, noList, refused] } });
-  // The other article has the words that an entry in doubt has.
-  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,"""state"":""inDoubt""",1\n`);
-  expect((await place.run(['start', '--once'])).code).toBe(2);
-  const port = await adminPort(place.start(['start']));
-  const waiting = async () => {
-    const now = await scrape(port);
-    return [now.get('po_sync_dead_letter_orders'), now.get('po_sync_dead_letter_orders_in_doubt')];
-  };
-  expect(
-    await until('they are counted', async () =>
-      (await waiting())[1] === 1 ? await waiting() : undefined,
-    ),
-  ).toEqual([2, 1]);
-  expect(
-    (await place.run(['dead-letters', 'resolve', 'PO-1', '--as', 'accepted', '--yes'])).code,
-  ).toBe(0);
-  await until('it is settled', async () => (await waiting())[1] === 0);
-  expect(await waiting()).toEqual([1, 0]);
-});
-
 it('a scrape counts an unreadable file until a later one of the same name is read', async () => {
   await using place = await openWorkplace();
   const port = await adminPort(place.start(['start']));

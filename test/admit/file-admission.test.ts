@@ -30,7 +30,7 @@ async function forgotten(names: readonly (keyof typeof READ)[]): Promise<number>
   const { redis, keys } = store;
   const { log } = capturedLog();
   const stopping = new AbortController().signal;
-  const open = { ...store, plain: redis, private: false, isSteady: () => true, timesLost: () => 0 };
+  const open = { ...store, plain: redis, private: false, isSteady: () => true };
   const context = { config, store: open, owner: 'test', clock: systemClock, log, stopping };
   const book = createEnvironmentLedger(context);
   for (const [source, at] of Object.entries(READ)) {

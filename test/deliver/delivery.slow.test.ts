@@ -199,30 +199,6 @@ describe('delivery', () => {
     expect(rig.breaker.current()?.reason).toBe(`Not now, sorry (HTTP ${status})`);
   });
 
-  it('shows the latest reason that was seen during a pause, also one that alone would not pause, and keeps the first', async () => {
-    await using rig = await openDeliveryRig({
-      delivery: { concurrency: 1, probe: { initial: 60_000, max: 60_000 } },
-      faults: {
-        faults: [
-          { kind: 'answer', status: 500, message: 'Not now.', calls: '1-5' },
-          { kind: 'revoke', calls: '6' },
-        ],
-      },
-    });
-    await rig.submit('b1', numbersOf(20));
-    await until('a pause', () => rig.breaker.current()?.code === 'api-down');
-    await rig.breaker.lift();
-    await until('the 401', () => rig.breaker.current()?.code === 'http-401');
-    const { reason, firstReason, since, seenAt = 0, nextTryAt = 0 } = rig.breaker.current() ?? {};
-    expect({ reason, firstReason }).toEqual({
-      reason: expect.stringContaining('(HTTP 401)'),
-      firstReason: 'Not now (HTTP 500)',
-    });
-    expect(seenAt).toBeGreaterThan(since ?? seenAt);
-    // The wait for the next try is as long as after any other failure.
-    expect(nextTryAt - seenAt).toBeGreaterThan(30_000);
-  });
-
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
     await using rig = await openDeliveryRig({ secret: 'wrong' });
     await rig.submit('b1', numbersOf(20));
@@ -233,30 +209,16 @@ describe('delivery', () => {
   });
 
   it.each<[string, OddAnswer, string]>([
-    [
-      'an unknown scope',
-      { status: 400, body: { error: 'invalid_scope' } },
-      "Check the client ID and the client secret of this environment, and clientAuth, scope, audience and resource of its token; if they are correct, ask the API's owner; restart the daemon after a change; then it ends",
-    ],
-    [
-      'no token in a success',
-      { status: 200, body: {} },
-      'Check authUrl and token.path of the environment; if they are correct, ask the owner of that server; then it ends',
-    ],
-    ['an outage', { status: 500 }, 'Nothing to do: it ends'],
-  ])(
-    'says of a token endpoint that answers with %s what a person does about just that',
-    async (_, answer, remedy) => {
-      await using odd = await openOddApi(oddAt('token', () => answer));
-      await using rig = await openDeliveryRig({ partner: odd });
-      await rig.submit('b1', numbersOf(1));
-      const pause = await until('a pause', () => rig.breaker.current());
-      expect(pauseRemedy(pause)).toBe(`${remedy} automatically when the API accepts an order.`);
-      // The next reason is another one.
-      await rig.breaker.trip('api-down', 'HTTP 500');
-      expect(rig.breaker.current()).not.toHaveProperty('remedy');
-    },
-  );
+    ['an unknown scope', { status: 400, body: { error: 'invalid_scope' } }, 'scope, audience'],
+    ['no token in a success', { status: 200, body: {} }, 'Check authUrl and token.path'],
+    ['an outage', { status: 500 }, 'HTTP 500'],
+  ])('says of a token endpoint that answers with %s what it met', async (_, answer, words) => {
+    await using odd = await openOddApi(oddAt('token', () => answer));
+    await using rig = await openDeliveryRig({ partner: odd });
+    await rig.submit('b1', numbersOf(1));
+    const { reason } = await until('a pause', () => rig.breaker.current());
+    expect(reason).toContain(words);
+  });
 
   it.each([
     [1_500, undefined],
@@ -300,7 +262,7 @@ describe('delivery', () => {
     await using rig = await openDeliveryRig({ partner: odd });
     await rig.submit('b1', numbersOf(5));
     await until('a pause', () => rig.breaker.current());
-    const { code, reason, seenAt = 0, nextTryAt = 0 } = rig.breaker.current() ?? {};
+    const { code, reason, nextTryAt = 0 } = rig.breaker.current() ?? {};
     expect({ code, reason }).toEqual({
       code: 'token-unavailable',
       reason: expect.stringMatching(/HTTP 429.*; it asks to wait 600 s$/),
@@ -309,8 +271,7 @@ describe('delivery', () => {
     // A daemon that starts meanwhile asks for nothing, and what it reports is the wait that is left.
     expect(await rig.partner.tokens.first()).toBe(false);
     await rig.breaker.lift();
-    await until('another try', () => (rig.breaker.current()?.seenAt ?? 0) > seenAt);
-    expect(rig.breaker.current()?.nextTryAt).toBeGreaterThan(nextTryAt - 1_000);
+    await until('another try', () => (rig.breaker.current()?.nextTryAt ?? 0) > nextTryAt - 1_000);
     expect(odd.calls.map(({ endpoint }) => endpoint)).toEqual(['token', 'token']);
     await resumeDelivery({ ...rig, ...rig.context });
     await rig.settled();

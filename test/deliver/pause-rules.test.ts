@@ -12,7 +12,6 @@ function rules() {
   const breaker = {
     acceptedSince: async () => true,
     accepted: async () => undefined,
-    saw: async () => undefined,
     reset: async () => undefined,
     trip: async (_: string, reason: string, wait?: number) => trips.push([reason, wait]),
   } as unknown as CircuitBreaker;

@@ -136,8 +136,6 @@ describe('ledger time', () => {
     {
       await using ended = openHeartbeat({
         ...store,
-        timesLost: () => 0,
-        isSteady: () => true,
         id: 'ended',
         self,
       });

@@ -96,7 +96,6 @@ export async function openParts(
     time,
     private: true,
     isSteady,
-    timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
   const strong = createCircuitBreaker({

@@ -344,7 +344,6 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
     time,
     private: true,
     isSteady: () => true,
-    timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
   const nothing = () => undefined;

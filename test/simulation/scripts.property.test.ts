@@ -301,23 +301,19 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .record({
-        verb: fc.constantFrom('reset', 'slow', 'try', 'begin', 'lift', 'trip', 'saw', 'probe'),
-        time,
+        verb: fc.constantFrom('reset', 'slow', 'try', 'begin', 'lift', 'unused', 'trip', 'probe'),
+        now: time,
+        until: time,
+        initial: fc.constant(100),
         max: time,
-        why: fc.constantFrom('why', 'other'),
+        wait: time,
+        code: fc.constant('code'),
+        reason: fc.constantFrom('why', 'other'),
       })
       .map((one) => ({
         file: 'deliver/circuit-breaker.lua',
         keys: [KEYS.breaker, KEYS.pauses],
-        args: [
-          one.verb,
-          one.time,
-          ...(one.verb === 'trip'
-            ? [one.max, 'code', one.why, one.why]
-            : one.verb === 'saw'
-              ? ['code', one.why]
-              : [100, one.max]),
-        ],
+        args: [JSON.stringify(one)],
       })),
   },
   {

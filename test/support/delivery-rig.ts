@@ -128,7 +128,6 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
       plain,
       private: false,
       isSteady: options.isSteady ?? (() => true),
-      timesLost: () => 0,
       [Symbol.asyncDispose]: async () => undefined,
     },
     owner: 'rig',

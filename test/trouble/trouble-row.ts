@@ -9,7 +9,6 @@ export type Status = {
   queue: { unsettledOrders: number };
   waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
   batches: { state: string; counts: Record<string, number | null> }[];
-  daemons: { redisLost?: number }[];
 };
 
 const ENDPOINTS: readonly Endpoint[] = ['token', 'create', 'list'];

@@ -275,25 +275,12 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     isAsDescribed('status', shown);
     expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
-    // The token was refused for a minute; the last failure was one of the end.
-    const refused = {
-      ...outage,
-      code: 'http-401',
-      reason: 'Unauthorized',
-      firstReason: 'the secret is refused.',
-    };
-    const later = { ...status, endedPauses: [refused] };
-    expect(statusText(later, { paint: plain, columns: undefined })).toContain(
-      'UTC paused (http-401): Unauthorized; it began with: the secret is refused\n',
-    );
-    isAsDescribed('status', JSON.parse(JSON.stringify(statusJson(later))));
   });
 
   it.each([
     ['token-unavailable', 'none, and none can be requested now: it answers 503'],
     ['token-refused', 'none, and none can be requested now: it answers 503'],
     ['token-not-accepted', 'none that the API accepts: it answers 503'],
-    ['http-401', 'none that the API accepts: it answers 503'],
   ])('says during a pause for the token (%s) why none is stored', (unusable, text) => {
     const status = { ...STATUS, token: { present: false, unusable, reason: 'it answers 503.' } };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { oneAtATime } from '../../core/semaphore.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
-import { createDoubtCount } from '../../ledger/dead-letters.ts';
 import { type Log, withWatchers } from '../../log/log.ts';
 import type { DaemonInput } from '../../operate/daemon.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
@@ -31,13 +30,10 @@ export function createMetrics({ config, log, self, admin }: DaemonInput, store: 
   const isUp = async () => redis.status === 'ready' && (await inTime(ping())) !== undefined;
   const meter = createOwnMetrics({ registry: own, version: self.version, sourceOf, isUp });
   if (admin) collectProcessMetrics(own);
-  const counts = {
-    countLetters: createOpenLetterCount(store),
-    countInDoubt: createDoubtCount(store),
-  };
+  const countLetters = createOpenLetterCount(store);
 
   function metricsRoute({ queue, book: { batches } }: Parts): Route {
-    createSharedMetrics(shared, () => ({ ...store, queue, config, batches, ...counts }));
+    createSharedMetrics(shared, () => ({ ...store, queue, config, batches, countLetters }));
     return {
       method: 'GET',
       path: '/metrics',

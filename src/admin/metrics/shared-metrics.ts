@@ -20,7 +20,6 @@ export type Shared = Store & {
   config: Config;
   batches: Pick<Batches, 'names' | 'find'>;
   countLetters: () => Promise<WaitGroup>;
-  countInDoubt: () => Promise<number>;
 };
 
 /** The value of a gauge, or one for each value of its label; without one it has no series. */
@@ -60,12 +59,6 @@ const GAUGES: readonly Row[] = [
     'Order numbers with open dead letters.',
     '',
     ({ redis, keys }) => redis.hlen(keys.waiting),
-  ],
-  [
-    'dead_letter_orders_in_doubt',
-    'Orders in doubt with open dead letters: a person must settle them.',
-    '',
-    ({ countInDoubt }) => countInDoubt(),
   ],
   [
     'oldest_dead_letter_timestamp_seconds',

@@ -141,7 +141,6 @@ export function pauseChanged(
     code: string;
     reason: string;
     formerCode: string;
-    formerReason: string;
   },
 ): void {
   log.warn(
@@ -167,11 +166,6 @@ export function tokenRenewed(log: Log, facts: { environment: string; lifetimeMs:
 /** The sweeper found orders in the ledger that the queue had lost. */
 export function ordersSwept(log: Log, facts: { orders: number }): void {
   log.warn({ event: 'orders-requeued', ...facts }, 'orders put back into the queue');
-}
-
-/** Another program, such as a user interface of BullMQ, paused or limited the queue. A pause is taken over, a limit undone. */
-export function queueChanged(log: Log, facts: { settings: string[] }): void {
-  log.warn({ event: 'queue-changed', ...facts }, 'another program changed the queue, undone');
 }
 
 /** A step of delivery failed. */

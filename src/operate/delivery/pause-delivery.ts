@@ -15,17 +15,12 @@ import type { OperatorContext } from '../operator-context.ts';
 export type ShownPause = Pause & { waitsForOrder?: true };
 
 /** That delivery is paused, why and for how long. */
-export function pausedText(
-  pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>,
-  now: number,
-): string {
-  const { since, seenAt = since } = pause;
-  const seen = seenAt === since ? '' : `, seen ${duration(Math.max(0, now - seenAt))} ago`;
-  const text = `for ${duration(Math.max(0, now - since))}`;
+export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
+  const text = `for ${duration(Math.max(0, now - pause.since))}`;
   // The reason of a person is a separate clause.
   return pause.code === OPERATOR
-    ? `${withoutStop(pause.reason)}, ${text}${seen}`
-    : `paused ${text} (${pause.code}): ${withoutStop(pause.reason)}${seen}`;
+    ? `${withoutStop(pause.reason)}, ${text}`
+    : `paused ${text} (${pause.code}): ${withoutStop(pause.reason)}`;
 }
 
 /** That delivery is paused, by whom or why. */
@@ -34,21 +29,19 @@ export function causeText({ code, reason }: Pick<Pause, 'code' | 'reason'>): str
 }
 
 /** A pause in JSON output. */
-export function pauseJson({ since, nextTryAt, seenAt, ...pause }: ShownPause) {
+export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
   return {
     ...pause,
     since: iso(since),
     ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
-    ...(seenAt === undefined ? {} : { seenAt: iso(seenAt) }),
     ends: endOf(pause),
   };
 }
 
-/** A pause that ended. `firstReason`: where the last one is another. Ledger time in milliseconds. */
+/** A pause that ended. Ledger time in milliseconds. */
 export type EndedPause = {
   code: string;
   reason: string;
-  firstReason?: string;
   from: number;
   to: number;
 };
@@ -161,27 +154,6 @@ async function endRetryWaits({
   );
   await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, now)));
   return waiting.length;
-}
-
-/** For a Redis that is lost again and again: orders are sent when a connection has lasted for some seconds. */
-export const LOST_REMEDY =
-  'Find out what ends the connections: the log of Redis, a proxy or firewall between, an idle timeout, or a restart in a loop.';
-
-/** `it was lost 14 times within a minute`, of Redis. */
-export function lostText(times: number): string {
-  return `it was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
-}
-
-type Losses = { redisLost?: number; isUnsteady?: boolean };
-
-/** Whether a person should look at the connections of a daemon: one or two were lost with a restart of Redis. */
-export function isOftenLost({ redisLost = 0, isUnsteady = false }: Losses): boolean {
-  return isUnsteady || redisLost > 2;
-}
-
-/** `sends no orders because of Redis: it was lost 14 times within a minute`. */
-export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string {
-  return `${isUnsteady ? 'sends no orders because of Redis' : 'Redis'}: ${lostText(redisLost)}`;
 }
 
 /** Whether a daemon calls the API; one of an earlier version without a role does everything. */

@@ -207,7 +207,7 @@ async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
 
 /** That no call has a token which it can use, by the pause that says so. */
 function unusable(pauses: readonly Pause[]): Pick<Status['token'], 'unusable' | 'reason'> {
-  const pause = pauses.find(({ code }) => code.startsWith('token-') || code === 'http-401');
+  const pause = pauses.find(({ code }) => code.startsWith('token-'));
   return pause === undefined ? {} : { unusable: pause.code, reason: pause.reason };
 }
 
@@ -223,7 +223,7 @@ export function tokenText({
     return present
       ? `valid for ${left}`
       : 'none stored; a daemon uses the one that it has, or requests one when needed';
-  const isRefused = code === 'token-not-accepted' || code === 'http-401';
+  const isRefused = code === 'token-not-accepted';
   const none = isRefused ? 'none that the API accepts' : 'none, and none can be requested now';
   if (!present) return `${none}: ${withoutStop(reason)}`;
   if (isRefused) return `not accepted by the API; it would expire in ${left}`;

@@ -14,11 +14,8 @@ import type { Role } from '../daemon.ts';
 import {
   causeText,
   delivers,
-  isOftenLost,
   isOutdated,
-  LOST_REMEDY,
   leftWithoutIntake,
-  lossText,
   RESTART_REMEDY,
 } from '../delivery/pause-delivery.ts';
 import {
@@ -57,7 +54,6 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkRoles(place, config)),
     ...(await checkFoldersGone(place)),
     ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
-      ...lostRedis(daemon),
       ...notices.map((trouble): Finding => {
         return warn('notices', noticesText(trouble), NOTICES_REMEDY);
       }),
@@ -67,11 +63,6 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];
-}
-
-function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
-  if (!isOftenLost(losses)) return [];
-  return [warn('daemon', `process ${pid}: ${lossText(losses)}`, LOST_REMEDY)];
 }
 
 /** Before the first start nobody expects a daemon. */

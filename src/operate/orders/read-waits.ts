@@ -73,7 +73,6 @@ export async function readSurroundings({
     isServed: serving.length > 0,
     isSilent: first === undefined,
     ...(first && { servedSince: first.since }),
-    ...lostBy(serving.filter(isBeating)),
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
     held: new Map(
@@ -85,12 +84,6 @@ export async function readSurroundings({
     nextTurnAt: turnAt,
     list,
   };
-}
-
-/** That Redis is lost again and again, where no daemon has a connection that lasts. */
-function lostBy(daemons: readonly LivingDaemon[]): Pick<Surroundings, 'redisLost'> {
-  const times = daemons.map(({ redisLost = 0, isUnsteady }) => (isUnsteady ? redisLost : 0));
-  return times.length > 0 && times.every((one) => one > 0) ? { redisLost: Math.max(...times) } : {};
 }
 
 /**

@@ -49,7 +49,6 @@ function openContext() {
       plain: redis,
       private: false,
       isSteady: () => true,
-      timesLost: () => 0,
       [Symbol.asyncDispose]: async () => undefined,
     },
     batches: createBatches({ redis, keys, owner: 'me' }),
@@ -82,7 +81,6 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
       code: 'http-500',
       reason: 'Internal error.',
       formerCode: 'token-not-accepted',
-      formerReason: 'Unauthorized again.',
     },
     {
       event: 'delivery-pause-changed',
@@ -90,7 +88,6 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
       code: 'http-429',
       reason: 'Too many; the API asks to wait 9 s',
       formerCode: 'http-500',
-      formerReason: 'Internal error.',
     },
   ]);
   for (const reason of ['one', 'two', 'three']) {
@@ -116,14 +113,6 @@ it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. 
     expect(`${pausedText(byPerson, 6_000)}; more`).not.toMatch(/[.;:,]\s*;/);
   },
 );
-
-it('a pause says when its reason was seen, if that was later than its begin', () => {
-  const pause = { code: 'http-401', reason: 'no', since: 0 };
-  expect(pausedText({ ...pause, seenAt: 0 }, 90_000)).toBe('paused for 1 min 30 s (http-401): no');
-  expect(pausedText({ ...pause, seenAt: 60_000 }, 90_000)).toBe(
-    'paused for 1 min 30 s (http-401): no, seen 30 s ago',
-  );
-});
 
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();

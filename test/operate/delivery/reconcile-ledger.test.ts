@@ -45,7 +45,6 @@ describe('comparing the ledger with the list', () => {
         plain: store.redis,
         private: false,
         isSteady: () => true,
-        timesLost: () => 0,
       },
       ledger,
     });

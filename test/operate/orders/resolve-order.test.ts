@@ -23,7 +23,6 @@ const contextOf = () => {
     plain: store.redis,
     private: false,
     isSteady: () => true,
-    timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
   const { config } = configOf(LEAST);

@@ -43,22 +43,6 @@ type Row = [
 const ROWS: Row[] = [
   ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for a call', ''],
   [
-    'an order while Redis is lost again and again',
-    { state: 'queued' },
-    NOW,
-    { redisLost: 14 },
-    'a Redis that lasts: it was lost 14 times within a minute',
-    '',
-  ],
-  [
-    'a retry that is not due while Redis is lost',
-    { state: 'retry', answer },
-    NOW + 9_000,
-    { redisLost: 1 },
-    'its next attempt: the connection was reset',
-    'in 9 s',
-  ],
-  [
     'an order of a held batch',
     { state: 'queued' },
     NOW,
@@ -158,14 +142,6 @@ const ROWS: Row[] = [
     '',
   ],
   [
-    'an order under a rate limit whose daemons lose Redis',
-    { state: 'queued' },
-    NOW,
-    { nextTurnAt: NOW + 500, redisLost: 1 },
-    'a Redis that lasts: it was lost once within a minute',
-    '',
-  ],
-  [
     'an attempt in flight',
     { state: 'sending', attempt: 2, deadline: NOW + 7_000 },
     NOW + 7_000,
@@ -255,7 +231,6 @@ describe('what an order waits for', () => {
       'first-list': true,
       pause: true,
       'slow-down': true,
-      redis: true,
       retry: true,
       'rate-limit': true,
       turn: true,
