@@ -155,7 +155,7 @@ function createRenewal(deps: TokenDeps): () => Promise<StoredToken> {
       const stored = await read();
       path = stored?.path ?? path;
       if (stored && time.now() < stored.softAt) return stored;
-      const lock = await takeLease(redis, keys.tokenLock, owner, LOCK);
+      const lock = await takeLease(redis, keys.lease('token'), owner, LOCK);
       if (lock === undefined) {
         if (stored && time.now() < stored.hardAt) return stored;
         await clock.sleep(50 + Math.random() * 100);

@@ -54,7 +54,8 @@ async function lacksVersions({
 }: Pick<VersionsDeps, 'redis' | 'keys' | 'batches'>): Promise<boolean> {
   if (await batches.isBehind()) return true;
   return (
-    (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }))
+    (await redis.hget(keys.identity, 'recalled')) !== batches.epoch() &&
+    (await followsLost({ redis, keys }))
   );
 }
 

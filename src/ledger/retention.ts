@@ -64,7 +64,7 @@ export function createRetention({
   /** Forgets what is older than the retention, once a day; returns how many orders. Reads the ledger in small steps. */
   async function forget(now: number): Promise<number> {
     const today = String(dayOf(now));
-    if (keep === 'forever' || (await redis.get(keys.forgotten)) === today) return 0;
+    if (keep === 'forever' || (await redis.hget(keys.identity, 'forgotten')) === today) return 0;
     const oldest = dayOf(Math.min(now - keep, await shownSince()));
     let forgotten = 0;
     for await (const buckets of pagesOf('s')) {
@@ -75,7 +75,7 @@ export function createRetention({
         page.map((operatorActions) => forgetOperatorActions(operatorActions, now - keep)),
       );
     await createSeen({ redis, keys }).forget(oldest * DAY);
-    await redis.set(keys.forgotten, today);
+    await redis.hset(keys.identity, 'forgotten', today);
     return forgotten;
   }
 

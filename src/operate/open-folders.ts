@@ -50,7 +50,7 @@ export function createOpenFolders(context: OperatorContext) {
       written.clear();
       lastSeen = '';
     }
-    lease ??= await takeLease(store.redis, store.keys.openLease, owner, LEASE);
+    lease ??= await takeLease(store.redis, store.keys.lease('open'), owner, LEASE);
     return lease;
   }
 

@@ -23,12 +23,12 @@ function createRecall(context: SettlementContext): (isBack?: boolean) => Promise
   return async (isBack = false) => {
     const epoch = side.batches.epoch();
     // Redis may have lost that alone.
-    const isRecalled = epoch === (await store.redis.get(store.keys.recalled));
+    const isRecalled = epoch === (await store.redis.hget(store.keys.identity, 'recalled'));
     if (isBack || !isReplayed || !isRecalled) await replay();
     isReplayed = true;
     if (isRecalled) return;
     await stopEnded();
-    await store.redis.set(store.keys.recalled, epoch);
+    await store.redis.hset(store.keys.identity, 'recalled', epoch);
   };
 }
 

@@ -182,7 +182,7 @@ async function lacksReports(
   { redis, keys }: Pick<Store, 'redis' | 'keys'>,
   { why, epoch }: Lost,
 ): Promise<boolean> {
-  return why !== 'new' && (await redis.get(keys.recalled)) !== epoch;
+  return why !== 'new' && (await redis.hget(keys.identity, 'recalled')) !== epoch;
 }
 
 /** Builds the check for a daemon. One that only delivers does not see the reports, and says for what it waits. */

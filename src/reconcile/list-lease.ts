@@ -8,7 +8,7 @@ const LEASE = 15_000;
 
 /** The right to read the API's list: one reader at a time, over all daemons and commands. Undefined while another has it. */
 export function takeListLease({ redis, keys }: Place, owner: string): Promise<Lease | undefined> {
-  return takeLease(redis, keys.verificationLock, owner, LEASE);
+  return takeLease(redis, keys.lease('verification'), owner, LEASE);
 }
 
 /** Runs a task with that lease; undefined while another has it. */

@@ -39,8 +39,6 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     /** Every key that `settled` can return. */
     settledBuckets: () =>
       Array.from({ length: BUCKETS }, (_, bucket) => `${prefix}:s:${bucket.toString(16)}`),
-    /** The day, since 1970, on which orders were forgotten last. */
-    forgotten: `${prefix}:forgotten`,
     /** Sorted set: key of the order → when its next step is due. */
     due: `${prefix}:due`,
     /** Sorted set: key of the order → when the API's list may be asked about it. */
@@ -74,24 +72,20 @@ function batchKeys(prefix: string) {
     corrections: (batch: string) => `${prefix}:b:${batch}:corrections`,
     /** Hash: ordinal → batch and number of the order that corrects its dead letter, which counts until that batch is done. */
     taken: (batch: string) => `${prefix}:b:${batch}:taken`,
-    lease: (batch: string) => `${prefix}:b:${batch}:lease`,
-    /** Of the daemon that writes the folders `open`. */
-    openLease: `${prefix}:open:lease`,
+    /** Who reads or settles a batch; writes the folders `open`; requests a token; reads the API's list (`verification`). */
+    lease: (of: string) => `${prefix}:lease:${of}`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
     unreadable: `${prefix}:unreadable`,
-    /** Hash: an order of a batch that a person discarded or corrected before Redis lost that → when and by whom; expires. */
+    /** Hash: an order of a batch that a person discarded or corrected before Redis lost that, or the `batch` that was cancelled → when and by whom; expires. */
     discards: (batch: string) => `${prefix}:b:${batch}:discards`,
-    /** By whom a batch was cancelled that Redis lost; expires. */
-    cancelledBatch: (batch: string) => `${prefix}:b:${batch}:cancelled`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */
     active: `${prefix}:active`,
     /** Set of held batches. */
     held: `${prefix}:held`,
-    /** Hash: short batch number → batch; compact entries of the ledger contain the short one. */
+    /** Hash: short batch number → batch; compact entries of the ledger contain the short one. `last`: the last number. */
     batchNames: `${prefix}:batch-names`,
-    batchCounter: `${prefix}:batch-counter`,
     /** Set of batches whose last order is counted. */
     finished: `${prefix}:finished`,
     /** Stream: batches that began, changed their state or were forgotten, and dead letters that were closed. */
@@ -111,15 +105,12 @@ function deliveryKeys(prefix: string) {
     pauses: `${prefix}:pauses`,
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
-    tokenLock: `${prefix}:token:lock`,
     /** Why the last token request failed, and until when no other is made. */
     tokenFailure: `${prefix}:token:failure`,
     /** Hash: when the API's list may be read next, how the last reads of it ended, and how old the one in the ledger is. */
     verification: `${prefix}:verification`,
     /** Hash: why and from when the ledger is rebuilt from the API's list; absent when it is not needed. */
     rebuild: `${prefix}:rebuild`,
-    /** The epoch of the ledger in which what people decided was last entered. */
-    recalled: `${prefix}:recalled`,
     /** Hash: journal of decisions → how many bytes of it were done here. */
     journals: `${prefix}:journals`,
     /** Hash: what shows that the API's list is complete, and the one order that must show it first. */
@@ -132,7 +123,6 @@ function deliveryKeys(prefix: string) {
     guarantee: `${prefix}:guarantee`,
     /** Sorted set: a few created orders that no list has shown → when the API answered. */
     unseen: `${prefix}:unseen`,
-    verificationLock: `${prefix}:verification:lock`,
     /** Hash: export path → the version read last: SHA-256 and digest of the mapping; with `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
     exports: `${prefix}:exports`,
   };
@@ -159,7 +149,11 @@ function daemonKeys(prefix: string) {
     sessionKey: `${prefix}:admin:session-key`,
     /** The person to whom a one-time code of the dashboard was printed, by the code's digest; expires. */
     dashboardCode: (digest: string) => `${prefix}:admin:code:${digest}`,
-    /** The epoch of this ledger: changes when Redis loses its data. */
+    /**
+     * Hash: the epoch of this ledger, which changes when Redis loses its data, and what goes with it: how many changes it has, its
+     * time, format and API; `recalled`: the epoch in which what people decided was last entered; `forgotten`: the day, since
+     * 1970, on which orders were forgotten last.
+     */
     identity: `${prefix}:identity`,
   };
 }

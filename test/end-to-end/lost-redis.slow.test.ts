@@ -349,7 +349,7 @@ it.concurrent('what was discarded in an export from a web address is not sent wh
 
   await client.flushdb();
   const keys = keysOf('staging');
-  await until('what the reports know', () => client.exists(keys.recalled));
+  await until('what the reports know', () => client.hexists(keys.identity, 'recalled'));
   const before = requests;
   await until('more requests', async () => requests > before + 5);
   expect(await place.reportsNow()).toHaveLength(1);

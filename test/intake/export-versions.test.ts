@@ -164,11 +164,11 @@ describe('a version of an export', () => {
     await it.redis.hset(it.keys.identity, 'succeeds', 'before ');
     const daemon = it.versions();
     for (const recalled of [undefined, 'before']) {
-      if (recalled) await it.redis.set(it.keys.recalled, recalled);
+      if (recalled) await it.redis.hset(it.keys.identity, 'recalled', recalled);
       expect(await daemon.claim(it.copy('first'))).toBe('theirs');
       expect(await daemon.isTheirs(it.copy('first'))).toBe(true);
     }
-    await it.redis.set(it.keys.recalled, 'now');
+    await it.redis.hset(it.keys.identity, 'recalled', 'now');
     expect(await daemon.claim(it.copy('first'))).toBe('new');
   });
 

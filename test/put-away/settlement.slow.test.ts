@@ -190,11 +190,11 @@ describe('settlement', () => {
 
     await rename(place.reports, `${place.reports}-away`);
     await expect(settlement.recall()).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await redis.get(keys.recalled)).toBeNull();
+    expect(await redis.hget(keys.identity, 'recalled')).toBeNull();
     await rename(`${place.reports}-away`, place.reports);
     await settlement.recall();
-    expect(await redis.get(keys.recalled)).toBe(identity.known().epoch);
-    expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
+    expect(await redis.hget(keys.identity, 'recalled')).toBe(identity.known().epoch);
+    expect(await redis.hlen(keys.discards(place.batch))).toBe(2);
     expect((await batches.find(place.batch))?.cancelledBy).toMatchObject({ who: 'anna' });
   });
 
@@ -232,9 +232,13 @@ describe('settlement', () => {
     const { redis, keys } = place.store;
     await settlement.attend();
     await settlement.recall();
-    const epoch = await redis.getdel(keys.recalled);
+    const epoch = await redis.hget(keys.identity, 'recalled');
+    await redis.hdel(keys.identity, 'recalled');
     await settlement.recall();
-    expect([await redis.get(keys.recalled), epoch]).toEqual([epoch, expect.any(String)]);
+    expect([await redis.hget(keys.identity, 'recalled'), epoch]).toEqual([
+      epoch,
+      expect.any(String),
+    ]);
   });
 
   it('a batch whose report cannot be written says why, until it is written', async () => {

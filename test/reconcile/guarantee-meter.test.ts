@@ -263,7 +263,7 @@ describe('the list is read for the meter', () => {
     await using place = await openMeter();
     place.create('PO-1');
     place.rig.now += settle;
-    await place.redis.set(place.keys.verificationLock, 'another daemon');
+    await place.redis.set(place.keys.lease('verification'), 'another daemon');
     await place.tick();
     expect(place.rig.reads).toBe(0);
   });

@@ -81,9 +81,9 @@ describe('ledger rebuild', () => {
     await using rig = await openDeliveryRig({ waitsFor: 'reports' });
     const { redis, keys } = rig.store;
     await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'e2', notBefore: 0, wait: 0 });
-    await redis.set(keys.recalled, 'e1');
+    await redis.hset(keys.identity, 'recalled', 'e1');
     expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
-    await redis.set(keys.recalled, 'e2');
+    await redis.hset(keys.identity, 'recalled', 'e2');
     expect(await rig.reconciliation.rebuild.tick()).toBe('done');
   });
 

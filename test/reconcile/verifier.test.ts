@@ -279,10 +279,10 @@ describe('verifier', () => {
     await using opened = await openVerifierRig();
     const { rig, redis, keys, doubt, tickAfter } = opened;
     await doubt('MISSING');
-    await redis.set(keys.verificationLock, 'another daemon');
+    await redis.set(keys.lease('verification'), 'another daemon');
     await tickAfter(settle);
     expect(rig.lists).toBe(0);
-    await redis.del(keys.verificationLock);
+    await redis.del(keys.lease('verification'));
     await tickAfter(0);
     expect(rig.lists).toBe(1);
   });

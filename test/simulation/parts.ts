@@ -129,7 +129,7 @@ export async function openParts(
   async function recall(): Promise<void> {
     const { epoch } = identity.known();
     if (around.breach !== 'no journal') await replay();
-    await redis.set(keys.recalled, epoch);
+    await redis.hset(keys.identity, 'recalled', epoch);
   }
 
   const partner = partnerOf(host, around, store, clock);

@@ -383,7 +383,7 @@ function readerOf(
   const list = lookingList(context.store, 'prove', partner.list);
   const read: Desk['read'] = async (onOrder) => {
     for (;;) {
-      const lease = await takeLease(redis, keys.verificationLock, context.owner, 15_000);
+      const lease = await takeLease(redis, keys.lease('verification'), context.owner, 15_000);
       if (lease === undefined) await context.clock.sleep(random.between(200, 2_000), NEVER);
       else {
         try {

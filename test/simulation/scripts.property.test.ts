@@ -221,14 +221,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ batch: fc.constantFrom('b1', 'b3'), time }).map((one) => ({
       file: 'ledger/batches/begin.lua',
-      keys: [
-        KEYS.batch(one.batch),
-        KEYS.batchCounter,
-        KEYS.batchNames,
-        KEYS.batches,
-        KEYS.active,
-        KEYS.changes,
-      ],
+      keys: [KEYS.batch(one.batch), KEYS.batchNames, KEYS.batches, KEYS.active, KEYS.changes],
       args: [one.batch, one.time, 'batch', one.batch, 'state', 'reading', 'startedAt', one.time],
     })),
   },

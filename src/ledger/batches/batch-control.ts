@@ -77,13 +77,17 @@ export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', s
 /** How long a decision holds for a file that is read again: longer than a file stays unfinished. Seconds. */
 export const REMEMBERED = 90 * 86_400;
 
+/** The field of a cancellation among what people decided of a batch. */
+const CANCELLED = 'batch';
+
 /** What stops a batch: the end of its file, a hold because of its answers, a person who cancels it. */
 export function createBatchControl(deps: ControlDeps) {
   const { redis, keys } = deps;
 
   /** So that the batch is cancelled where its file is read again. */
   async function rememberCancelled(batch: string, by: { at: number; who: string }): Promise<void> {
-    await redis.set(keys.cancelledBatch(batch), JSON.stringify(by), 'EX', REMEMBERED);
+    const key = keys.discards(batch);
+    await redis.multi().hset(key, CANCELLED, JSON.stringify(by)).expire(key, REMEMBERED).exec();
   }
 
   /** No further order of the batch is admitted to be sent. */
@@ -102,7 +106,7 @@ export function createBatchControl(deps: ControlDeps) {
 
   /** Cancels a batch that is about to be read again if it was cancelled before Redis lost that. */
   async function recallCancellation(batch: string): Promise<void> {
-    const by = await redis.get(keys.cancelledBatch(batch));
+    const by = await redis.hget(keys.discards(batch), CANCELLED);
     if (by === null || (await isCancelled(batch))) return;
     const { at } = JSON.parse(by) as { at: number };
     await redis.hset(keys.batch(batch), { cancelled: at, cancelledBy: by });

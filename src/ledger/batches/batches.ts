@@ -215,14 +215,7 @@ function createProgress(
       lastAt: at,
       claimedIn,
     };
-    const used = [
-      keys.batch(batch),
-      keys.batchCounter,
-      keys.batchNames,
-      keys.batches,
-      keys.active,
-      keys.changes,
-    ];
+    const used = [keys.batch(batch), keys.batchNames, keys.batches, keys.active, keys.changes];
     for (;;) {
       await runScript(redis, beginScript, used, [batch, at, ...Object.entries(fields).flat()]);
       const begun = await find(batch);
