@@ -12,7 +12,7 @@ import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-co
 import { type OperatorContext, recorded } from '../operate/operator-context.ts';
 import { createDiscard, orderInProgress } from '../operate/orders/discard-order.ts';
 import { findInProgress } from '../operate/orders/in-progress.ts';
-import { discardedAgain } from '../order/fixing.ts';
+import { DISCARDED_AGAIN } from '../order/fixing.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import type { JobState } from '../queue/person-jobs.ts';
@@ -206,7 +206,7 @@ async function doRest(
   return {
     lines,
     text: lines.join('\n'),
-    steps: verb === 'discarded' ? discardedAgain(tally.samples()) : '',
+    steps: verb === 'discarded' ? DISCARDED_AGAIN : '',
     json: {
       done: tally.counts(),
       ...(isKept && { changed }),
@@ -298,11 +298,10 @@ type Judged = Pick<FoundDeadLetter, 'kind' | 'batch'> & {
   order: string;
   verdict: Verdict;
   isNameless: boolean;
-  problems: { code: string }[];
 };
 
 function judgedOf(letter: FoundDeadLetter, verdict: Verdict = 'settled'): Judged {
-  const { id, purchaseOrderNumber: order, batch, kind, problems = [] } = letter;
+  const { id, purchaseOrderNumber: order, batch, kind } = letter;
   const nameless = isNameless(letter);
   return {
     id,
@@ -312,7 +311,6 @@ function judgedOf(letter: FoundDeadLetter, verdict: Verdict = 'settled'): Judged
     kind,
     verdict,
     isNameless: nameless,
-    problems: problems.filter(({ code }) => code === 'number-known').map(({ code }) => ({ code })),
   };
 }
 
@@ -348,7 +346,6 @@ function createTally() {
     batches,
     retried: () => again,
     counts,
-    samples: acted,
     add(one: Judged): void {
       all.set(one.id, one);
       if (one.verdict !== 'retried') return;
@@ -394,7 +391,7 @@ function wouldTexts(planned: Tally): string[] {
     ([kind, number]) => `${count(number)} ${outcomeWord(kind as DeadLetterKind)}`,
   );
   const text = `${planned.text()} would be discarded: ${kinds.join(', ')}.`;
-  return [text, discardedAgain(planned.samples())];
+  return [text, DISCARDED_AGAIN];
 }
 
 function leftTexts(left: Left, verb: BulkJob['verb']): string[] {

@@ -55,7 +55,6 @@ export const batch = strict({
     delimiter: text.optional(),
     encoding: text.optional(),
     decimal: z.enum(['.', ',']).optional(),
-    decimalSet: isTrue.optional(),
     gzip: z.boolean().optional(),
   }).optional(),
   counts: z.record(z.enum(['records', 'orders', ...OUTCOMES]), whole.nullable()),

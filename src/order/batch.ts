@@ -53,30 +53,16 @@ export function claimTimeOf(batch: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A comma in a list of facts is hard to see. */
-const DELIMITERS: Record<string, string> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '\t': 'tab',
-  '|': 'pipe',
-};
-
 /** The format of a file in words. */
-export function formatText(format: FileFormat): string {
-  const { type, delimiter, decimal } = format;
-  const sign = decimal === undefined ? '' : `decimal ${decimal === ',' ? 'comma' : 'point'}`;
-  // It decides about no quantity such as `1.500`, unless the mapping sets it.
-  const where =
-    sign !== '' && type === 'csv' && format.decimalSet !== true
-      ? ' in quantities that can be read in only one way'
-      : '';
+export function formatText({ type, delimiter, encoding, decimal, gzip }: FileFormat): string {
   return [
     type.toUpperCase(),
-    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
-    format.encoding ?? '',
-    sign + where,
-    format.gzip === true ? 'gzipped' : '',
+    // A comma in a list of facts is hard to see.
+    delimiter && `delimiter ${JSON.stringify(delimiter)}`,
+    encoding,
+    decimal && `decimal ${decimal === ',' ? 'comma' : 'point'}`,
+    gzip && 'gzipped',
   ]
-    .filter((part) => part !== '')
+    .filter(Boolean)
     .join(', ');
 }

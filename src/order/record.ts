@@ -30,8 +30,6 @@ export type FileFormat = {
   delimiter?: string;
   encoding?: string;
   decimal?: '.' | ',';
-  /** The mapping sets it, so that it also decides about quantities that can be read in two ways. */
-  decimalSet?: true;
   gzip?: boolean;
 };
 

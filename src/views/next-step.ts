@@ -38,10 +38,7 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
       if (waiting === undefined || waiting.inProgress) return waiting ? untilReported(waiting) : [];
-      return openSteps(order, waiting.deadLetter, {
-        correct: correctIn(waiting.batch, place),
-        isSent: true,
-      });
+      return openSteps(order, correctIn(waiting.batch, place), true);
     }
     case 'sending':
     case 'queued':
@@ -74,10 +71,7 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances, place);
       if (waiting.inProgress) return untilReported(waiting);
-      return openSteps(order, waiting.deadLetter, {
-        correct: correctIn(waiting.batch, place),
-        isSent: false,
-      });
+      return openSteps(order, correctIn(waiting.batch, place));
     }
   }
 }

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
-import { pauseRemedy } from '../../src/deliver/pause-rules.ts';
 import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';

@@ -1,6 +1,6 @@
 import { outcomeWord } from '../../core/format.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
-import { discardedAgain, hasInbox } from '../../order/fixing.ts';
+import { DISCARDED_AGAIN, hasInbox } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import { letterView } from '../../views/letter.ts';
@@ -59,7 +59,7 @@ function actions(
     isFree,
   }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
 ): { first?: Html; others: Html } {
-  const { id, kind, batch, purchaseOrderNumber: number, problems = [] } = letter;
+  const { id, kind, batch, purchaseOrderNumber: number } = letter;
   const act = (
     action: string,
     button: string,
@@ -88,8 +88,7 @@ function actions(
       : [];
   const isRow = isNameless(letter);
   const name = isRow ? 'This row' : number || 'This order';
-  const again = discardedAgain([{ kind, problems }], isRow ? 1 : 0);
-  const sure = `${name} is not sent from this file, and is in no fix.xlsx any more. This cannot be undone. ${again}`;
+  const sure = `${name} is not sent from this file, and is in no fix.xlsx any more. This cannot be undone. ${DISCARDED_AGAIN}`;
   const discard =
     kind === 'inDoubt' || !isFree
       ? undefined

@@ -1,4 +1,3 @@
-import { NUMBER_FREE, SEND_UNCHANGED } from '../../order/number-texts.ts';
 import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { NUMBER_IN_PROGRESS, NUMBER_TAKEN } from '../../wording/problem.ts';
@@ -23,7 +22,8 @@ export async function itemsOfBoth(
   return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
 }
 
-const FREE = `${NUMBER_FREE} ${SEND_UNCHANGED}. If it is not, discard it.`;
+const FREE =
+  'The other order with this number was cancelled or discarded: po-sync did not send it. If this one is wanted, drop its fix file as it is. If it is not, discard it.';
 
 /** The order that the letter was compared with may have been withdrawn since: then its number can be sent. */
 async function adviceFor(

@@ -53,11 +53,9 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkRunning(place, config)),
     ...(await checkRoles(place, config)),
     ...(await checkFoldersGone(place)),
-    ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
-      ...notices.map((trouble): Finding => {
-        return warn('notices', noticesText(trouble), NOTICES_REMEDY);
-      }),
-    ]),
+    ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
+      notices.map((trouble) => warn('notices', noticesText(trouble), NOTICES_REMEDY)),
+    ),
     ...(await checkNotTaken(place, config)),
     ...(await checkBatches(place)),
     ...(await checkTwice(place)),

@@ -8,7 +8,7 @@ import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { delivers } from '../delivery/pause-delivery.ts';
-import { isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
+import { isBeating, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import {
   canBeTried,
