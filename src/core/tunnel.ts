@@ -1,108 +1,63 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { PoSyncError } from './errors.ts';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { codeOf, PoSyncError } from './errors.ts';
 import { explainConnection } from './network-error.ts';
 
 /** An HTTP proxy. `url` never contains credentials; `authorization` is the complete header value. */
 export type ProxyServer = { url: URL; authorization?: string | undefined };
-
-/** Bytes; a longer answer to CONNECT is refused. */
-const LONGEST_HEAD = 16 * 1024;
-const HEAD_END = '\r\n\r\n';
-const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?\r?$/m;
 
 /**
  * Asks a proxy for a tunnel to `authority` (host:port). Resolves to a connection on which nothing was written or read
  * yet. `timeout` in milliseconds. Rejects with PoSyncError `proxy-unreachable`, `proxy-timeout`, `proxy-authentication`
  * or `proxy-refused`. RFC 9110 part 9.3.6.
  */
-export async function openTunnel(
+export function openTunnel(
   proxy: ProxyServer,
   authority: string,
   timeout: number,
 ): Promise<Socket> {
-  const socket = connectTo(proxy.url);
-  const timer = setTimeout(() => socket.destroy(silent(proxy, timeout)), timeout);
-  try {
-    await whenConnected(socket, proxy);
-    socket.write(requestFor(proxy, authority));
-    const head = await readHead(socket, proxy);
-    const [, status = '', phrase = ''] = STATUS_LINE.exec(head) ?? [];
-    if (!status.startsWith('2'))
-      throw refusal(
-        proxy,
-        authority,
-        status === '' ? 'something other than HTTP' : `${status} ${phrase}`.trim(),
-      );
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  } finally {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { protocol, hostname, port } = proxy.url;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const { request } = protocol === 'https:' ? https : http;
+  const asked = request({
+    method: 'CONNECT',
+    host,
+    port: port || (protocol === 'https:' ? 443 : 80),
+    // Node would ask the proxy for the certificate of the host in the header.
+    servername: isIP(host) === 0 ? host : '',
+    path: authority,
+    agent: false,
+    headers: {
+      host: authority,
+      ...(proxy.authorization !== undefined && { 'proxy-authorization': proxy.authorization }),
+    },
+  });
+  const timer = setTimeout(() => asked.destroy(silent(proxy, timeout)), timeout);
+  asked.once('connect', ({ statusCode = 0, statusMessage = '' }, socket: Socket, head: Buffer) => {
     clearTimeout(timer);
-  }
+    // The listener stays: an error after this must not end the process.
+    socket.on('error', () => undefined);
+    if (statusCode >= 200 && statusCode < 300) {
+      if (head.length > 0) socket.unshift(head);
+      return resolve(socket.setNoDelay(true));
+    }
+    socket.destroy();
+    reject(refusal(proxy, authority, `${statusCode} ${statusMessage}`.trim()));
+  });
+  asked.on('error', (error) => {
+    clearTimeout(timer);
+    const isOther = codeOf(error)?.startsWith('HPE_');
+    reject(isOther ? refusal(proxy, authority, 'something other than HTTP') : away(proxy, error));
+  });
+  asked.end();
+  return promise;
 }
 
 /** `proxy.example.com:3128`, for messages. */
 export function proxyName({ url }: ProxyServer): string {
   return url.host;
-}
-
-function connectTo({ protocol, hostname, port }: URL): Socket {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) }).setNoDelay(true);
-  const servername = isIP(host) === 0 ? { servername: host } : {};
-  const to = { host, port: Number(port || 443), ALPNProtocols: ['http/1.1'], ...servername };
-  return connectTls(to).setNoDelay(true);
-}
-
-function whenConnected(socket: Socket, proxy: ProxyServer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // The listener stays: an error after this promise is settled must not end the process.
-    socket.on('error', (error) => reject(away(proxy, error)));
-    socket.once(proxy.url.protocol === 'https:' ? 'secureConnect' : 'connect', resolve);
-  });
-}
-
-function requestFor({ authorization }: ProxyServer, authority: string): string {
-  const credentials =
-    authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`;
-  return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`;
-}
-
-/** Reads up to the end of the head and puts back what follows. */
-function readHead(socket: Socket, proxy: ProxyServer): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let bytes = Buffer.alloc(0);
-    const onReadable = () => {
-      for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read()) {
-        bytes = Buffer.concat([bytes, chunk]);
-        const end = bytes.indexOf(HEAD_END);
-        if (end >= 0)
-          return finish(bytes.toString('latin1', 0, end), bytes.subarray(end + HEAD_END.length));
-        if (bytes.length > LONGEST_HEAD) return fail(new Error('its answer is too long'));
-      }
-    };
-    const onEnd = () => fail(new Error('it closed the connection'));
-    const onError = (error: Error) => fail(error);
-    const release = () => {
-      socket
-        .off('readable', onReadable)
-        .off('end', onEnd)
-        .off('close', onEnd)
-        .off('error', onError);
-    };
-    const fail = (error: Error) => {
-      release();
-      reject(away(proxy, error));
-    };
-    const finish = (head: string, rest: Buffer) => {
-      release();
-      if (rest.length > 0) socket.unshift(rest);
-      resolve(head);
-    };
-    socket.on('readable', onReadable).on('end', onEnd).on('close', onEnd).on('error', onError);
-  });
 }
 
 const ADDRESS_REMEDY = 'Check the proxy, and its address in the key proxy or in HTTPS_PROXY.';
