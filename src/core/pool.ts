@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import { toError } from './errors.ts';
 import { explainConnection } from './network-error.ts';
-import type { Tls, TlsOptions } from './tls-files.ts';
+import type { Tls } from './tls-files.ts';
 import { openTunnel, type ProxyServer } from './tunnel.ts';
 
 /** How connections to other machines are made; absent parts: directly, with the public certificate authorities. */
@@ -50,7 +50,8 @@ export function createConnector(
   { proxyTo, tls }: Route,
 ): buildConnector.connector {
   const proxy = proxyTo?.(origin);
-  const secure = secureConnectors(timeout, tls);
+  const { hasCertificate = false, ...secure }: Partial<Tls> = tls ?? {};
+  const connect = buildConnector({ timeout, rejectUnauthorized: true, allowH2: false, ...secure });
   return (target, callback) => {
     const settle: Callback = (...result) => {
       const [error, socket] = result;
@@ -60,10 +61,8 @@ export function createConnector(
       dropInterimAnswers(socket);
       callback(null, socket);
     };
-    const connect = secure();
     const begin = (httpSocket?: Socket) => {
-      const accept: Callback = (...result) =>
-        whenAccepted(result, tls?.hasCertificate === true, settle);
+      const accept: Callback = (...result) => whenAccepted(result, hasCertificate, settle);
       connect(httpSocket ? { ...target, httpSocket } : target, accept);
     };
     if (proxy === undefined) return begin();
@@ -71,20 +70,6 @@ export function createConnector(
       (socket) => (origin.protocol === 'https:' ? begin(socket) : settle(null, socket)),
       (error: unknown) => callback(toError(error), null),
     );
-  };
-}
-
-/** The connector with the certificates as they are now. It remembers sessions, so it changes with them. */
-function secureConnectors(timeout: number, tls: Tls | undefined): () => buildConnector.connector {
-  const build = (options: Partial<TlsOptions>) =>
-    buildConnector({ timeout, rejectUnauthorized: true, allowH2: false, ...options });
-  let known = tls?.options();
-  let connector = build(known ?? {});
-  return () => {
-    const now = tls?.options();
-    if (now !== known) connector = build(now ?? {});
-    known = now;
-    return connector;
   };
 }
 

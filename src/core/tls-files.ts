@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { codeOf, PoSyncError, toError } from './errors.ts';
 
@@ -12,43 +12,10 @@ export type TlsSettings = {
   serverName?: string;
 };
 
-/** Options of `tls.connect`, the same object until a file changes. */
-export type TlsOptions = { secureContext: SecureContext; servername?: string };
+/** Options of `tls.connect`; `hasCertificate`: a client certificate is presented. */
+export type Tls = { secureContext: SecureContext; servername?: string; hasCertificate: boolean };
 
-export type Tls = {
-  /** The options for a connection that begins now: changed files are read again. */
-  options(): TlsOptions;
-  /** Whether a client certificate is presented. */
-  hasCertificate: boolean;
-};
-
-const FILES = ['caFile', 'certFile', 'keyFile'] as const;
-
-type FileKey = (typeof FILES)[number];
-
-/**
- * Reads the files and builds the options of new connections from them. Files that were replaced are read again before
- * the next connection; while the new ones cannot be used, such as a certificate whose key is still the old one, the
- * previous ones stay in use. Throws PoSyncError `tls-file-unreadable` or `tls-file-invalid`.
- */
-export function openTls(settings: TlsSettings, passphrase?: string): Tls {
-  let signature = signatureOf(settings);
-  let options = build(settings, passphrase);
-  return {
-    hasCertificate: settings.certFile !== undefined,
-    options() {
-      try {
-        const now = signatureOf(settings);
-        if (now === signature) return options;
-        options = build(settings, passphrase);
-        signature = now;
-      } catch {
-        // The previous files stay in use, and the next connection tries again.
-      }
-      return options;
-    },
-  };
-}
+type FileKey = 'caFile' | 'certFile' | 'keyFile';
 
 /** Certificates in a PEM file; the first of a client's file is its own. Throws like `openTls`. */
 export function certificatesIn(key: FileKey, file: string): X509Certificate[] {
@@ -63,7 +30,8 @@ export function certificatesIn(key: FileKey, file: string): X509Certificate[] {
   }
 }
 
-function build(settings: TlsSettings, passphrase: string | undefined): TlsOptions {
+/** Reads the files and builds the options of connections from them. Throws PoSyncError `tls-file-unreadable` or `tls-file-invalid`. */
+export function openTls(settings: TlsSettings, passphrase?: string): Tls {
   const { caFile, certFile, keyFile, minVersion, serverName } = settings;
   if (caFile !== undefined) certificatesIn('caFile', caFile);
   if (certFile !== undefined) certificatesIn('certFile', certFile);
@@ -78,7 +46,8 @@ function build(settings: TlsSettings, passphrase: string | undefined): TlsOption
       ...(passphrase !== undefined && { passphrase }),
       ...(minVersion !== undefined && { minVersion }),
     });
-    return { secureContext, ...(serverName !== undefined && { servername: serverName }) };
+    const servername = serverName === undefined ? {} : { servername: serverName };
+    return { secureContext, ...servername, hasCertificate: certFile !== undefined };
   } catch (error) {
     throw invalid(
       'keyFile',
@@ -86,14 +55,6 @@ function build(settings: TlsSettings, passphrase: string | undefined): TlsOption
       `${toError(error).message}; check that it belongs to certFile and that the passphrase is correct`,
     );
   }
-}
-
-function signatureOf(settings: TlsSettings): string {
-  return FILES.map((key) => {
-    const file = settings[key];
-    const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-  }).join('\n');
 }
 
 function read(key: FileKey, file: string): string {

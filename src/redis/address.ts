@@ -1,4 +1,3 @@
-import type { ConnectionOptions } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { passwordsIn, withoutCredentials } from '../config/problem.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
@@ -26,7 +25,7 @@ export type PlaceOptions = Omit<RedisOptions, 'replyMapping'>;
  */
 export function optionsFor({ address, credentials = {} }: RedisPlace, key: string): PlaceOptions {
   const { url, sentinels, master = '', cluster } = address;
-  const tls = credentials.tls && connectionTls(credentials.tls);
+  const { tls } = credentials;
   const login = {
     ...(credentials.username !== undefined && { username: credentials.username }),
     ...(credentials.password && { password: credentials.password.reveal() }),
@@ -46,17 +45,6 @@ export function optionsFor({ address, credentials = {} }: RedisPlace, key: strin
       Connector: connectorTo(findInCluster(cluster.map(nodeOf), key, login), tls),
     };
   return url?.startsWith('unix:') ? { ...socketOf(url), ...login } : login;
-}
-
-/** Options that are read again for each connection, so that replaced certificates apply to the next one. */
-function connectionTls(tls: Tls): ConnectionOptions {
-  const { servername } = tls.options();
-  return {
-    get secureContext() {
-      return tls.options().secureContext;
-    },
-    ...(servername !== undefined && { servername }),
-  };
 }
 
 /** `unix:///run/redis.sock?db=2` */

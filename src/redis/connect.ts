@@ -25,19 +25,17 @@ const REACHABLE_WITHIN = 10_000;
 const LOOK = 500;
 
 const RECONNECT = { initial: 100, max: 1_000 };
-const LOG_GAP = { initial: 10_000, max: 3_600_000 };
-/** After this long without trouble, the next trouble is logged at once again. Milliseconds. */
+/** After this long without trouble, the waits between connections begin anew. Milliseconds. */
 const QUIET = 60_000;
 
 /** A server that takes no writes for now: a replica, also when a script meets it, or a primary without the replicas that it needs. */
 const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
 /** A node that another one replaced, or a cluster without one for this slot. */
 const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
-const LOADING = 'LOADING Redis is loading its data';
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
-  /** Called when Redis is not reachable or refuses; at most once a second, then with growing gaps. */
+  /** Called each time that Redis is not reachable or refuses. */
   onTrouble?: (error: Error) => void;
   /** For connections that block or that BullMQ drives: no automatic pipelines. */
   plain?: boolean;
@@ -126,24 +124,17 @@ function isPassing(error: Error, { cluster }: RedisAddress): boolean {
   );
 }
 
-/** Remembers the last error and reports repeated ones with growing gaps. */
-function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
+/** Remembers the last error. */
+function createTrouble(onTrouble: (error: Error) => void) {
   let last = new Error(NO_ANSWER);
   let seen = Number.NEGATIVE_INFINITY;
-  let reported = Number.NEGATIVE_INFINITY;
-  let reports = 0;
-  const isQuiet = () => performance.now() - seen > QUIET;
   return {
     last: () => last,
-    isQuiet,
+    isQuiet: () => performance.now() - seen > QUIET,
     report(error: Error): void {
-      if (isQuiet()) reports = 0;
       last = error;
       seen = performance.now();
-      if (reports > 0 && seen - reported < growingWait(reports, LOG_GAP)) return;
-      reported = seen;
-      reports += 1;
-      onTrouble?.(error);
+      onTrouble(error);
     },
   };
 }
@@ -189,10 +180,7 @@ async function reach(
 async function loadingOf(redis: Redis): Promise<Error | undefined> {
   if (redis.status !== 'connect') return undefined;
   const info = await redis.info('persistence').catch(() => '');
-  const [, percent = '0'] = /^loading_loaded_perc:([\d.]+)/m.exec(info) ?? [];
-  return /^loading:1/m.test(info)
-    ? new Error(`${LOADING}, ${Math.floor(Number(percent))} % so far`)
-    : undefined;
+  return /^loading:1/m.test(info) ? new Error('LOADING Redis is loading its data') : undefined;
 }
 
 /** Nothing listens at the address, and nobody but a person changes that; a slow server or network shows another error. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
@@ -334,33 +334,6 @@ describe.skipIf(!HAS_OPENSSL)('TLS', () => {
       expect(api.bodies).toEqual([BODY]);
     },
   );
-
-  test('replaced files apply to the next connection, and a half replaced pair leaves the previous one in use', async () => {
-    const ca = await readFile(authority.caFile);
-    await using api = await serve(server, { ca, requestCert: true, rejectUnauthorized: true });
-    const [first, second] = [
-      await authority.issue('first', { names: ['first'] }),
-      await authority.issue('second', { names: ['second'] }),
-    ];
-    const used = {
-      cert: path.join(folder.path, 'used.pem'),
-      key: path.join(folder.path, 'used.key'),
-    };
-    await copyFile(first.cert, used.cert);
-    await copyFile(first.key, used.key);
-    const route = {
-      tls: tls({ caFile: authority.caFile, certFile: used.cert, keyFile: used.key }),
-    };
-    const caller = async () => {
-      const end = await post(api.url, route);
-      return end.kind === 'answered' ? end.answer.body.toString() : end.error.message;
-    };
-    expect(await caller()).toBe('first');
-    await copyFile(second.cert, used.cert);
-    expect(await caller()).toBe('first');
-    await copyFile(second.key, used.key);
-    expect(await caller()).toBe('second');
-  });
 
   test('files that cannot be used are reported at once', async () => {
     const locked = await authority.issue('locked', {

@@ -131,17 +131,14 @@ it('a Redis that loads its data is waited for, and named', async () => {
   const patient = connectRedis(own.url, { within: 60_000, onTrouble });
   await expect(connectRedis(own.url, { within: 2_000 })).rejects.toMatchObject({
     code: 'redis-unreachable',
-    message: expect.stringMatching(
-      /does not answer: LOADING Redis is loading its data, \d+ % so far\.$/,
-    ),
+    message: expect.stringMatching(/does not answer: LOADING Redis is loading its data\.$/),
     remedy: expect.stringContaining('while it loads'),
   });
   const redis = await patient;
   await loaded;
   expect(await redis.exists(`${key}:14999`)).toBe(1);
   expect(troubles).not.toEqual([]);
-  for (const trouble of troubles)
-    expect(trouble).toMatch(/^LOADING Redis is loading its data, \d+ % so far$/);
+  expect(new Set(troubles)).toEqual(new Set(['LOADING Redis is loading its data']));
   redis.disconnect();
 });
 

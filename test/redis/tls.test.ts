@@ -1,5 +1,3 @@
-import { copyFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadRedisSecrets } from '../../src/config/secrets.ts';
 import type { TlsSettings } from '../../src/core/tls-files.ts';
@@ -9,7 +7,6 @@ import { configOf, LEAST, problemsIn } from '../support/config-text.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { LOGIN, startTestRedis } from '../support/test-redis.ts';
-import { until } from '../support/until.ts';
 
 let stack: AsyncDisposableStack;
 let folder: string;
@@ -78,28 +75,6 @@ describe.skipIf(!HAS_OPENSSL)('Redis by TLS', () => {
       code: 'redis-unreachable',
       remedy: expect.stringContaining('redis.tls.certFile'),
     });
-  });
-
-  it('reads replaced files for the next connection', async () => {
-    const stranger = await openAuthority(folder, 'stranger');
-    const wrong = await stranger.issue('wrong', { names: ['wrong'] });
-    const used = { cert: path.join(folder, 'used.pem'), key: path.join(folder, 'used.key') };
-    await copyFile(client.cert, used.cert);
-    await copyFile(client.key, used.key);
-    const redis = await open(files(used));
-    await copyFile(wrong.cert, used.cert);
-    await copyFile(wrong.key, used.key);
-    expect(await redis.ping()).toBe('PONG');
-    let trouble = '';
-    redis.on('error', (error: Error) => {
-      trouble = error.message;
-    });
-    redis.disconnect(true);
-    await until('the new certificate is refused', () => trouble !== '');
-    await copyFile(client.cert, used.cert);
-    await copyFile(client.key, used.key);
-    expect(await redis.ping()).toBe('PONG');
-    redis.disconnect();
   });
 });
 
