@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
+import { oneAtATime } from '../core/semaphore.ts';
 import { takeLease } from '../redis/lease.ts';
 import type { Store } from '../redis/store.ts';
 import { type Credentials, type Grant, requestToken, type TokenSettings } from './request-token.ts';
@@ -63,7 +64,6 @@ export function createTokenSource(deps: TokenDeps) {
   const renewShared = createRenewal(deps);
   const use = createTokenUse();
   let failedAt = Number.NEGATIVE_INFINITY;
-  let renewal: Promise<StoredToken> | undefined;
 
   /** A token that is valid for a call now. Throws PoSyncError `token-refused` or `token-unavailable`. */
   async function get(): Promise<BearerToken> {
@@ -94,14 +94,7 @@ export function createTokenSource(deps: TokenDeps) {
     return get().then(() => true, requireUnavailable);
   }
 
-  function renew(): Promise<StoredToken> {
-    renewal ??= renewOnce().finally(() => {
-      renewal = undefined;
-    });
-    return renewal;
-  }
-
-  async function renewOnce(): Promise<StoredToken> {
+  const renew = oneAtATime(async (): Promise<StoredToken> => {
     try {
       const token = await renewShared();
       deps.on?.token?.(token.value);
@@ -111,7 +104,7 @@ export function createTokenSource(deps: TokenDeps) {
       failedAt = clock.monotonic();
       throw thrown;
     }
-  }
+  });
 
   const { accepted, isDoubtful, isUntried } = use;
   return { get, first, accepted, refused, isCurrent, isDoubtful, isUntried };

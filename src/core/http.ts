@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Pool } from 'undici';
-import { codeOf, PoSyncError } from './errors.ts';
 import { CONNECT_TIMEOUT, Exchange, type HttpCall, type HttpEnd } from './exchange.ts';
-import { tunnelLost } from './network-error.ts';
 import { openPool, type Route } from './pool.ts';
-import { proxyName } from './tunnel.ts';
 import { versionOf } from './version.ts';
 
 export type { HttpAnswer, HttpCall, HttpEnd } from './exchange.ts';
@@ -35,7 +32,10 @@ export function openHttp({
   const targets = new WeakMap<URL, Target>();
 
   function originOf({ origin: name }: URL): Origin {
-    const origin = origins.get(name) ?? openOrigin(name, connections, connectTimeout, route);
+    const origin = origins.get(name) ?? {
+      pool: openPool(name, connections, connectTimeout, route),
+      replaceable: 0,
+    };
     origins.set(name, origin);
     return origin;
   }
@@ -66,7 +66,7 @@ export function openHttp({
         onEnd?.(call, status, ms);
         call.onEnd?.(status, ms);
       }
-      resolve(origin.proxy === undefined ? end : throughProxy(end, origin.proxy));
+      resolve(end);
     });
     dispatch(target, call, exchange);
   }
@@ -79,28 +79,7 @@ export function openHttp({
 }
 
 /** `replaceable`: how many lost connections may be replaced. Each answer adds one, so that a server that only closes them gets few. */
-type Origin = { pool: Pool; replaceable: number; proxy: string | undefined };
-
-function openOrigin(
-  name: string,
-  connections: number,
-  connectTimeout: number,
-  route: Route,
-): Origin {
-  const proxy = route.proxyTo?.(new URL(name));
-  const pool = openPool(name, connections, connectTimeout, route);
-  return { pool, replaceable: 0, proxy: proxy && proxyName(proxy) };
-}
-
-/** Names the proxy in the error of a connection that was lost; an error that has its code already is clear. */
-function throughProxy(end: HttpEnd, proxy: string): HttpEnd {
-  if (end.kind === 'answered' || end.error instanceof PoSyncError || !isLost(end.error)) return end;
-  return { ...end, error: tunnelLost(proxy, end.error) };
-}
-
-function isLost(error: Error): boolean {
-  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
-}
+type Origin = { pool: Pool; replaceable: number };
 
 /** Where a URL leads, and what the requests name as their sender. */
 type Target = { origin: Origin; path: string; agent: string };

@@ -101,15 +101,6 @@ export function isCertificateAlert(error: Error): boolean {
   );
 }
 
-/** A connection through a proxy that ended before the answer. */
-export function tunnelLost(proxy: string, cause: Error): PoSyncError {
-  const message = `the connection through the proxy ${proxy} was lost: ${cause.message}.`;
-  return new PoSyncError('proxy-lost', message, {
-    remedy: 'Check the proxy: it or the API closed the connection.',
-    cause,
-  });
-}
-
 function namesIn(error: Error): string {
   const cert = 'cert' in error && typeof error.cert === 'object' ? error.cert : undefined;
   const names =

@@ -146,7 +146,9 @@ function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'
   return { text: entry ? encodeEntry(entry) : '', change: JSON.stringify(named) };
 }
 
-function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): Closing {
+type Ending = Pick<Change, 'number' | 'batch' | 'ordinal' | 'at' | 'operatorAction' | 'sentBy'>;
+
+function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Ending): Closing {
   const closing = {
     number,
     at: new Date(at).toISOString(),
@@ -158,18 +160,13 @@ function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): C
 }
 
 /** How the dead letters end that an order corrects; not where it was cancelled: then they stay. */
-function endingOf(change: Change, outcome: Outcome): string | undefined {
-  if (needsPerson(outcome)) return replacedText(change, change.at ?? 0);
-  return outcome === 'cancelled' ? undefined : JSON.stringify(closingOf(change));
-}
-
-/** How dead letters end whose order needs a person in a newer one. */
-export function replacedText(
-  { number, batch, ordinal }: Pick<Change, 'number' | 'batch' | 'ordinal'>,
-  at: number,
-): string {
-  const closing: Closing = { number, at: new Date(at).toISOString(), by: REPLACED, batch };
-  return JSON.stringify({ ...closing, successor: idOf(batch, ordinal) });
+export function endingOf(change: Ending, outcome: Outcome): string | undefined {
+  if (outcome === 'cancelled') return undefined;
+  const closing = closingOf(change);
+  if (!needsPerson(outcome)) return JSON.stringify(closing);
+  const { number, at, batch } = closing;
+  const successor = idOf(change.batch, change.ordinal);
+  return JSON.stringify({ number, at, by: REPLACED, batch, successor });
 }
 
 type Became = { number: string; at: number; batchNo: number };

@@ -6,7 +6,7 @@ import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice } from './adopt.ts';
 import type { Batch } from './batches/batches.ts';
-import { type Change, createCommits, replacedText, takenLetters } from './commits.ts';
+import { type Change, createCommits, endingOf, takenLetters } from './commits.ts';
 import {
   answered,
   cancelledResult,
@@ -146,7 +146,7 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
         needsPerson: dead,
         result: isPlain(result) ? undefined : JSON.stringify(result),
         from: ends ? takenLetters(from, { number, at, batchNo: no }, keys.keyOf) : undefined,
-        ending: ends ? endingOf({ batch, ordinal, number, at, outcome }) : undefined,
+        ending: ends ? endingOf({ batch, ordinal, number, at }, outcome) : undefined,
         seen:
           dead && content && seenPair({ number, ...content }, { batch, ordinal, at }, keys.keyOf),
         shown: isShown ? JSON.stringify(closing) : undefined,
@@ -170,16 +170,6 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
       for (const { result } of orders) onOutcome?.(batch, result.outcome, 1, at);
   };
 }
-
-/** How the dead letters end that an order corrects which ends at admission. */
-function endingOf({ outcome, ...one }: Ending): string {
-  const { number, batch, at } = one;
-  if (needsPerson(outcome)) return replacedText(one, at);
-  const closing: Closing = { number, at: new Date(at).toISOString(), by: 'accepted', batch };
-  return JSON.stringify(closing);
-}
-
-type Ending = { batch: string; ordinal: number; number: string; at: number; outcome: Outcome };
 
 export function createLookup(redis: Redis, keys: Keys) {
   const script = readScript(new URL('./lookup.lua', import.meta.url));

@@ -41,18 +41,10 @@ export async function requireRights(redis: Redis, key: string): Promise<void> {
   if (missing.length === 0) return;
   throw new PoSyncError(
     'redis-refused',
-    `The user of Redis may not run ${commandsText(missing)} on ${key}.`,
+    `The user of Redis may not run ${missing.join(', ').toUpperCase()} on ${key}.`,
     {
       remedy: RIGHTS_REMEDY,
       facts: { missing: missing.join(' ') },
     },
   );
-}
-
-/** At most five names: a user without the right to a key misses all. */
-export function commandsText(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map((name) => name.toUpperCase());
-  return names.length > shown.length
-    ? `${shown.join(', ')} and ${names.length - shown.length} more`
-    : shown.join(', ');
 }

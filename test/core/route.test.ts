@@ -172,14 +172,13 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
     });
   });
 
-  test('that dies after the first byte leaves the outcome open and is named', async () => {
+  test('that dies after the first byte leaves the outcome open', async () => {
     await using api = await serve(server);
     await using proxy = await openConnectProxy({ hosts: { [HOST]: api.port } });
     api.onRead(() => proxy.dropAll());
     const route = { proxyTo: through(proxy.url), tls: tls({ caFile: authority.caFile }) };
     const end = await post(new URL(`https://${HOST}/`), route);
     expect(end).toMatchObject({ kind: 'broken' });
-    expect(errorOf(end).code).toBe('proxy-lost');
     expect(api.bodies).toEqual([BODY]);
   });
 

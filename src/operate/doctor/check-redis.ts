@@ -8,7 +8,7 @@ import { unprovedBy } from '../../reconcile/list-proof.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { commandsText, missingRights } from '../../redis/rights.ts';
+import { missingRights } from '../../redis/rights.ts';
 import { isWithoutLedger, requireFormat } from '../../redis/store.ts';
 import { type Finding, fail, failure, fine, warn } from './finding.ts';
 
@@ -41,7 +41,7 @@ export async function checkRedis(
 export async function checkRights(redis: Redis, key: string): Promise<Finding[]> {
   const missing = await missingRights(redis, key);
   if (missing.length === 0) return [];
-  const message = `the user may not run ${commandsText(missing)}`;
+  const message = `the user may not run ${missing.join(', ').toUpperCase()}`;
   return [fail('Redis rights', message, RIGHTS_REMEDY)];
 }
 
