@@ -49,16 +49,6 @@ export function privateRedisStarted(
   log.info({ event: 'private-redis-started', ...facts }, 'private Redis started');
 }
 
-/** A private Redis that was already running is used. */
-export function privateRedisAdopted(log: Log, facts: { port: number }): void {
-  log.info({ event: 'private-redis-adopted', ...facts }, 'private Redis adopted');
-}
-
-/** The server loads its data, which can take a while. Logged once. */
-export function privateRedisLoading(log: Log, facts: { port: number }): void {
-  log.info({ event: 'private-redis-loading', ...facts }, 'private Redis loads its data');
-}
-
 /** The server ended while in use, or its connection did; it is adopted or started again. */
 export function privateRedisLost(log: Log, facts: { port: number }): void {
   log.warn(
@@ -81,19 +71,6 @@ export function privateRedisNotRevived(
 /** The last user stopped the server. */
 export function privateRedisStopped(log: Log, facts: { port: number; durationMs: number }): void {
   log.info({ event: 'private-redis-stopped', ...facts }, 'private Redis stopped');
-}
-
-/** The server keeps running for its other clients. */
-export function privateRedisLeft(log: Log, facts: { port: number; clients: number }): void {
-  log.info(
-    { event: 'private-redis-left', ...facts },
-    'private Redis keeps running for its other clients',
-  );
-}
-
-/** The server did not answer when it should have stopped; the next start adopts it. */
-export function privateRedisNotStopped(log: Log, facts: { port: number; error: string }): void {
-  log.warn({ event: 'private-redis-not-stopped', ...facts }, 'private Redis could not be stopped');
 }
 
 /** `data` or `reports` vanished while the daemon runs. Logged at once, then with growing gaps. */

@@ -79,8 +79,7 @@ async function adopt(
   folder: string,
   deps: Deps,
 ): Promise<RunningServer> {
-  await waitUntilReady(client, folder, state, deps);
-  if (deps.log) tell.privateRedisAdopted(deps.log, { port: state.port });
+  await waitUntilReady(client, folder, deps);
   return { state, client, adopted: true };
 }
 
@@ -122,7 +121,7 @@ async function start(folder: string, state: ServerState, deps: Deps): Promise<Ru
   try {
     const started = { ...state, pid: server.pid ?? 0 };
     const client = await waitUntilOurs(server, started, folder, deps);
-    await waitUntilReady(client, folder, started, deps);
+    await waitUntilReady(client, folder, deps);
     const durationMs = Math.round(deps.clock.monotonic() - since);
     if (deps.log)
       tell.privateRedisStarted(deps.log, { port: state.port, serverPid: started.pid, durationMs });
@@ -152,19 +151,9 @@ async function waitUntilOurs(
 }
 
 /** Waits while the server loads its data. */
-async function waitUntilReady(
-  client: Redis,
-  folder: string,
-  state: ServerState,
-  deps: Deps,
-): Promise<void> {
-  let isReported = false;
+async function waitUntilReady(client: Redis, folder: string, deps: Deps): Promise<void> {
   try {
-    while ((await readinessOf(client)) === 'loading') {
-      if (deps.log && !isReported) tell.privateRedisLoading(deps.log, { port: state.port });
-      isReported = true;
-      await pause(deps);
-    }
+    while ((await readinessOf(client)) === 'loading') await pause(deps);
   } catch (error) {
     closeConnection(client);
     throw error instanceof PoSyncError ? error : await failed(folder);

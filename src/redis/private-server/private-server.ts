@@ -111,22 +111,19 @@ const PATIENCE = 10_000;
 /**
  * Releases the private Redis and stops it when no other client is connected. Holds the lock that starting takes: a new
  * process is either connected already or waits and starts it again, and of two that leave at once the second sees that
- * it is the last. Leaves a server alone that does not answer.
+ * it is the last.
  */
 async function stopUnlessUsed(
   running: RunningServer,
   folder: string,
   deps: StopDeps,
 ): Promise<void> {
-  const { client, state } = running;
+  const { client } = running;
   try {
     using _alone = await lockFolder(folder, deps.clock, AbortSignal.timeout(PATIENCE));
-    const clients = await countOthers(client, deps.clock);
-    if (clients === 0) await stop(running, folder, deps);
-    else if (deps.log) tell.privateRedisLeft(deps.log, { port: state.port, clients });
-  } catch (error) {
-    if (deps.log)
-      tell.privateRedisNotStopped(deps.log, { port: state.port, error: toError(error).message });
+    if ((await countOthers(client, deps.clock)) === 0) await stop(running, folder, deps);
+  } catch {
+    // One that does not answer is left alone: the next start adopts it.
   } finally {
     closeConnection(client);
   }
