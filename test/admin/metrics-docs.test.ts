@@ -76,7 +76,7 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(19);
+    expect(rules).toHaveLength(18);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual(
       [],
     );
