@@ -2,7 +2,7 @@ import type { Partner } from '../api/partner.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { readModelTrouble, signInFailed } from '../log/events/daemon.ts';
 import type { DaemonInput } from '../operate/daemon.ts';
-import { holderOf } from '../operate/doctor/check-network.ts';
+import { holderOf } from '../operate/heartbeat.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';

@@ -44,7 +44,7 @@ type Callback = Parameters<buildConnector.connector>[1];
  * Connects to `origin`, through a tunnel if there is a proxy: the proxy never reads a request. Errors explain what failed
  * (`proxy-…`, `tls-…`).
  */
-export function createConnector(
+function createConnector(
   origin: URL,
   timeout: number,
   { proxyTo, tls }: Route,

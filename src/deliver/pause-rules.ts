@@ -183,15 +183,14 @@ export function pauseAdvice({ code }: Cause): string | undefined {
 export const needsPerson = (pause: Cause): boolean =>
   endOf(pause) !== 'automatic' || pauseAdvice(pause) !== undefined;
 
-/** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
-export function pauseRemedy(pause: Cause, unless = ''): string {
+/** What ends a pause and what a person does about it, in a sentence. */
+export function pauseRemedy(pause: Cause): string {
   const { code } = pause;
   const end = endOf(pause);
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
   if (end === 'list') return `It ${listPauseEnd(code)}.`;
   const advice = pauseAdvice(pause);
-  const begin =
-    advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;
+  const begin = advice === undefined ? 'Nothing to do: it' : `${upperFirst(advice)}; then it`;
   return `${begin} ends automatically when the API accepts an order.`;
 }
 

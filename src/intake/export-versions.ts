@@ -173,14 +173,6 @@ export function createExportVersions(deps: VersionsDeps) {
   return { claim, isTheirs, wasRead, lastOf };
 }
 
-/** Whether a version of a source was ever read, or claimed, by this ledger. */
-export async function hasVersions(
-  source: string,
-  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
-): Promise<boolean> {
-  return (await redis.hkeys(keys.exports)).some((field) => field.startsWith(`${source}/`));
-}
-
 /** When the versions that exports show now were claimed: the earliest, in ledger time; `Infinity` where there is none. */
 export async function shownSince(
   { sources }: Pick<Config, 'sources'>,
@@ -206,7 +198,7 @@ function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): ExportS
 }
 
 /** Nanoseconds in a millisecond. */
-export const NS_IN_MS = 1_000_000n;
+const NS_IN_MS = 1_000_000n;
 
 /** The newest file of a source with `newestOnly` that was claimed, by its name below the first folder of the pattern. No file has this field. */
 export const newestField = (source: string): string => `${source}#newest`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
 import { fixedFolder, isPattern, isWebAddress } from '../config/source-schema.ts';
@@ -128,7 +128,7 @@ export async function stateOfPath(path: string): Promise<PathState> {
 
 async function stateOfFile(path: string): Promise<PathState> {
   try {
-    await stat(path);
+    await access(path, constants.R_OK);
     return { state: 'ok' };
   } catch (error) {
     const code = codeOf(error) ?? 'unknown';

@@ -114,6 +114,12 @@ export async function livingDaemons({
   return alive.sort((a, b) => Number(isBeating(b)) - Number(isBeating(a)) || a.since - b.since);
 }
 
+/** The daemon on this machine that has this admin port. */
+export async function holderOf(port: number, place: { redis: Redis; keys: Keys }) {
+  const daemons = await livingDaemons(place);
+  return daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
+}
+
 /** The files that any of these daemons cannot take, each once. */
 export function filesNotTaken(daemons: readonly Pick<LivingDaemon, 'notTaken'>[]): NotTaken[] {
   const all = daemons.flatMap(({ notTaken = [] }) => notTaken);

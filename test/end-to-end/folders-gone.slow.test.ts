@@ -45,16 +45,6 @@ it('folders that vanish under a daemon are not created again: everybody says so,
   expect((await place.run(['status'])).out).toContain(
     `${place.reports} was there when the daemon started, and is gone`,
   );
-  const doctor = await place.run(['--json', 'doctor']);
-  expect(doctor.code).toBe(1);
-  for (const [i, check] of ['folder data', 'folder reports'].entries()) {
-    expect(JSON.parse(doctor.out).findings).toContainEqual({
-      check,
-      state: 'fail',
-      message: `${own[i]} was there when the daemon started, and is gone`,
-      remedy: expect.stringContaining('Mount its disk'),
-    });
-  }
   for (const folder of own) await expect(access(folder)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(events('folder-lost')).toBe(2);
 

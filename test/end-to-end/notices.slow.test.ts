@@ -77,7 +77,7 @@ it('a run reports what needs a person by webhook and program, tried again, witho
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });
 
-it('status and doctor say that a webhook refuses notices; pause and resume produce test notices', async () => {
+it('status says that a webhook refuses notices; pause and resume produce test notices', async () => {
   await using hook = await openHook({ isBroken: true });
   await using place = await openWorkplace({
     more: `notify: [{ on: [paused], webhook: '${hook.url}' }]\n`,
@@ -104,10 +104,7 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
     const page = await fetch(`http://127.0.0.1:${port}/`);
     return (await page.text()).includes(text);
   });
-  const doctor = await place.run(['doctor']);
-  expect(doctor.out).toMatch(new RegExp(`warn +notices +${text} → Check the receiver`));
-  expect(doctor.out).toContain(`${host} answers, no TLS`);
-  expect(JSON.stringify(trouble) + doctor.out).not.toContain('T0p-S3cret-Path');
+  expect(JSON.stringify(trouble)).not.toContain('T0p-S3cret-Path');
   hook.repair();
   expect((await place.run(['resume'])).code).toBe(0);
   await until('both are taken', () => hook.taken.length === 2);

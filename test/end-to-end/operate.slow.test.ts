@@ -448,7 +448,6 @@ describe("the operator's commands", () => {
         ['token', 'ok'],
         ['API', 'ok'],
         ['clock of the API', 'ok'],
-        ['daemon', 'warn'],
       ]),
     );
     const { code: failed, out } = await place.run(['doctor'], {

@@ -51,7 +51,6 @@ it('a file that is removed while delivery is paused is missing at once, and no l
   const putBack = await remove(place, batch, 'orders.csv');
   await missing(place);
   expect((await place.run(['status'])).out).toContain('orders.csv is missing from');
-  expect((await place.run(['doctor'])).out).toContain('orders.csv is missing from');
   expect(daemon.out()).toContain('orders.csv is missing from');
   await putBack();
   await until('that it is back', async () => (await shown(place))?.unsettled === undefined);

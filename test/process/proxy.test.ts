@@ -66,9 +66,6 @@ test('a proxy that is silent, refuses, and dies in the middle of calls costs no 
   // Every request came through a tunnel, and nobody shows the password.
   expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${HOST}:80 HTTP/1.1`]));
   const shown = (await place.run(['doctor'], env)).out;
-  expect(shown).toMatch(
-    new RegExp(`ok +connection to API + ${HOST} answers through the proxy 127\\.0\\.0\\.1`),
-  );
   const config = (await place.run(['config', 'show'], env)).out;
   child.kill('SIGTERM');
   await ended;

@@ -181,10 +181,6 @@ export function leftWithoutIntake(
   );
 }
 
-/** What a daemon needs that was started with another configuration. */
-export const RESTART_REMEDY =
-  'Restart the daemon: until then, sources and settings that were added or changed have no effect.';
-
 /** Whether a daemon of this machine works with another configuration than this one. */
 export function isOutdated({ host, configuration }: LivingDaemon, config: Config): boolean {
   return (

@@ -1,21 +1,15 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, type InboxSource, mappingsFor } from '../../config/config.ts';
+import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, PoSyncError, toError } from '../../core/errors.ts';
-import { GONE_REMEDY, tryWriting } from '../../core/folder.ts';
-import { size, withoutStop } from '../../core/format.ts';
+import { tryWriting } from '../../core/folder.ts';
+import { size } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
+import { stateOfPath } from '../../intake/export.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { type Batch, createBatches } from '../../ledger/batches/batches.ts';
-import type { Store } from '../../redis/store.ts';
-import { fileWaitText } from '../../wording/file-wait.ts';
-import { unsettledText } from '../batches/list-batches.ts';
-import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
-import { livingDaemons } from '../heartbeat.ts';
-import { goneText } from '../own-folders.ts';
-import { checkExport, checkPatterns } from './check-exports.ts';
-import { type Finding, fail, failure, fine, warn } from './finding.ts';
+import { ignoredOf } from '../delivery/source-status.ts';
+import { type Finding, failure, fine, warn } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
 const LOW = 200_000_000;
@@ -45,46 +39,10 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
     ...answers.map(({ name, folder }) => writable(`answers of ${name}`, folder)),
     ...own.map(({ check, folder }) => ownFolder(check, folder)),
     ...redactedConfig(config).sources.map((source) =>
-      source.type === 'inbox'
-        ? inboxFolder(source, config.environment)
-        : checkExport(source, unusable),
+      source.type === 'inbox' ? inboxFolder(source, config.environment) : checkExport(source),
     ),
   ]);
-  return [...findings.flat(), ...withoutInbox(config), ...unprotected(config)];
-}
-
-/** Where a mapping lets values pass that it does not describe. */
-function unprotected(config: Config): Finding[] {
-  return config.sources.flatMap(({ name }) =>
-    mappingsFor(config, name).flatMap(({ name: key, mapping }): Finding[] => {
-      const { columns, otherColumns } = mapping;
-      const anything = Object.entries(columns).flatMap(([column, one]) =>
-        one !== 'ignore' && 'is' in one && LIKE.has(one.is) && one.like === undefined
-          ? [column]
-          : [],
-      );
-      const open = [
-        ...(otherColumns === 'ignore' ? ['a column that nobody declared is ignored'] : []),
-        ...(anything.length > 0 ? [`${anything.join(' and ')} may have any value`] : []),
-      ];
-      if (open.length === 0) return [];
-      const message = `nothing protects it there: ${open.join(', and ')} (mapping ${key})`;
-      const remedy = 'po-sync map FILE proposes `like` for each column, and declares all of them.';
-      return [warn(`source ${name}`, message, remedy)];
-    }),
-  );
-}
-
-/** What `like` describes. */
-const LIKE: ReadonlySet<string> = new Set(['purchaseOrderNumber', 'articleCode']);
-
-/** Exports deliver, but a person has no place for a corrected fix file. */
-function withoutInbox({ sources }: Config): Finding[] {
-  if (sources.length === 0 || sources.some(({ type }) => type === 'inbox')) return [];
-  const message = 'no source of type inbox: fix files cannot be dropped anywhere';
-  return [
-    warn('sources', message, 'Add a source of type inbox, or correct orders in the dashboard.'),
-  ];
+  return findings.flat();
 }
 
 /** A folder that the daemon creates if it is missing. */
@@ -134,50 +92,6 @@ async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
   return [warn(check, `not read: ${ignoredText(ignored)}`, ignoredRemedy(ignored))];
 }
 
-/** Checks sources as far as the ledger knows more of them than their folders say. */
-export async function checkSources(
-  place: Pick<Store, 'redis' | 'keys'>,
-  config: Config,
-): Promise<Finding[]> {
-  return [...(await checkMarkers(place, config)), ...(await checkPatterns(place, config))];
-}
-
-/** A daemon that runs takes nothing from an inbox without its marker; the next start takes it for the inbox. */
-async function checkMarkers(
-  place: Pick<Store, 'redis' | 'keys'>,
-  config: Config,
-): Promise<Finding[]> {
-  const isServed = (await livingDaemons(place)).some(takesFiles);
-  const found = config.sources.map(async (source): Promise<Finding[]> => {
-    const { name, path: folder } = source;
-    const wasUsed = (await place.redis.hexists(place.keys.heard, name)) === 1;
-    if ((await checkSource(source, config, isServed || wasUsed)).state !== 'no marker') return [];
-    const remedy = 'Mount the share, or restart po-sync to use this folder.';
-    const isNew = 'the daemon was started without this inbox, or it is another folder now';
-    const why = wasUsed ? 'it may be another folder than the inbox that was used' : isNew;
-    const state = isServed ? 'fail' : 'warn';
-    return [{ check: `inbox ${name}`, state, message: `${folder} has no marker: ${why}`, remedy }];
-  });
-  return (await Promise.all(found)).flat();
-}
-
-/** Batches whose file cannot be read on, or whose report cannot be written. */
-export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
-  const found = await createBatches({ ...place, owner: 'doctor' }).underWay();
-  return found.flatMap((batch): Finding[] => {
-    const { name, unsettled, held } = batch;
-    if (held) return [heldFinding(batch, fileWaitText(held))];
-    const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
-    return unsettled ? [fail(`batch ${batch.batch.slice(-8)}`, message, unsettledText(batch))] : [];
-  });
-}
-
-function heldFinding({ batch, name }: Batch, reason: string): Finding {
-  const message = `${name} is held: ${withoutStop(reason)}`;
-  const remedy = `Run po-sync batches show ${batch} to see what to do.`;
-  return warn(`batch ${batch.slice(-8)}`, message, remedy);
-}
-
 async function roomIn(check: string, folder: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder);
   return roomFinding(check, folder, bavail * bsize);
@@ -191,16 +105,7 @@ export function roomFinding(check: string, folder: string, free: number): Findin
   if (free >= LOW) return [];
   const message = `only ${size(free)} free on the disk of ${folder}`;
   const state = [DATA, REPORTS].includes(check) && free < FULL ? 'fail' : 'warn';
-  return [{ check, state, message, remedy: `Free disk space: ${writtenIn(check)} there.` }];
-}
-
-/** What needs the room in a folder. */
-function writtenIn(check: string): string {
-  if (check === DATA) return 'the ledger and copies of exports are written';
-  if (check === REPORTS) return 'reports are written';
-  return check.startsWith('inbox ')
-    ? 'files arrive, and their pages and fix files are written'
-    : 'answers are written';
+  return [{ check, state, message, remedy: 'Free disk space there.' }];
 }
 
 async function onOtherDevices(folder: string): Promise<string[]> {
@@ -250,11 +155,21 @@ function otherDevice(check: string, folder: string, elsewhere: readonly string[]
   return failure(check, new Error(message), 'Move them to the file system of the inbox.');
 }
 
-/** Each folder once, however many daemons miss it. */
-export async function checkFoldersGone(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
-  const gone = (await livingDaemons(place)).flatMap(({ foldersGone = [] }) => foldersGone);
-  const each = new Map(gone.map((one) => [`${one.folder} ${one.path}`, one]));
-  return [...each.values()].map((one) =>
-    failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY),
-  );
+/** Checks the path of an export: readable, and for a pattern whether a file matches. */
+async function checkExport({ name, path: place }: ExportSource): Promise<Finding> {
+  const check = `export ${name}`;
+  const { state, code } = await stateOfPath(place);
+  switch (state) {
+    case 'ok':
+      return fine(check, `${place} is readable`);
+    case 'not checked':
+      return fine(check, `${place} is an address; the daemon checks it`);
+    case 'unreachable':
+      return unusable(check, place, Object.assign(new Error(code), { code }));
+    case 'missing':
+    case 'no match': {
+      const what = state === 'missing' ? `${place} does not exist yet` : `no file matches ${place}`;
+      return warn(check, what, 'The daemon waits for it. If the path is wrong, correct it.');
+    }
+  }
 }

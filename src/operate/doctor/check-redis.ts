@@ -1,9 +1,10 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
 import { type Config, environmentOf as configuredOf } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
-import { orders } from '../../core/format.ts';
-import { environmentOf } from '../../intake/environment-marker.ts';
+import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
-import { createLookup } from '../../ledger/ledger.ts';
+import { knownLedger } from '../../ledger/ledger-id.ts';
 import { unprovedBy } from '../../reconcile/list-proof.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
@@ -177,30 +178,12 @@ export async function checkLedgerThere(config: Config): Promise<Finding[]> {
 }
 
 /** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
-export async function isNew({ redis, keys }: Place): Promise<boolean> {
+async function isNew({ redis, keys }: Place): Promise<boolean> {
   return (await redis.hexists(keys.identity, 'epoch')) === 0;
 }
 
-/** Orders that are looked up together. */
-const LOOKUP = 5_000;
-
-/**
- * Whether the API's list has orders that the ledger would send: a restored ledger lacks what was sent since its backup. A
- * new ledger, and one that noticed its loss, read the list before they send anything.
- */
-export async function checkListed(
-  { redis, keys }: Place,
-  config: Config,
-  listed: readonly string[],
-): Promise<Finding[]> {
-  const completeness = await checkCompleteness({ redis, keys }, config);
-  if (await isNew({ redis, keys }))
-    return [...completeness, ...(listed.length === 0 ? [] : [readAtStart(listed.length)])];
-  return [...completeness, ...(await checkUnknown({ redis, keys }, config, listed))];
-}
-
 /** Whether an order that the list does not show may be at the API all the same. */
-async function checkCompleteness(place: Place, config: Config): Promise<Finding[]> {
+export async function checkCompleteness(place: Place, config: Config): Promise<Finding[]> {
   const check = 'API list';
   const unproved = await unprovedBy(place, configuredOf(config).list);
   if (unproved === undefined) return [fine(check, 'is complete, as far as known')];
@@ -214,51 +197,37 @@ async function checkCompleteness(place: Place, config: Config): Promise<Finding[
 const LIST_REMEDY =
   "Ask the API's owner how many orders it has, and run po-sync reconcile --expect N with that number.";
 
-async function checkUnknown(
-  { redis, keys }: Place,
-  config: Config,
-  listed: readonly string[],
-): Promise<Finding[]> {
-  const { ledger, delivery } = config;
-  // A start reads the list first.
-  if (await willNoticeLoss(config, { redis, keys })) return [];
-  // A ledger that forgets old orders does not have them, either.
-  if ((await redis.exists(keys.rebuild)) === 1 || ledger.keep !== 'forever') return [];
-  const lookup = createLookup(redis, keys);
-  let [unknown, waiting] = [0, 0];
-  for (let i = 0; i < listed.length; i += LOOKUP) {
-    for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
-      // Before the orders of each file, these are read into the ledger.
-      if (one.kind === 'nothing' && delivery.readList === 'newLedger') unknown += 1;
-      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0)
-        waiting += 1;
-    }
-  }
-  if (unknown + waiting === 0) return [];
-  const counts = [
-    unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
-    waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
-  ].flat();
-  return [warn('ledger', `the API's list has ${counts.join(' and ')}`, RESTORED)];
+/** What a start would say of the ledger: its format, whose the inboxes are, and whether Redis is older than what `data` remembers. */
+export async function checkLedger(place: Place, config: Config): Promise<Finding[]> {
+  return [
+    ...(await checkFormat(place, config)),
+    ...(await checkInboxes(place, config)),
+    ...(await checkRestored(place, config)),
+  ];
 }
 
-function readAtStart(count: number): Finding {
-  const message = `the API's list has ${orders(count)}; the first start reads ${count === 1 ? 'it' : 'them'} into the new ledger before it sends anything`;
-  return fine('ledger', message);
+/** A start refuses an inbox of another ledger. */
+async function checkInboxes(place: Place, { sources, data }: Config): Promise<Finding[]> {
+  const ledger = await knownLedger(place, path.join(data, 'ledger'));
+  const own = { ledger, host: hostname(), data };
+  const found = sources.map(async ({ type, name, path: folder }) => {
+    // A folder that cannot be read is reported with the folders.
+    const error =
+      type === 'inbox' ? await foreignLedger(folder, own).catch(() => undefined) : undefined;
+    return error === undefined ? [] : [failure(`inbox ${name}`, error)];
+  });
+  return (await Promise.all(found)).flat();
 }
-
-const RESTORED =
-  'After a restore that the start does not notice, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to a period.';
 
 /** Whether Redis is older than what `data` remembers of it: nothing is to be done, and nobody should repair it. */
-export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
+async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
   if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
   const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
   return [warn('ledger', message, 'Nothing is to be repaired: start the daemon.')];
 }
 
 /** A start refuses a ledger that a newer version writes or that is for another API, and converts one of an older version: no older one starts then. */
-export async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
+async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
   const found = await requireFormat({ ...place, config }, true).catch(toError);
   if (found instanceof Error) return [failure('ledger', found)];
   if (await isNew(place)) return [];

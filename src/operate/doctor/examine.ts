@@ -19,12 +19,17 @@ import { COMMAND_WAITS, explainRedisError } from '../../redis/connection-end.ts'
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
-import { checkDaemon } from './check-daemon.ts';
+import { checkCertificates, checkConfig } from './check-config.ts';
 import { checkFolders, unusable } from './check-folders.ts';
 import { checkGuarantee } from './check-guarantee.ts';
-import { checkAdminHost, checkNetwork, checkNotices, checkStop } from './check-network.ts';
 import { checkPartner } from './check-partner.ts';
-import { checkLedgerThere, checkListed, checkRedis, checkRights } from './check-redis.ts';
+import {
+  checkCompleteness,
+  checkLedger,
+  checkLedgerThere,
+  checkRedis,
+  checkRights,
+} from './check-redis.ts';
 import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 /** The process whose surroundings are checked. `confirm`: the protected environment that it confirmed. */
@@ -61,8 +66,7 @@ export async function examine(
     ),
   );
   report([...(await checkFolders(config)), ...(await checkLedgerThere(config))]);
-  const notices = await checkNotices(config, env['PATH'] ?? '');
-  report([...notices, ...checkAdminHost(config), ...checkStop(config)]);
+  report(checkConfig(config));
   await using resources = new AsyncDisposableStack();
   const { found, place } = await redisFindings(config, around, resources);
   report(found);
@@ -71,7 +75,7 @@ export async function examine(
   else
     report([
       ...warned('network', network.warnings),
-      ...(await checkNetwork(config, network, systemClock.now())),
+      ...checkCertificates(config, systemClock.now()),
     ]);
   const missing = [
     secrets instanceof PoSyncError ? 'credentials' : [],
@@ -109,7 +113,7 @@ function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
 const NO_LEDGER = 'none of this environment yet: the first start begins one';
 
 /** `place`: the ledger, where it can be read; open until `resources` are disposed of. */
-type InRedis = { found: Finding[]; place?: Parameters<typeof checkListed>[0] };
+type InRedis = { found: Finding[]; place?: Parameters<typeof checkLedger>[0] };
 
 async function redisFindings(
   config: Config,
@@ -140,7 +144,8 @@ async function redisFindings(
     const isNew = (await redis.hexists(keys.identity, 'epoch')) === 0;
     const ledger: Finding[] = isNew ? [fine('Redis ledger', NO_LEDGER)] : [];
     const guarantee = await checkGuarantee(place, config, systemClock.now());
-    const shared = [...(await checkDaemon(place, config)), ...guarantee];
+    const list = await checkCompleteness(place, config);
+    const shared = [...(await checkLedger(place, config)), ...list, ...guarantee];
     return { found: [...found, clock, ...ledger, ...shared], place };
   } catch (error) {
     const isFile = codeOf(error) === 'ENOTDIR';
@@ -172,13 +177,8 @@ async function partnerFindings(
     secrets: { credentials: { clientId, clientSecret: clientSecret.reveal() }, headers },
     timeout: config.delivery.timeout,
     ...(place && { through: (list) => lookingList(place, environmentOf(config).list, list) }),
-    compare: async (listed) =>
-      place === undefined ? [] : await checkListed(place, config, listed).catch(lost),
   });
 }
-
-/** Redis answered before. */
-const lost = (error: unknown) => [failure('Redis', explainRedisError(error))];
 
 /** An error that the user can fix; any other is a bug and is thrown again. */
 export function asPoSyncError(error: unknown): PoSyncError {
