@@ -22,7 +22,6 @@ export type OperationContext = OperatorContext & {
   take: ((file: ClaimedFile) => Promise<void>) | undefined;
   /** What is done with many dead letters, also after a restart. */
   jobs: PersonJobs<BulkJob, BulkEnd>;
-  /** Looks for an order in a file. */
 };
 
 /**
@@ -33,7 +32,6 @@ export type BulkJob = {
   verb: 'sent again' | 'discarded';
   who: string;
   on: string;
-  rate?: number | undefined;
   isKept: boolean;
   isPartial: boolean;
 };

@@ -71,7 +71,6 @@ export const RETRY = acting({
   input: z.strictObject({
     ...FILTERS,
     limit: MOST,
-    rate: count('at most this many orders a second').optional(),
     plan: PLAN,
     ...CONFIRMED,
   }),

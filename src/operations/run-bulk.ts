@@ -1,23 +1,15 @@
 import { interruption, PoSyncError } from '../core/errors.ts';
-import { count, counted, orders, outcomeWord } from '../core/format.ts';
-import {
-  type DeadLetterFilter,
-  deadLetters,
-  noneText,
-  unmatchedTexts,
-} from '../operate/dead-letters/dead-letters.ts';
+import { count, orders } from '../core/format.ts';
+import { type DeadLetterFilter, deadLetters } from '../operate/dead-letters/dead-letters.ts';
 import { judgeRetries, retryDeadLetters } from '../operate/dead-letters/retry-dead-letters.ts';
 import { type ListCheck, listTroubleText } from '../operate/delivery/api-list.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
 import { type OperatorContext, recorded } from '../operate/operator-context.ts';
-import { createDiscard, orderInProgress } from '../operate/orders/discard-order.ts';
-import { findInProgress } from '../operate/orders/in-progress.ts';
+import { createDiscard } from '../operate/orders/discard-order.ts';
 import { DISCARDED_AGAIN } from '../order/fixing.ts';
-import type { DeadLetterKind } from '../order/outcome.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import type { JobState } from '../queue/person-jobs.ts';
 import { pages } from '../report/lines.ts';
-import { isNameless, openText } from '../report/story.ts';
 import { type FilterInput, hasFilter, readFilter, selectedText } from './dead-letter-filter.ts';
 import { findPlan, KEPT, keepPlan, type Planned } from './kept-plans.ts';
 import type { Act, Done, Plan } from './operation.ts';
@@ -27,34 +19,27 @@ type BulkInput = FilterInput & {
   dryRun: boolean;
   yes: boolean;
   all?: boolean;
-  rate?: number | undefined;
   plan?: string | undefined;
 };
 
 type BulkPlan = Plan & { job: BulkJob; planned: string };
 
-type OnPage = (page: readonly FoundDeadLetter[], done: number) => Promise<Verdict[]>;
+type OnPage = (page: readonly FoundDeadLetter[]) => Promise<Verdict[]>;
 
 /** What is done with many dead letters, and how it is judged before. */
-type BulkAction = {
-  judge(check: ListCheck, context: OperationContext): OnPage;
-  act(check: ListCheck, rate: number | undefined, context: OperationContext): OnPage;
-};
+type BulkAction = (check: ListCheck, context: OperationContext) => { judge: OnPage; act: OnPage };
 
 const ACTIONS: Record<BulkJob['verb'], BulkAction> = {
-  'sent again': {
-    judge:
-      ({ listed }, context) =>
-      async (page) =>
-        (await judgeRetries(page, listed, context)).map(({ verdict }) => verdict),
-    act:
-      ({ listed }, rate, context) =>
-      (page, done) =>
-        retryDeadLetters(page, done, { listed, rate }, context),
-  },
-  discarded: {
-    judge: (_, context) => (page) => Promise.all(page.map(createDiscard(context).wouldDiscard)),
-    act: (_, __, context) => (page) => Promise.all(page.map(createDiscard(context).discard)),
+  'sent again': ({ listed }, context) => ({
+    judge: async (page) => (await judgeRetries(page, listed, context)).map((one) => one.verdict),
+    act: (page) => retryDeadLetters(page, listed, context),
+  }),
+  discarded: (_, context) => {
+    const { discard: act, wouldDiscard } = createDiscard(context);
+    return {
+      judge: (page) => Promise.all(page.map(wouldDiscard)),
+      act: (page) => Promise.all(page.map(act)),
+    };
   },
 };
 
@@ -77,7 +62,7 @@ async function planBulk(
   input: BulkInput,
   context: OperationContext,
 ): Promise<BulkPlan> {
-  const { plan: known, dryRun, rate } = input;
+  const { plan: known, dryRun } = input;
   if (known !== undefined && hasFilter(input)) throw filteredPlan();
   const isLimited =
     verb === 'sent again' || input.all === true || hasFilter(input) || known !== undefined;
@@ -90,24 +75,24 @@ async function planBulk(
   };
   // The job reads the list itself: what nobody is shown is judged by the ledger.
   const check = isAsked ? await checkOf(verb, filter, context) : { listed: undefined };
-  const found = await judged(filter, ACTIONS[verb].judge(check, context), context);
-  if (input.id?.length === 1) await refuseOne(found, context);
-  const text = found.tally.text();
-  const title = verb === 'discarded' ? `Discard ${text}` : `Send ${text} again`;
-  const would = wouldTexts(found.tally);
+  const found = await judged(filter, ACTIONS[verb](check, context).judge, context);
+  if (input.id?.length === 1) refuseOne(found);
+  const doing = found.filter(({ verdict }) => isDoing(verdict));
+  const title =
+    verb === 'discarded' ? `Discard ${orders(doing.length)}` : `Send ${orders(doing.length)} again`;
+  const would = doneTexts(found, 'would be ');
   const left = [
     listTroubleText(check),
-    ...(await noneOf(found.numbers, filter, context)),
-    ...leftTexts(found.tally.left(), verb),
+    ...(found.length === 0 ? [NONE] : []),
+    ...leftTexts(found, verb),
   ].filter((line) => line !== '');
-  const isEmpty = text === '' && known === undefined;
+  const isEmpty = doing.length === 0 && known === undefined;
   const id =
     isEmpty || (known !== undefined && !dryRun)
       ? (known ?? '')
-      : await keepPlan({ verb, title, lines: [...would, ...left] }, found.tally.planned(), context);
+      : await keepPlan({ verb, title, lines: [...would, ...left] }, plannedOf(doing), context);
   const on = known === undefined ? selectedText(filter) : `plan ${known}`;
-  const isPartial = found.tally.isPartial();
-  const { who } = context.operator;
+  const isPartial = doing.length < found.length;
   return {
     on,
     question: `${title}?`,
@@ -118,12 +103,12 @@ async function planBulk(
     json: {
       dryRun,
       ...(dryRun && id !== '' && { id }),
-      plan: found.tally.counts(),
-      ...(verb === 'discarded' ? { kinds: found.tally.kinds() } : { listCheck: checkText(check) }),
+      plan: countsOf(found),
+      ...listJson(verb, check),
     },
     isEmpty,
     needsPerson: isPartial,
-    job: { verb, who, on, rate, isKept: known !== undefined, isPartial },
+    job: { verb, who: context.operator.who, on, isKept: known !== undefined, isPartial },
     planned: id,
   };
 }
@@ -169,51 +154,47 @@ export async function workOnBulk(
 
 async function doRest(
   id: string,
-  { verb, rate, isKept, isPartial }: BulkJob,
+  { verb, isKept, isPartial }: BulkJob,
   context: OperationContext,
 ): Promise<BulkEnd | undefined> {
   const { stopping, store } = context;
   const { planned } = await findPlan(id, context, verb);
-  const done = store.keys.planDone(id);
-  const tally = createTally();
-  for (const text of await store.redis.hvals(done)) tally.add(JSON.parse(text) as Judged);
-  const ids = new Set([...planned.keys()].filter((one) => tally.verdictOf(one) === undefined));
+  const key = store.keys.planDone(id);
+  const did = (await store.redis.hvals(key)).map((text) => JSON.parse(text) as Judged);
+  const ids = new Set(planned.keys()).difference(new Set(did.map((one) => one.id)));
   const filter = { all: false, ids };
   const check = await checkOf(verb, filter, context);
-  const onPage = ACTIONS[verb].act(check, rate, context);
+  const { act } = ACTIONS[verb](check, context);
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
     if (stopping.aborted) return undefined;
-    const verdicts = await onPage(page, tally.retried());
+    const verdicts = await act(page);
     const all = page.map((letter, i) => judgedOf(letter, verdicts[i]));
-    for (const one of all) tally.add(one);
+    did.push(...all);
     const texts = all.flatMap((one) => [one.id, JSON.stringify(one)]);
     await store.redis
       .multi()
-      .hset(done, ...texts)
-      .pexpire(done, KEPT)
+      .hset(key, ...texts)
+      .pexpire(key, KEPT)
       .exec();
   }
+  const verdictOf = new Map(did.map((one) => [one.id, one.verdict]));
   const changed = [...planned].flatMap(([one, order]) => {
-    const verdict = tally.verdictOf(one) ?? 'settled';
+    const verdict = verdictOf.get(one) ?? 'settled';
     return isDoing(verdict) ? [] : [{ id: one, order, verdict }];
   });
   const lines = [
     listTroubleText(check),
-    ...tally.texts(''),
-    ...(isKept ? changedTexts(changed) : leftTexts(tally.left(), verb)),
-    ...(await heldTexts(tally.batches, context)),
+    ...doneTexts(did, ''),
+    ...(isKept ? changedTexts(changed) : leftTexts(did, verb)),
   ].filter((line) => line !== '');
+  const isNone = did.every(({ verdict }) => !isDoing(verdict));
   return {
     lines,
     text: lines.join('\n'),
-    steps: verb === 'discarded' ? DISCARDED_AGAIN : '',
-    json: {
-      done: tally.counts(),
-      ...(isKept && { changed }),
-      ...(verb === 'sent again' && { listCheck: checkText(check) }),
-    },
-    needsPerson: isPartial || tally.isPartial() || (isKept && changed.length > 0),
-    isInVain: tally.text() === '',
+    steps: verb === 'discarded' && !isNone ? DISCARDED_AGAIN : '',
+    json: { done: countsOf(did), ...(isKept && { changed }), ...listJson(verb, check) },
+    needsPerson: isPartial || changed.length > 0,
+    isInVain: isNone,
   };
 }
 
@@ -230,38 +211,33 @@ async function checkOf(
   return await context.checkList(numbers);
 }
 
-const checkText = ({ trouble = 'ok' }: ListCheck): string => trouble;
+const listJson = (verb: BulkJob['verb'], { trouble = 'ok' }: ListCheck) =>
+  verb === 'sent again' && { listCheck: trouble };
 
-/** What would become of each dead letter. `first`: one of them. */
-async function judged(filter: DeadLetterFilter, onPage: OnPage, context: OperationContext) {
-  const tally = createTally();
-  const numbers = new Set<string>();
-  let first: FoundDeadLetter | undefined;
+/** What would become of each dead letter. */
+async function judged(
+  filter: DeadLetterFilter,
+  judge: OnPage,
+  context: OperationContext,
+): Promise<Judged[]> {
+  const all: Judged[] = [];
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
-    const verdicts = await onPage(page, 0);
-    for (const [i, letter] of page.entries()) {
-      first ??= letter;
-      numbers.add(letter.purchaseOrderNumber);
-      tally.add(judgedOf(letter, verdicts[i]));
-    }
+    const verdicts = await judge(page);
+    all.push(...page.map((letter, i) => judgedOf(letter, verdicts[i])));
   }
-  return { tally, numbers, first };
+  return all;
 }
 
-/** Who names one dead letter wants that one. PoSyncError `order-in-progress`, `dead-letter-…`. */
-async function refuseOne(
-  { tally, first: letter }: Awaited<ReturnType<typeof judged>>,
-  context: OperationContext,
-): Promise<void> {
-  const [why] = tally.left();
-  if (letter === undefined || why === undefined) return;
-  const name = letter.purchaseOrderNumber || `Line ${letter.location.line}`;
-  const other = await findInProgress(letter, context);
-  if (other !== undefined) throw orderInProgress(name, other);
-  throw new PoSyncError(`dead-letter-${why[0]}`, `${name}: ${verdictText(why[0])}.`, {
-    facts: { order: letter.purchaseOrderNumber, verdict: why[0] },
+/** Who names one dead letter wants that one. PoSyncError `dead-letter-…`. */
+function refuseOne([one]: readonly Judged[]): void {
+  if (one === undefined || isDoing(one.verdict)) return;
+  const { id, order, verdict } = one;
+  throw new PoSyncError(`dead-letter-${verdict}`, `${order || id}: ${verdictText(verdict)}.`, {
+    facts: { order, verdict },
   });
 }
+
+const NONE = 'No open dead letter matches.';
 
 const FILTER_REMEDY =
   'Add --yes and a filter, such as --kind invalid or --batch 3f2a91c0, or --all for every order that needs a person. --dry-run shows what would happen.';
@@ -291,140 +267,37 @@ function changedTexts(changed: readonly Changed[]): string[] {
   return [`Left as they are, because they changed since the plan: ${named.join(', ')}${more}.`];
 }
 
-/** A dead letter with what would become, or became, of it. `key`: what its order is counted by. */
-type Judged = Pick<FoundDeadLetter, 'kind' | 'batch'> & {
-  id: string;
-  key: string;
-  order: string;
-  verdict: Verdict;
-  isNameless: boolean;
-};
+/** A dead letter with what would become, or became, of it. */
+type Judged = { id: string; order: string; verdict: Verdict };
 
-function judgedOf(letter: FoundDeadLetter, verdict: Verdict = 'settled'): Judged {
-  const { id, purchaseOrderNumber: order, batch, kind } = letter;
-  const nameless = isNameless(letter);
-  return {
-    id,
-    key: nameless || order === '' ? id : order,
-    order,
-    batch,
-    kind,
-    verdict,
-    isNameless: nameless,
-  };
+function judgedOf(
+  { id, purchaseOrderNumber: order }: FoundDeadLetter,
+  verdict: Verdict = 'settled',
+): Judged {
+  return { id, order, verdict };
 }
 
-type Tally = ReturnType<typeof createTally>;
+const plannedOf = (all: readonly Judged[]): Planned =>
+  new Map(all.map(({ id, order }) => [id, order]));
 
-/** Counts orders by verdict: a second dead letter of an order with which something is done shares the outcome. */
-function createTally() {
-  const all = new Map<string, Judged>();
-  const batches = new Set<string>();
-  let again = 0;
-
-  const orders = () =>
-    [...Map.groupBy(all.values(), ({ key }) => key).values()].map((some) => ({
-      verdicts: new Set(some.map(({ verdict }) => verdict)),
-      isNameless: some.some((one) => one.isNameless),
-    }));
-  const acted = () => [...all.values()].filter(({ verdict }) => isDoing(verdict));
-  const counts = () => countsOf(orders());
-  const left = () => Object.entries(counts()).filter(([one]) => !isDoing(one as Verdict)) as Left;
-
-  function openOf(does: readonly Verdict[]): string {
-    const some = orders().filter(({ verdicts }) => does.some((one) => verdicts.has(one)));
-    const nameless = some.filter((one) => one.isNameless).length;
-    const text = some.length === 0 ? '' : openText(some.length, nameless);
-    const letters = acted().length;
-    const isMore = does.includes('discarded') && letters > some.length && some.length > 0;
-    return isMore ? `${text} (${counted(letters, 'dead letter')})` : text;
-  }
-
-  return {
-    verdictOf: (id: string) => all.get(id)?.verdict,
-    planned: (): Planned => new Map(acted().map(({ id, order }) => [id, order])),
-    batches,
-    retried: () => again,
-    counts,
-    add(one: Judged): void {
-      all.set(one.id, one);
-      if (one.verdict !== 'retried') return;
-      batches.add(one.batch);
-      again += 1;
-    },
-    left,
-    isPartial: () => left().length > 0,
-    /** `3 orders and 1 row without an order number`; empty where nothing is done. */
-    text: () => openOf(DOES),
-    /** A line for each verdict with which something is done. */
-    texts: (verb: string) =>
-      DOES.flatMap((one) => {
-        const text = openOf([one]);
-        return text === '' ? [] : [`${text} ${verb}${verdictText(one)}.`];
-      }),
-    kinds: (): Partial<Record<DeadLetterKind, number>> =>
-      Object.fromEntries(
-        [...Map.groupBy(acted(), ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
-      ),
-  };
+/** How many there are of each verdict. */
+function countsOf(all: readonly Judged[]): Partial<Record<Verdict, number>> {
+  const groups = Map.groupBy(all, ({ verdict }) => verdict);
+  return Object.fromEntries([...groups].map(([verdict, some]) => [verdict, some.length]));
 }
 
-/** Of an order with which something is done, what else it shares is not counted. */
-function countsOf(all: readonly { verdicts: ReadonlySet<Verdict> }[]) {
-  const found: Partial<Record<Verdict, number>> = {};
-  for (const { verdicts } of all) {
-    const does = DOES.find((one) => verdicts.has(one));
-    for (const verdict of verdicts) {
-      const isShared = isDoing(verdict) || verdict === 'under-way' || verdict === 'settled';
-      if (verdict === does || does === undefined || !isShared)
-        found[verdict] = (found[verdict] ?? 0) + 1;
-    }
-  }
-  return found;
+/** A line for each verdict with which something is done. */
+function doneTexts(all: readonly Judged[], verb: string): string[] {
+  const counts = countsOf(all);
+  return DOES.flatMap((one) => {
+    const number = counts[one];
+    return number ? [`${orders(number)} ${verb}${verdictText(one)}.`] : [];
+  });
 }
 
-type Left = [why: Verdict, orders: number][];
-
-function wouldTexts(planned: Tally): string[] {
-  if (!planned.counts().discarded) return planned.texts('would be ');
-  const kinds = Object.entries(planned.kinds()).map(
-    ([kind, number]) => `${count(number)} ${outcomeWord(kind as DeadLetterKind)}`,
-  );
-  const text = `${planned.text()} would be discarded: ${kinds.join(', ')}.`;
-  return [text, DISCARDED_AGAIN];
-}
-
-function leftTexts(left: Left, verb: BulkJob['verb']): string[] {
-  return left.map(([why, number]) => `${orders(number)} cannot be ${verb}: ${verdictText(why)}.`);
-}
-
-/** Why nothing is done to some of the named orders, or to any; empty where everything is. */
-async function noneOf(
-  found: ReadonlySet<string>,
-  filter: DeadLetterFilter,
-  context: OperationContext,
-): Promise<string[]> {
-  if (found.size === 0) return [await noneText(filter, context)];
-  const { keyOf } = context.store.keys;
-  const keys = new Set([...found].map(keyOf));
-  const others =
-    filter.limit === undefined
-      ? [...(filter.orders ?? [])].filter((one) => !keys.has(keyOf(one)))
-      : [];
-  return await unmatchedTexts(others, context);
-}
-
-/** Orders of a held batch that were queued again are sent after its release. */
-async function heldTexts(
-  batches: ReadonlySet<string>,
-  context: OperationContext,
-): Promise<string[]> {
-  const found = await Promise.all([...batches].map(context.batches.find));
-  return found.flatMap((one) =>
-    one?.held
-      ? [
-          `${one.batch} is held: its orders wait until po-sync batches release ${one.batch.slice(-8)}.`,
-        ]
-      : [],
+function leftTexts(all: readonly Judged[], verb: BulkJob['verb']): string[] {
+  const left = Map.groupBy(all, ({ verdict }) => verdict);
+  return [...left].flatMap(([why, some]) =>
+    isDoing(why) ? [] : [`${orders(some.length)} cannot be ${verb}: ${verdictText(why)}.`],
   );
 }

@@ -437,7 +437,7 @@ export const retried = z.union([
   strict({ done: verdicts, changed, listCheck }),
 ]);
 export const discarded = z.union([
-  strict({ dryRun: z.boolean(), id, plan: verdicts, kinds: z.partialRecord(kind, whole) }),
+  strict({ dryRun: z.boolean(), id, plan: verdicts }),
   strict({ done: verdicts, changed }),
 ]);
 export const corrected = strict({

@@ -81,7 +81,7 @@ const ACTS: readonly (readonly [name: string, given: Json])[] = [
   ['batches cancel', { batch: '{batch}' }],
   ['dead-letters retry', { kind: 'refused', dryRun: true }],
   ['dead-letters retry', { id: ['{letter}'], dryRun: true }],
-  ['dead-letters retry', { rate: 0 }],
+  ['dead-letters retry', { limit: 0 }],
   ['dead-letters discard', { batch: '{batch}', limit: 2, dryRun: true }],
   ['dead-letters discard', {}],
   ['dead-letters correct', { id: '{letter}', rows: [{ row: 1, cells: { quantity: 'none' } }] }],

@@ -203,12 +203,7 @@ describe('admission of a page', () => {
       operator: createOperator({}, store.time),
       config: CONFIG,
     };
-    return await retryDeadLetters(
-      [deadLetter],
-      0,
-      { listed: undefined },
-      context as unknown as OperatorContext,
-    );
+    return await retryDeadLetters([deadLetter], undefined, context as unknown as OperatorContext);
   }
 
   const counts = async (batch: string) =>

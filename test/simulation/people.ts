@@ -181,9 +181,8 @@ export function openPeople({ around, api, files, store }: Deps) {
   async function retry(desk: Desk): Promise<void> {
     const page = some(await openDeadLetters(desk));
     const listed = await listedOf(page, desk);
-    const rate = random.chance(0.2) ? 2 : undefined;
     for (const { purchaseOrderNumber } of page) deeds.wanted.add(purchaseOrderNumber);
-    await retryDeadLetters(page, 0, { listed, rate }, desk.context);
+    await retryDeadLetters(page, listed, desk.context);
   }
 
   /** The person looks into the API, and reports what is there; sometimes wrongly. */

@@ -3,8 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { counted } from '../../core/format.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
-import { noneText } from '../../operate/dead-letters/dead-letters.ts';
-import { type FilterInput, readFilter } from '../../operations/dead-letter-filter.ts';
+import { type FilterInput, hasFilter } from '../../operations/dead-letter-filter.ts';
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -24,10 +23,8 @@ export const listView: View<FilterInput & { all: boolean }, Listed> = {
     const shown = letters.slice(0, input.limit ?? ROWS);
     const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format)}\n`);
     if (total === 0 && lost.length > 0) return lost.join('\n');
-    if (total === 0) {
-      if (!input.order && !input.signature) return 'No orders need a person.\n';
-      return `${printable(await noneText(await readFilter(input, context), context))}\n`;
-    }
+    if (total === 0)
+      return hasFilter(input) ? 'No open dead letter matches.\n' : 'No orders need a person.\n';
     const more = total - shown.length;
     return [
       blockText(letterTable(shown.map(listed)), format),

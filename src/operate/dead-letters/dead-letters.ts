@@ -7,7 +7,6 @@ import type { Closings, DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import type { KeyOf } from '../../order/number-key.ts';
 import { countNeedingPerson, type DeadLetterKind } from '../../order/outcome.ts';
-import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
 import {
   deadLettersInProgress,
@@ -131,32 +130,6 @@ export async function checkFilter(
   if (first !== undefined) throw await unknownOrder(first, context, more);
   if (batch === undefined || (await isKnownBatch(batch, context))) return filter;
   return { ...filter, batch: (await findBatch(batch, context.batches, { byFile: true })).batch };
-}
-
-/** Why no open dead letter matches, in a sentence each: the state of the orders, or the signature that none has. */
-export async function noneText(
-  { orders, signature }: DeadLetterFilter,
-  context: OperatorContext,
-): Promise<string> {
-  if (orders !== undefined)
-    return `No orders match: ${(await unmatchedTexts([...orders], context)).join(' ')}`;
-  if (signature === undefined) return 'No orders match.';
-  return `No orders match: no open dead letter that the filters select has the signature ${signature}. po-sync dead-letters list shows all.`;
-}
-
-/** Why each of these orders does not match. */
-export async function unmatchedTexts(
-  orders: readonly string[],
-  { ledger }: OperatorContext,
-): Promise<string[]> {
-  const known = await ledger.lookup(orders);
-  return orders.map((order, i) => {
-    const one = known[i];
-    const state = one?.kind === 'open' ? `in state ${one.entry.state}` : (one?.kind ?? 'nothing');
-    const is =
-      state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
-    return `${order} ${is} that the filters select. po-sync explain ${shellWords(order)} shows its history.`;
-  });
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {

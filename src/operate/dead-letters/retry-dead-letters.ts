@@ -36,9 +36,6 @@ export type LeftAlone =
 /** The orders in question as the API's list shows them; undefined if the list cannot be read. */
 export type Listed = ReadonlyMap<string, ListedOrder> | undefined;
 
-/** `rate`: at most this many orders a second return to the queue. */
-export type RetryOptions = { listed: Listed; rate?: number | undefined };
-
 /** What a retry would do with the orders of a page of dead letters. */
 export async function judgeRetries(
   page: readonly FoundDeadLetter[],
@@ -88,44 +85,37 @@ export function judgeRetry(
   }
 }
 
-/** Retries the orders of a page of dead letters; `before` counts those retried so far. Returns a verdict for each. */
+/** Retries the orders of a page of dead letters. Returns a verdict for each. */
 export async function retryDeadLetters(
   page: readonly FoundDeadLetter[],
-  before: number,
-  { listed, rate }: RetryOptions,
+  listed: Listed,
   context: OperatorContext,
 ): Promise<RetryVerdict[]> {
   const judged = await judgeRetries(page, listed, context);
-  let again = before;
   const decisions = page
     .filter((_, i) => judged[i]?.verdict === 'retried')
     .map((letter) => orderDecision('retry', letter.batch, letter));
   const retryAll = () =>
     Promise.all(
-      page.map((deadLetter, i) => {
-        const { verdict, known: one } = judged[i] ?? {
-          verdict: 'forgotten',
-          known: { kind: 'nothing' },
-        };
-        const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
-        if (verdict === 'retried') again += 1;
-        return one.kind === 'open'
-          ? act(one.entry, deadLetter, { verdict, delay }, context)
-          : Promise.resolve<Act>({ verdict });
+      page.map(async (deadLetter, i): Promise<Act> => {
+        const { verdict = 'forgotten', known } = judged[i] ?? {};
+        return known?.kind === 'open'
+          ? act(known.entry, deadLetter, verdict, context)
+          : { verdict };
       }),
     );
   const acts = await decided(context.operator.who, decisions, context, retryAll);
   // Update the ledger first: the sweeper finds an order that is in the ledger but was not queued.
-  await enqueue(acts, context);
+  await context.queue.add(acts.flatMap(({ job }) => job ?? []));
   return acts.map(({ verdict }) => verdict);
 }
 
-type Act = { verdict: RetryVerdict; job?: Job; delay?: number };
+type Act = { verdict: RetryVerdict; job?: Job };
 
 async function act(
   entry: Entry,
   deadLetter: FoundDeadLetter,
-  { verdict, delay }: { verdict: RetryVerdict; delay: number },
+  verdict: RetryVerdict,
   context: OperatorContext,
 ): Promise<Act> {
   const { ledger, queue, store, config, operator } = context;
@@ -135,14 +125,14 @@ async function act(
     case 'retried': {
       const step = next(
         entry,
-        { kind: 'retry', at, job: queue.nameJob(), delay, who: operator.who },
+        { kind: 'retry', at, job: queue.nameJob(), delay: 0, who: operator.who },
         policy,
       );
       const isDone = await ledger.take(entry, step, operator.did('retried'), {
         from: [refOf(deadLetter)],
       });
       if (!isDone || step.kind !== 'move') return LATE;
-      return { verdict, job: aloneOf(step.entry), delay };
+      return { verdict, job: aloneOf(step.entry) };
     }
     case 'asked': {
       const step = next(entry, { kind: 'ask', at }, policy);
@@ -159,11 +149,6 @@ async function act(
 
 /** The order was changed in the meantime. */
 const LATE: Act = { verdict: 'under-way' };
-
-async function enqueue(acts: readonly Act[], { queue }: OperatorContext): Promise<void> {
-  // The sweeper queues the others when they are due.
-  await queue.add(acts.flatMap(({ job, delay = 0 }) => (job && delay === 0 ? [job] : [])));
-}
 
 /** Whether the ledger's entry is the order of this dead letter: same content, or same batch if the content is unknown. */
 function isOf({ batch, digest }: Entry, deadLetter: FoundDeadLetter): boolean {

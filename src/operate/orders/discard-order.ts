@@ -1,4 +1,3 @@
-import { PoSyncError } from '../../core/errors.ts';
 import { decided } from '../../journal/decided.ts';
 import { orderDecision } from '../../journal/decision.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -9,24 +8,7 @@ import {
 } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import {
-  findInProgress,
-  inProgressRemedy,
-  inProgressText,
-  type OrderInProgress,
-} from './in-progress.ts';
-
-/** Why a dead letter cannot be discarded now. */
-export function orderInProgress(name: string, found: OrderInProgress): PoSyncError {
-  return new PoSyncError(
-    'order-in-progress',
-    `${name} is not discarded. ${inProgressText(found)}.`,
-    {
-      remedy: inProgressRemedy(found),
-      facts: { order: found.number, batch: found.batch },
-    },
-  );
-}
+import { findInProgress } from './in-progress.ts';
 
 /** What discarding does with a dead letter, or why it cannot be discarded. */
 export type DiscardVerdict =
@@ -67,30 +49,28 @@ export function createDiscard(context: OperatorContext) {
     const verdict = judgeDiscard(deadLetter, known.owned);
     if (verdict !== 'discarded') return { verdict };
     const other = await findInProgress(deadLetter, { batches, ledger });
-    return other === undefined ? { verdict, known } : { verdict: 'in-progress', other };
+    return other === undefined ? { verdict, known } : { verdict: 'in-progress' };
   }
 
   /** Decides again when the number changes meanwhile: it is closed only over the ledger that it was decided on. */
-  async function judgeAndDiscard(deadLetter: FoundDeadLetter): Promise<Judged> {
+  async function discard(deadLetter: FoundDeadLetter): Promise<DiscardVerdict> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const judged = await judge(deadLetter);
-      if (judged.known === undefined) return judged;
-      const { known } = judged;
+      const { verdict, known } = await judge(deadLetter);
+      if (known === undefined) return verdict;
       const decisions = [orderDecision('discard', deadLetter.batch, deadLetter)];
       const end = await decided(operator.who, decisions, context, () =>
         closing.close(deadLetter, known, operator.did('discarded')),
       );
-      if (end !== 'late') return { verdict: 'discarded' };
+      if (end !== 'late') return 'discarded';
     }
-    return { verdict: 'under-way' };
+    return 'under-way';
   }
 
   return {
-    judgeAndDiscard,
-    discard: async (deadLetter: FoundDeadLetter) => (await judgeAndDiscard(deadLetter)).verdict,
+    discard,
     wouldDiscard: async (deadLetter: FoundDeadLetter) => (await judge(deadLetter)).verdict,
   };
 }
 
-/** `known`: what is closed, if it is discarded. `other`: the order in progress that prevents it. */
-type Judged = { verdict: DiscardVerdict; known?: KnownDeadLetter; other?: OrderInProgress };
+/** `known`: what is closed, if it is discarded. */
+type Judged = { verdict: DiscardVerdict; known?: KnownDeadLetter };
