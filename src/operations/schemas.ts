@@ -318,9 +318,6 @@ export const history = strict({
     items: list(item).optional(),
     trouble: text.optional(),
   }).optional(),
-  leftOut: list(
-    strict({ batch: text, source: text, file: text, startedAt: time, line: whole }),
-  ).optional(),
   timesListed: whole.optional(),
   operatorActions: list(strict({ at: time, who: text, what: text, after: attempt.optional() })),
   appearances: list(

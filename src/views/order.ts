@@ -1,15 +1,7 @@
 import { counted, outcomeWord } from '../core/format.ts';
 import type { PastAttempt } from '../ledger/entry.ts';
 import { attemptsOf } from '../ledger/operator-actions.ts';
-import {
-  type Appearance,
-  handedIn,
-  leftOutEvent,
-  leftOutNote,
-  lineText,
-  onAttempt,
-  outcomeAt,
-} from '../operate/orders/appearances.ts';
+import { type Appearance, handedIn, lineText } from '../operate/orders/appearances.ts';
 import {
   isWaiting,
   lastOutcome,
@@ -24,7 +16,7 @@ import { byArticle, type Item, itemsIn, type Order } from '../order/order.ts';
 import { actionText, answerLines, closingText } from '../wording/closing.ts';
 import { problemText } from '../wording/problem.ts';
 import { nextStep, twiceOf } from './next-step.ts';
-import type { Block, HistoryEvent, Tone, View } from './view.ts';
+import type { HistoryEvent, Tone, View } from './view.ts';
 
 /** What is added to a history: where things are, and with `--list` what the API's list has now. */
 export type OrderPlace = Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
@@ -37,14 +29,13 @@ export function orderView(history: OrderHistory, { atApi, ...place }: OrderPlace
     ...itemTexts(history.state === 'conflict' ? byArticle(itemsOf(history)) : itemsOf(history)),
     ...atApiTexts(atApi, history),
   ];
-  const steps = [[leftOutNote(history) ?? []].flat(), nextStep(history, place)];
   return {
     title: history.order,
     state: { text, tone },
     blocks: [
       { kind: 'list', texts: contents },
       { kind: 'timeline', events: eventsOf(history) },
-      ...steps.map((lines): Block => ({ kind: 'steps', lines })),
+      { kind: 'steps', lines: nextStep(history, place) },
     ],
   };
 }
@@ -92,11 +83,8 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...attemptsOf(history).map(attemptEvent),
     ...(open === undefined ? [] : endOfAttempts(open, history)),
-    ...appearances.flatMap((one) => outcomeEvents(one, history)),
-    ...(accepted === undefined || isReported(accepted.batch)
-      ? []
-      : [acceptedEvent(accepted, appearances)]),
-    ...(history.leftOut ?? []).map(leftOutEvent),
+    ...appearances.flatMap(outcomeEvents),
+    ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
   ];
   // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
   const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
@@ -118,17 +106,12 @@ function takenEvent(appearance: Appearance): HistoryEvent {
   };
 }
 
-function outcomeEvents(
-  { startedAt, file, result, deadLetter }: Appearance,
-  history: OrderHistory,
-): HistoryEvent[] {
-  const { appearances: all, operatorActions } = history;
+function outcomeEvents({ startedAt, file, result, deadLetter }: Appearance): HistoryEvent[] {
   const { outcome, attempts, message } = result;
-  const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
+  const [at, takenAt] = [Date.parse(result.at), Date.parse(startedAt)];
   // The message of an unclear answer names its attempt.
   const isNamed = attempts === 0 || result.code === 'listed';
-  const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';
-  const times = again || (isNamed ? '' : ` after ${counted(attempts, 'attempt')}`);
+  const times = isNamed ? '' : ` after ${counted(attempts, 'attempt')}`;
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
   const more = deadLetter && { more: detailsOf(deadLetter, attempts) };
   // A dead letter of a file in progress has no page: its rows are known with the report.
@@ -197,20 +180,15 @@ function endOfAttempts(
   return [{ at: last.at, text, more: answerLines(answer ?? {}) }];
 }
 
-function acceptedEvent(
-  { at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>,
-  appearances: OrderHistory['appearances'],
-): HistoryEvent {
-  const found = "found in the API's list";
-  const isOurs = appearances.some(
-    ({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed',
-  );
-  if (batch === undefined)
-    return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
-  return {
-    at,
-    text: `accepted by the API${onAttempt(attempts, appearances)}, batch ${batch}${handedIn(by)}`,
-  };
+function acceptedEvent({
+  at,
+  attempts,
+  batch,
+  by,
+}: NonNullable<OrderHistory['accepted']>): HistoryEvent {
+  if (batch === undefined) return { at, text: "found in the API's list" };
+  const times = counted(attempts, 'attempt');
+  return { at, text: `accepted by the API after ${times}, batch ${batch}${handedIn(by)}` };
 }
 
 const linkTo = (batch: string) => ({ text: 'the file', about: { batch } });

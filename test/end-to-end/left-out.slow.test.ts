@@ -55,15 +55,6 @@ it('the report, the batch and the log name an accepted order whose rows the mapp
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
-  const explained = (await place.run(['explain', 'B-1'])).out.replace(/\s+/g, ' ');
-  expect(explained).toContain(`left out of second.csv (source erp), line 2, by its mapping, batch`);
-  expect(explained).toContain(
-    'The mapping of second.csv now leaves it out. po-sync did not cancel it: inform the supplier if it is not wanted.',
-  );
-  expect(JSON.parse((await place.run(['explain', 'B-1', '--json'])).out)).toMatchObject({
-    leftOut: [{ batch: second.batch, file: 'second.csv', line: 2 }],
-  });
-  expect((await place.run(['explain', 'B-2'])).out).not.toContain('leaves it out');
 });
 
 it('check --preview names them, also one that only the list of the API has', async () => {

@@ -31,19 +31,14 @@ export function handedIn(by: string | undefined): string {
   return by === undefined ? '' : `, submitted by ${by}`;
 }
 
-/** `, lines 7, 8` of all rows of the order where they are known, else of its first; empty while no line is known. */
-export function lineText({ result: { line }, deadLetter }: Appearance): string {
-  return line === 0 ? '' : `, ${linesText(line, deadLetter?.location.lines)}`;
-}
-
 /** Lines of an order that are named. */
 const LINES_SHOWN = 20;
 
-/** `line 7`, or `lines 7, 8`, with at most 20 lines. */
-function linesText(line: number, lines: readonly number[] = []): string {
-  if (lines.length < 2) return `line ${line}`;
-  const more = lines.length > LINES_SHOWN ? ` and ${lines.length - LINES_SHOWN} more` : '';
-  return `lines ${lines.slice(0, LINES_SHOWN).join(', ')}${more}`;
+/** `, lines 7, 8` of all rows of the order where they are known, else of its first; empty while no line is known. */
+export function lineText({ result: { line }, deadLetter }: Appearance): string {
+  const { lines = [line] } = deadLetter?.location ?? {};
+  if (line === 0) return '';
+  return `, ${lines.length < 2 ? 'line' : 'lines'} ${lines.slice(0, LINES_SHOWN).join(', ')}`;
 }
 
 /** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */
@@ -88,48 +83,6 @@ async function inReport(
     return { batch, source, file, startedAt, result, ...more };
   });
 }
-
-/** A file of which `skip` left out an order that was sent, and the first line that has it. */
-export type LeftOutIn = Pick<Appearance, 'batch' | 'source' | 'file' | 'startedAt'> & {
-  line: number;
-};
-
-/** Reports in which orders that were left out are looked for, where not all reports are read anyway. */
-const MOST_REPORTS = 200;
-
-/** The files that leave an order out after it was sent, as their reports name it, oldest first. */
-export async function findLeftOut(
-  number: string,
-  { config }: OperatorContext,
-  all: boolean,
-): Promise<LeftOutIn[]> {
-  const known = await reportNames(config.reports.path);
-  const looked = all ? known : known.slice(-MOST_REPORTS);
-  const found: LeftOutIn[] = [];
-  for (const name of looked) {
-    const report = await readReport(join(config.reports.path, name)).catch(() => undefined);
-    if (report?.leftOut === undefined || report.environment !== config.environment) continue;
-    const { batch, source, file, startedAt, leftOut } = report;
-    const one = leftOut.first.find(({ purchaseOrderNumber }) => purchaseOrderNumber === number);
-    if (one !== undefined) found.push({ batch, source, file, startedAt, line: one.line });
-  }
-  return found;
-}
-
-export function leftOutEvent({ batch, source, file, startedAt, line }: LeftOutIn) {
-  const text = `left out of ${file} (source ${source}), line ${line}, by its mapping, batch ${batch}`;
-  return { at: Date.parse(startedAt), text };
-}
-
-/** What a person does about an order that the newest of its files leaves out. */
-export function leftOutNote({ leftOut = [], appearances }: LeftOutFacts): string | undefined {
-  const last = leftOut.at(-1);
-  if (last === undefined || appearances.some(({ startedAt }) => startedAt > last.startedAt))
-    return undefined;
-  return `The mapping of ${last.file} now leaves it out. po-sync did not cancel it: inform the supplier if it is not wanted.`;
-}
-
-type LeftOutFacts = { leftOut?: readonly LeftOutIn[]; appearances: readonly Appearance[] };
 
 async function deadLettersOf(
   number: string,
@@ -176,34 +129,6 @@ function isOnceSent({ kind }: FoundDeadLetter): boolean {
   return kind === 'refused' || kind === 'failed';
 }
 
-/** How dead letters end whose order was accepted. */
-const SENT: ReadonlySet<string> = new Set(['accepted', 'resent', 'confirmed']);
-
-/** What the reports say of the batch whose order the API accepted: at first, or after a person sent it again. */
-export function sentBy(appearances: readonly Appearance[]) {
-  for (const { batch, by, result, deadLetter } of appearances) {
-    const more = by === undefined ? {} : { by };
-    const { at, attempts, outcome } = result;
-    if (outcome === 'accepted') return { batch, at: Date.parse(at), attempts, ...more };
-    const closed = deadLetter?.closed;
-    if (closed === undefined || !SENT.has(closed.by) || closed.batch !== batch) continue;
-    return { batch, at: Date.parse(closed.at), attempts: deadLetter?.attempts, ...more };
-  }
-  return undefined;
-}
-
-/** When an order had its outcome, in milliseconds: a cancellation is before what it did, which may be counted a moment earlier. */
-export function outcomeAt(
-  { outcome, at }: OrderResult,
-  actions: readonly { at: number; what: string }[],
-): number {
-  const [own, what] = [Date.parse(at), 'cancelled'];
-  const acted = actions.filter(
-    (one) => outcome === what && one.what === what && Math.abs(one.at - own) < 1_000,
-  );
-  return Math.max(own, ...acted.map((one) => one.at));
-}
-
 /** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */
 async function contains(path: string, text: string): Promise<boolean> {
   const wanted = Buffer.from(text);
@@ -219,15 +144,4 @@ async function contains(path: string, text: string): Promise<boolean> {
 function noneIfGone(error: unknown): [] {
   if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
   throw error;
-}
-
-/** ` on attempt 2; the first was refused`: a number of attempts reads as if it was ordered so often. Nothing for the first. */
-export function onAttempt(attempts: number, all: readonly Pick<Appearance, 'result'>[]): string {
-  if (attempts < 2) return '';
-  // A file that repeats a refused order shows the same refusal.
-  const refusals = all.flatMap(({ result }) =>
-    result.outcome === 'refused' && result.attempts > 0 ? result.at : [],
-  );
-  if (new Set(refusals).size < attempts - 1) return ` on attempt ${attempts}`;
-  return ` on attempt ${attempts}; ${attempts === 2 ? 'the first was' : 'those before were'} refused`;
 }

@@ -19,13 +19,7 @@ import { fileWaitText } from '../../wording/file-wait.ts';
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import {
-  type Appearance,
-  findAppearances,
-  findLeftOut,
-  type LeftOutIn,
-  sentBy,
-} from './appearances.ts';
+import { type Appearance, findAppearances } from './appearances.ts';
 import { readSurroundings } from './read-waits.ts';
 import { type Wait, waitOf } from './wait-of.ts';
 
@@ -35,8 +29,8 @@ export type OrderHistory = {
   /** `nothing`: the ledger has no entry for it. */
   state: 'nothing' | 'accepted' | EntryState;
   /**
-   * The API has it: since when, after how many attempts, from which batch, and who submitted that; no batch if neither
-   * ledger nor reports say that po-sync sent it.
+   * The API has it: since when, after how many attempts, from which batch, and who submitted that; no batch if the ledger does
+   * not say that po-sync sent it.
    */
   accepted?: { at: number; attempts: number; batch?: string; by?: string };
   /** Not settled, or waiting for a person. */
@@ -45,8 +39,6 @@ export type OrderHistory = {
   timesListed?: number;
   operatorActions: OperatorAction[];
   appearances: Appearance[];
-  /** Files that leave it out by `skip` after it was sent; absent for none. */
-  leftOut?: LeftOutIn[];
 };
 
 /** An order that the ledger has not settled. */
@@ -85,8 +77,7 @@ export async function explainOrder(
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
   const { known, order } = await orderOf(typed, ledger);
-  const spelled = order === typed ? [] : await findAppearances(typed, context);
-  const [[timesListed], ownActions, reported, unreported, leftOut] = await Promise.all([
+  const [[timesListed], ownActions, reported, unreported] = await Promise.all([
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
     findAppearances(
@@ -95,20 +86,16 @@ export async function explainOrder(
       reports === 'all' ? undefined : await batchesOf(order, context, reports),
     ),
     appearancesInProgress(order, context),
-    findLeftOut(order, context, reports === 'all'),
   ]);
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
   const isNew = ({ batch }: Appearance) =>
     batch !== own && reported.every((one) => one.batch !== batch);
-  const appearances = [...spelled, ...reported, ...unreported.filter(isNew)];
+  const appearances = [...reported, ...unreported.filter(isNew)];
   const operatorActions = [
     ...ownActions,
     ...(await cancellations(appearances, ownActions, batches)),
   ];
-  const more = {
-    ...(timesListed !== undefined && { timesListed }),
-    ...(leftOut.length > 0 && { leftOut }),
-  };
+  const more = timesListed !== undefined && { timesListed };
   const base = { order, ...more, operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
@@ -117,17 +104,10 @@ export async function explainOrder(
         throw await unknownOrder(order, context);
       return { ...base, state: 'nothing' };
     case 'accepted': {
-      const { batchNo, ...compact } = known.compact;
-      const own = await batches.nameOf(batchNo);
-      // A ledger that was built from the API's list does not know who sent an order; its report still does.
-      const sent = own === undefined ? sentBy(appearances) : undefined;
-      const batch = own ?? sent?.batch;
-      const by = batch === undefined ? undefined : ((await batches.find(batch))?.by ?? sent?.by);
-      const from = {
-        ...(batch === undefined ? {} : { batch }),
-        ...(by === undefined ? {} : { by }),
-      };
-      const { at = compact.at, attempts = compact.attempts } = sent ?? {};
+      const { batchNo, at, attempts } = known.compact;
+      const batch = await batches.nameOf(batchNo);
+      const by = batch && (await batches.find(batch))?.by;
+      const from = { ...(batch && { batch }), ...(by && { by }) };
       return { ...base, state: 'accepted', accepted: { at, attempts, ...from } };
     }
     case 'open':
@@ -254,34 +234,14 @@ export function isWaiting({ deadLetter }: Pick<Appearance, 'deadLetter'>): boole
   return deadLetter !== undefined && !deadLetter.closed;
 }
 
-/** What operators did, without what the closing of a dead letter says already. A correction is not after the file that it became. */
-export function otherActions({
-  operatorActions,
-  appearances,
-  open,
-}: OrderHistory): OperatorAction[] {
+/** What operators did, without what the closing of a dead letter says already. */
+export function otherActions({ operatorActions, appearances }: OrderHistory): OperatorAction[] {
   const closings = new Set(
     appearances.flatMap(({ deadLetter }) => deadLetter?.closed ?? []).map(endKey),
   );
-  const files = appearances.map(({ by, startedAt }) => ({ by, at: Date.parse(startedAt) }));
-  if (open !== undefined) files.push({ by: open.by, at: open.takenAt });
-  return operatorActions
-    .filter(({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })))
-    .map((one) =>
-      one.what === 'corrected' || one.what === 'sent again unchanged'
-        ? beforeFile(one, files)
-        : one,
-    );
-}
-
-/** Its file was taken in the same moment: of those of the person within two seconds, the nearest. */
-function beforeFile(
-  one: OperatorAction,
-  files: readonly { by: string | undefined; at: number }[],
-): OperatorAction {
-  const away = (at: number) => Math.abs(at - one.at);
-  const near = files.filter(({ by, at }) => by === one.who && away(at) < 2_000).map(({ at }) => at);
-  return { ...one, at: Math.min(one.at, ...near.sort((a, b) => away(a) - away(b)).slice(0, 1)) };
+  return operatorActions.filter(
+    ({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })),
+  );
 }
 
 function endKey({ at, by, who = '' }: Pick<Closed, 'at' | 'by' | 'who'>): string {
