@@ -25,15 +25,15 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
   const rows = new Map<string, number>();
   let isFull = false;
 
-  /** The orders that are accepted, in progress or in doubt; `listed`: numbers that the API's list has. */
-  async function sent(listed?: ReadonlyMap<string, unknown>): Promise<LeftOutOrder[]> {
+  /** The orders that are accepted, in progress or in doubt. */
+  async function sent(): Promise<LeftOutOrder[]> {
     const found: LeftOutOrder[] = [];
     const numbers = [...rows.keys()];
     for (let from = 0; from < numbers.length; from += PAGE) {
       const page = numbers.slice(from, from + PAGE);
       for (const [i, known] of (await lookup(page)).entries()) {
         const number = page[i] ?? '';
-        const isAccepted = known.kind === 'accepted' || listed?.has(number) === true;
+        const isAccepted = known.kind === 'accepted';
         if (!isAccepted && !isUnderWay(known)) continue;
         const state = isAccepted ? 'accepted' : 'inProgress';
         found.push({ purchaseOrderNumber: number, line: rows.get(number) ?? 0, state });

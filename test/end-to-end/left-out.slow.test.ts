@@ -1,7 +1,6 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { bearerHeaders } from '../support/open-sandbox.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,articleCode,quantity,STATUS\n';
@@ -55,27 +54,6 @@ it('the report, the batch and the log name an accepted order whose rows the mapp
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
-});
-
-it('check --preview names them, also one that only the list of the API has', async () => {
-  await using place = await openWorkplace({ more: MORE, source: INBOX });
-  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,10\n`);
-  await place.run(['start', '--once']);
-  const body = {
-    purchaseOrderNumber: 'B-3',
-    orderState: 'NEW',
-    items: [{ articleCode: 'A', quantity: 1 }],
-  };
-  const headers = bearerHeaders(await place.api.token());
-  await place.api.call('POST', '/purchase-orders', { headers, body: JSON.stringify(body) });
-  const rows = ['B-1,A,1,90', 'B-2,A,1,10', 'B-2,B,1,90', 'B-3,A,1,90', 'B-4,A,1,90'];
-  await writeFile(path.join(place.folder, 'next.csv'), `${HEAD}${rows.join('\n')}\n`);
-  const { out } = await place.run(['check', '--preview', 'next.csv']);
-  expect(out).toContain(
-    '2 orders that the mapping leaves out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync',
-  );
-  const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'next.csv'])).out);
-  expect(files[0].preview.leftOut.orders).toBe(2);
 });
 
 it('of several new versions of an export the older is read first: what the newer has otherwise or leaves out is said', async () => {

@@ -57,19 +57,6 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);
 });
 
-it('check --preview names the orders that failed a check and were sent before', async () => {
-  await using place = await openWorkplace();
-  await place.drop('night1.csv', fileOf(['M-1,A,1']));
-  await place.run(['start', '--once']);
-  await writeFile(path.join(place.folder, 'night2.csv'), fileOf(['M-1,A,none', 'M-2,A,none']));
-  const { out } = await place.run(['check', '--preview', 'night2.csv']);
-  expect(out).toContain('2  invalid: failed a check; of these, already sent or in progress: M-1\n');
-  const { files } = JSON.parse(
-    (await place.run(['check', '--preview', '--json', 'night2.csv'])).out,
-  );
-  expect(files[0].preview.invalidKnown).toEqual({ orders: 1, numbers: ['M-1'] });
-});
-
 it('check --preview compares with the ledger only where the API offers no list, and says so', async () => {
   await using place = await openWorkplace({
     faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] },

@@ -6,7 +6,6 @@ import { submittedText } from '../../operations/run-send.ts';
 import { formatText } from '../../order/batch.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
-import { openText } from '../../report/story.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
 import { batchView } from '../../views/batch.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
@@ -131,35 +130,14 @@ const MEANINGS: readonly (readonly [
 ];
 
 function countsOf(preview: UploadPreview): Html {
-  const { orders = 0, files = [] } = preview.underWay ?? {};
-  const figures = MEANINGS.map(([key, title]): [number, string] => [
-    preview[key] - (key === 'duplicate' ? orders : 0),
-    title,
-  ]);
-  if (orders > 0) figures.push([orders, `already waiting in ${files.join(', ')}: sent from there`]);
-  const items = figures.map(([number, title]) => html`<li><b>${count(number)}</b>${title}</li>`);
-  const known = knownText(preview);
+  const items = MEANINGS.map(
+    ([key, title]) => html`<li><b>${count(preview[key])}</b>${title}</li>`,
+  );
   const list =
     preview.list === 'ok'
-      ? html`<p>Compared with all orders that po-sync knows and with the list of the API.${knownByText(preview)}</p>`
+      ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
       : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
-  return html`<ul class="figures">${items}</ul>${known && html`<p class="box doubt" role="status">${known}</p>`}${list}`;
-}
-
-/** Which of the two knew the orders that are not sent. */
-function knownByText({ duplicate, conflict, onlyListed }: UploadPreview): string {
-  if (duplicate + conflict === 0) return '';
-  if (onlyListed === 0) return ' po-sync itself knew each duplicate and conflict.';
-  return ` Of the duplicates and conflicts, ${count(onlyListed)} ${onlyListed === 1 ? 'is' : 'are'} known only from the list of the API: another program sent ${onlyListed === 1 ? 'it' : 'them'}, or po-sync was restored from a backup since.`;
-}
-
-/** An order that was sent and is wrong in this file: the supplier delivers it as it was sent. */
-function knownText({ invalidKnown }: UploadPreview): string | undefined {
-  if (invalidKnown === undefined) return undefined;
-  const { orders, numbers } = invalidKnown;
-  const more = orders > numbers.length ? `, and ${count(orders - numbers.length)} more` : '';
-  const were = orders === 1 ? 'is already sent or in progress' : 'are already sent or in progress';
-  return `Of the invalid orders, ${count(orders)} ${were}: ${numbers.join(', ')}${more}. This file does not change what was sent.`;
+  return html`<ul class="figures">${items}</ul>${list}`;
 }
 
 function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | undefined): Html {
@@ -173,15 +151,14 @@ function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | un
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   if (preview.records === 0)
     return html`<p class="box doubt" role="status">This file has no orders${['csv', 'xlsx'].includes(preview.format.type) ? ', only a header' : ''}. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
-  const { nameless = 0 } = preview;
   const held = preview.conflict + preview.invalid;
   const rest =
     held === 0
       ? ''
-      : ` ${openText(held, nameless)} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
+      : ` ${counted(held, 'order')} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
   const list =
     preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
-  const words = html`<p>${count(preview.new)} of ${counted(preview.orders - nameless, 'order')} of ${name} will be sent.${list}${rest}</p>`;
+  const words = html`<p>${count(preview.new)} of ${counted(preview.orders, 'order')} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
@@ -195,7 +172,7 @@ function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | un
 }
 
 function detailsOf(preview: UploadPreview): Html {
-  const { problems, warnings, differences, format, records } = preview;
+  const { problems, warnings, conflicts, format, records } = preview;
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.purchaseOrderNumber}`,
@@ -203,14 +180,10 @@ function detailsOf(preview: UploadPreview): Html {
     html`<code>${asShown(one.value)}</code>`,
     html`${problemText({ ...one, field: '' })}`,
   ]);
-  const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [
-    link(orderPath(number), number),
-    html`${items}`,
-    html`${known ?? 'see the order'}`,
-  ]);
+  const taken = conflicts.map((number) => html`<li>${link(orderPath(number), number)}</li>`);
   const hints = warnings.map((text) => html`<li>${localTimes(text)}</li>`);
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2><p>Correct them in your file and upload it again, or send the file as it is: then each order that needs a person has a page on which it is corrected or confirmed.</p>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
-${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
+${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul><p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
 ${ordersToSend(preview)}
 ${facts([
@@ -220,7 +193,7 @@ ${facts([
 }
 
 /** The orders that an upload would send, with their items, for a person who reads them before they are sent. */
-function ordersToSend({ toSend, first, new: all }: UploadPreview): Html | undefined {
+function ordersToSend({ toSend, new: all }: UploadPreview): Html | undefined {
   if (toSend.length === 0) return undefined;
   const rows = toSend.map((order) => [
     html`${order.purchaseOrderNumber}`,
@@ -233,8 +206,7 @@ function ordersToSend({ toSend, first, new: all }: UploadPreview): Html | undefi
       : undefined;
   return html`<h2 id="to-send">Orders that would be sent</h2>
 <p>Read the articles and quantities: a wrong article, or a zero too many, passes every check here. The API decides whether it takes an article. If something is wrong, remove this file, correct it, and upload it again.</p>
-${table('Orders that would be sent', ['order', 'line', 'articles and quantities'], rows)}${more}
-<details><summary>The first of them in the form of the API</summary><pre tabindex="0">${JSON.stringify(first)}</pre></details>`;
+${table('Orders that would be sent', ['order', 'line', 'articles and quantities'], rows)}${more}`;
 }
 
 function itemList({ items, moreItems = 0 }: OrderToSend): Html {

@@ -10,7 +10,6 @@ import type { Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
-import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
 import { printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
@@ -248,33 +247,25 @@ function comparedText({
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
-  const { orders = 0, files = [] } = preview.underWay ?? {};
   const more =
     conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
     [preview.new, list === 'ok' ? 'new: would be sent' : 'new to the ledger: would be sent'],
-    [preview.duplicate - orders, 'duplicate: known or settled with the same content'],
+    [preview.duplicate, 'duplicate: known or settled with the same content'],
     [
       conflict,
       `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`,
     ],
     [waiting, 'waiting: a person must settle an order with the same content first'],
-    [preview.invalid, `invalid: failed a check${knownText(preview)}`],
-    [orders, `already waiting in ${files.join(', ')}, and sent from there`],
+    [preview.invalid, 'invalid: failed a check'],
   ];
   const compared =
     list === 'ok'
       ? "Compared with the ledger and the API's list"
       : `Compared with the ledger only (${list})`;
-  const shown = lines.filter(([number], at) => number > 0 || (at < 5 && at !== 3));
-  return (
-    printable(`${compared}:`) +
-    '\n' +
-    shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('') +
-    (preview.leftOut ? leftOutTexts(preview.leftOut) : [])
-      .map((text) => `${printable(text)}\n`)
-      .join('')
-  );
+  const shown = lines.filter(([number], at) => number > 0 || at !== 3);
+  const texts = shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`);
+  return `${printable(compared)}:\n${texts.join('')}`;
 }
 
 /** What `batches send` would do with each order, and why its file would wait. */
@@ -286,14 +277,6 @@ export const sendView: ActView<SendPlan, Done> = {
     return printable(file).trimEnd() + (file && '\n') + previewText(preview) + lines.join('');
   },
 };
-
-/** An order that was sent and is cancelled in the file now: the supplier delivers it unless somebody calls. */
-function knownText({ invalidKnown }: Preview): string {
-  if (invalidKnown === undefined) return '';
-  const { orders: known, numbers } = invalidKnown;
-  const more = known > numbers.length ? `, … and ${count(known - numbers.length)} more` : '';
-  return `; of these, already sent or in progress: ${numbers.join(', ')}${more}`;
-}
 
 /** Why a file cannot be read, and where. That it cannot be opened is an error as of any command, which names the file. */
 function failureText(file: string, error: PoSyncError): string {

@@ -205,9 +205,6 @@ async function checkOrders(
         count(order);
         return preview?.add(order);
       },
-      leftOut(one) {
-        preview?.leftOut(one);
-      },
     },
   );
   checked.waits = inspection.waits !== undefined;

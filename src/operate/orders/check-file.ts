@@ -1,6 +1,5 @@
 import type { Inspection } from '../../correct/inspection.ts';
 import { type FileOf, inspectAs, type ReadAs, type ReadAsDeps } from '../../correct/read-as.ts';
-import type { LeftOut } from '../../correct/read-orders.ts';
 import { readOrderPages } from '../../correct/read-orders.ts';
 import type { Column } from '../../mapping/plan.ts';
 import type { CheckedOrder } from '../../order/order.ts';
@@ -9,7 +8,6 @@ import type { CheckedOrder } from '../../order/order.ts';
 export type CheckEvents = {
   inspected?(found: ReadAs): void;
   order(order: CheckedOrder): Promise<void> | void;
-  leftOut?(one: LeftOut): void;
 };
 
 /**
@@ -24,8 +22,7 @@ export async function checkFile(
   const found = await inspectAs(file, deps, signal);
   const { inspection } = found;
   on.inspected?.(found);
-  const onLeftOut = (one: LeftOut) => on.leftOut?.(one);
-  for await (const page of readOrderPages(file.path, inspection, { signal, onLeftOut }))
+  for await (const page of readOrderPages(file.path, inspection, { signal }))
     for (const order of page) {
       const reported = on.order(order);
       if (reported !== undefined) await reported;

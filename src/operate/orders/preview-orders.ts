@@ -1,9 +1,6 @@
 import type { Variables } from '../../config/variables.ts';
-import type { LeftOut } from '../../correct/read-orders.ts';
 import { existingOf } from '../../ledger/adopt.ts';
-import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
-import { isUnderWay } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { contentOf, createSeen, type Seen } from '../../ledger/seen.ts';
 import type { Appearance } from '../../ledger/state-machine/appears.ts';
@@ -13,9 +10,7 @@ import type { KeyOf } from '../../order/number-key.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { Store } from '../../redis/store.ts';
-import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { lookForReport } from '../../report/report.ts';
-import { isNameless } from '../../report/story.ts';
 import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -26,16 +21,8 @@ export type Preview = {
   conflict: number;
   waiting: number;
   invalid: number;
-} & {
   /** The first numbers in conflict. */
   conflicts: string[];
-  underWay?: UnderWay;
-  /** Of the invalid orders, those whose number is accepted, listed or in progress, and the first of these numbers. */
-  invalidKnown?: { orders: number; numbers: string[] };
-  /** Orders that `the mapping` leaves out although they are accepted, listed or in progress. */
-  leftOut?: LeftOutOrders;
-  /** How many of the orders are rows without an order number. */
-  nameless?: number;
 };
 
 /** An order of the file and what would become of it. `order`: if valid. `isNew`: the ledger does not know its number. */
@@ -43,10 +30,7 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<
-    keyof Preview,
-    'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'nameless'
-  >;
+  verdict: Exclude<keyof Preview, 'conflicts'>;
   isNew: boolean;
   /** Of an order that is valid, but that another order holds. */
   problems?: readonly Problem[];
@@ -62,7 +46,6 @@ export type CompareFile = (
   onVerdict?: (found: Verdict) => void,
 ) => {
   add(order: CheckedOrder): Promise<void>;
-  leftOut(one: LeftOut): void;
   done(): Promise<Preview>;
 };
 
@@ -95,7 +78,7 @@ export async function createPreviewer(
  * been delivered.
  */
 export function createComparison(
-  { ledger, batches, store, config }: ComparisonDeps,
+  { ledger, store, config }: ComparisonDeps,
   listed: Digests,
 ): CompareFile {
   const key = store.keys.keyOf;
@@ -116,10 +99,6 @@ export function createComparison(
       conflicts: [],
     };
     const pager = createPager(PAGE);
-    const underWay: string[] = [];
-    const knownNumbers: string[] = [];
-    const sent = new Set<string>();
-    const watch = watchLeftOut(ledger);
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
@@ -129,16 +108,10 @@ export function createComparison(
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
-        const isSent = of.kind === 'accepted' || isUnderWay(of) || others.has(key(number));
-        if (isSent) sent.add(number);
         const verdict = order
           ? verdictOf(order, digest, of, again, before[at])
           : staysAs(before[at]);
-        if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
-        const isRow = isNameless({ purchaseOrderNumber: number, location: one.place });
-        if (isRow) found.nameless = (found.nameless ?? 0) + 1;
-        if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN)
           found.conflicts.push(number);
         onVerdict?.({
@@ -156,15 +129,9 @@ export function createComparison(
       async add(order) {
         for (const page of pager.add(order)) await addPage(page);
       },
-      leftOut: watch.add,
       async done() {
         await addPage(pager.rest());
-        const others = await underWayOf(underWay, batches);
-        const leftOut = watch.reported(
-          (await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)),
-        );
-        const more = { ...(others && { underWay: others }), ...(leftOut && { leftOut }) };
-        return { ...found, ...more, ...knownAmong(knownNumbers) };
+        return found;
       },
     };
   };
@@ -199,7 +166,6 @@ function createVerdicts(others: ReadonlyMap<string, Known>, key: KeyOf) {
 
 type ComparisonDeps = {
   ledger: Pick<Ledger, 'lookup'>;
-  batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>;
   store: Pick<Store, 'redis' | 'keys'>;
   config: Pick<OperatorContext['config'], 'reports'>;
 };
@@ -225,25 +191,4 @@ function verdictWith(appearance: Appearance) {
     case 'repeat':
       return appearance.entry.state === 'conflict' ? 'conflict' : 'waiting';
   }
-}
-
-function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {
-  return numbers.length === 0
-    ? {}
-    : { invalidKnown: { orders: numbers.length, numbers: numbers.slice(0, CONFLICTS_SHOWN) } };
-}
-
-/** Orders of a file that other files are about to send, and these files. */
-export type UnderWay = { orders: number; files: string[] };
-
-/** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
-async function underWayOf(
-  waiting: readonly string[],
-  batches: Pick<Batches, 'underWay'>,
-): Promise<UnderWay | undefined> {
-  if (waiting.length === 0) return undefined;
-  const names = new Set(waiting);
-  const all = await batches.underWay();
-  const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
-  return { orders: waiting.length, files };
 }

@@ -7,12 +7,11 @@ import { mappingDigest } from '../../intake/export-versions.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
 import type { ContentWait } from '../../order/file-wait.ts';
 import { LIMITS } from '../../order/limits.ts';
-import { firstItems, type Item, type Order } from '../../order/order.ts';
+import type { Item, Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import type { Look } from '../../reconcile/list-proof.ts';
-import { leftOutTexts } from '../../report/left-out.ts';
 import { UNPROVED } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile } from '../orders/check-file.ts';
@@ -35,15 +34,9 @@ export type UploadPreview = Preview & {
   waits?: ContentWait;
   /** `ok`, or why the API's list could not be read. */
   list: string;
-  /** Of the duplicates and conflicts, those that only the API's list has: po-sync did not know them. */
-  onlyListed: number;
   /** The first warnings and problems. */
   warnings: string[];
   problems: (Problem & { purchaseOrderNumber: string })[];
-  /** The first orders in conflict: their items in this file, and those of the order that the API's list has. */
-  differences: { purchaseOrderNumber: string; items: string; known?: string }[];
-  /** The first order that would be sent, as the API would get it. */
-  first?: Order;
   /** The first orders that would be sent, with their items. */
   toSend: OrderToSend[];
 };
@@ -59,7 +52,6 @@ export type Previewed = {
 
 type Listed = {
   orders: ReadonlyMap<string, string>;
-  items?: ReadonlyMap<string, string>;
   trouble?: string;
 };
 
@@ -67,8 +59,6 @@ type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'c
 
 /** Problems and warnings that are shown. */
 const SHOWN = 20;
-/** Orders of the API's list whose items are kept. */
-const MOST_KNOWN = 10_000;
 /** Milliseconds that reading the API's list may take. */
 const LIST_TAKES = 60_000;
 
@@ -92,39 +82,24 @@ export async function compareUpload(
   const hash = createHash('sha256');
   const unknown: Existing[] = [];
   const problems: UploadPreview['problems'] = [];
-  const own = new Map<string, string>();
-  const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
   const toSend = createSendList();
-  let [orders, onlyListed] = [0, 0];
+  let orders = 0;
   function compared({ number, digest, verdict, isNew, order, line, problems: held = [] }: Verdict) {
     note(problems, held, number);
     if (verdict === 'new' && order !== undefined) toSend.add(order, line);
     hash.update(JSON.stringify([number, digest, verdict]));
-    const items = own.get(number) ?? '';
-    own.delete(number);
-    if (verdict === 'conflict' && differences.length < SHOWN) {
-      const known = listed.items?.get(number);
-      differences.push({
-        purchaseOrderNumber: number,
-        items,
-        ...(known === undefined ? {} : { known }),
-      });
-    }
     const other = isNew ? listed.orders.get(number) : undefined;
-    if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict')) onlyListed += 1;
     if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
   }
 
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
-    leftOut: (one) => compare?.leftOut(one),
     inspected({ inspection: { isFixFile = false } }) {
       const facts = { again: isFixFile, mapping: mappingDigest(file.source, context.config) };
       compare = createComparison(context, listed.orders)(facts, compared);
     },
     async order(order) {
       orders += 1;
-      if (order.valid) own.set(order.number, firstItems(order.order.items));
       await compare?.add(order);
       if (!order.valid) note(problems, order.problems, order.number);
     },
@@ -138,15 +113,10 @@ export async function compareUpload(
     format: shape.format,
     ...(inspection.waits && { waits: inspection.waits }),
     list: listed.trouble ?? 'ok',
-    onlyListed,
-    warnings: [
-      ...(counts.leftOut ? leftOutTexts(counts.leftOut) : []),
-      ...inspection.warnings,
-    ].slice(0, SHOWN),
+    warnings: inspection.warnings.slice(0, SHOWN),
     // Orders that another one holds are found later than those that fail a check.
     problems: problems.toSorted((a, b) => a.line - b.line),
-    differences,
-    ...toSend.found(),
+    toSend: toSend.listed,
   };
   const digest = hash.update(sha256).digest('hex').slice(0, 16);
   return { preview, digest, listed, unknown };
@@ -169,16 +139,11 @@ const ITEMS_OF_ORDER = 100;
 /** Collects the first orders that would be sent, for a person who reads them before they are sent. */
 function createSendList() {
   const listed: OrderToSend[] = [];
-  let first: Order | undefined;
   let count = 0;
   return {
-    found: (): Pick<UploadPreview, 'first' | 'toSend'> => ({
-      ...(first && { first }),
-      toSend: listed,
-    }),
+    listed,
     add(order: Order, line: number): void {
       const { purchaseOrderNumber, items } = order;
-      first ??= order;
       if (listed.length === LISTED_ORDERS || count >= LISTED_ITEMS) return;
       // Codes have no limit at some APIs.
       const shown = items.slice(0, ITEMS_OF_ORDER).map(({ articleCode, quantity }) => {
@@ -212,23 +177,20 @@ async function listOf(
   { clock }: PreviewContext,
 ): Promise<Listed> {
   const orders = new Map<string, string>();
-  const items = new Map<string, string>();
   if (numbers.size === 0) return { orders };
   const limit = new AbortController();
   const late = clock.sleep(LIST_TAKES, limit.signal).then(() => 'late' as const);
   try {
     const reading = read((order) => {
-      if (!numbers.has(order.purchaseOrderNumber)) return;
-      orders.set(order.purchaseOrderNumber, existingOf(order).digest);
-      if (order.items && items.size < MOST_KNOWN)
-        items.set(order.purchaseOrderNumber, firstItems(order.items));
+      if (numbers.has(order.purchaseOrderNumber))
+        orders.set(order.purchaseOrderNumber, existingOf(order).digest);
     });
     reading.catch(() => undefined);
     const end = await Promise.race([reading, late]);
     if (end === 'late')
       return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
-    if (end.kind !== 'complete') return { orders, items, trouble: withoutStop(end.said.message) };
-    return end.unproved ? { orders, items, trouble: UNPROVED } : { orders, items };
+    if (end.kind !== 'complete') return { orders, trouble: withoutStop(end.said.message) };
+    return end.unproved ? { orders, trouble: UNPROVED } : { orders };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders, trouble: withoutStop(error.message) };
