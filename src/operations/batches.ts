@@ -1,21 +1,20 @@
 import { z } from 'zod';
 import { acting, reading } from './operation.ts';
-import { argument, CONFIRMED, count, file, flag, since, word } from './parameters.ts';
+import { argument, CONFIRMED, count, file, flag, word } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
-const NAMES = "its name, the end of it, or its file's name if no other batch has it";
+const NAMES = "its name, the end of it, or its file's name";
 
 export const LIST_BATCHES = reading({
   name: 'batches list',
   summary: 'Show what happened to each file, newest first.',
   input: z.strictObject({
     limit: count('show at most this many').default(20),
-    since: since('taken since: 24h, 7d, 2026-11-21').optional(),
     open: flag('only those that need a person, unreadable files included'),
   }),
   output: z.strictObject({ environment: z.string(), batches: z.array(schemas.batch) }),
   role: 'read',
-  examples: ['po-sync batches list --open', 'po-sync batches list --since 7d --limit 100 --json'],
+  examples: ['po-sync batches list --open', 'po-sync batches list --limit 100 --json'],
   exits: [
     ['0', 'shown'],
     ['1', 'Redis is not reachable'],
@@ -37,9 +36,6 @@ export const SHOW_BATCH = reading({
   load: async () => (await import('./run-batches.ts')).shown,
 });
 
-const UNFINISHED = argument(
-  "its name, the end of it, or its file's name if no other unfinished batch has it",
-);
 const NOT_DONE = [
   '1',
   'nothing changed: not found, not confirmed, or Redis is not reachable',
@@ -65,7 +61,7 @@ export const RELEASE_BATCH = acting({
   name: 'batches release',
   summary: 'Release a file that waits: its orders are sent.',
   input: z.strictObject({
-    batch: UNFINISHED,
+    batch: argument(NAMES),
     withoutRows: flag('leave out the rows that belong to no order'),
     ...CONFIRMED,
   }),
@@ -79,7 +75,7 @@ export const RELEASE_BATCH = acting({
 export const CANCEL_BATCH = acting({
   name: 'batches cancel',
   summary: 'Cancel the orders of a batch that were certainly never sent.',
-  input: z.strictObject({ batch: UNFINISHED, ...CONFIRMED }),
+  input: z.strictObject({ batch: argument(NAMES), ...CONFIRMED }),
   output: schemas.cancelled,
   role: 'operate',
   examples: ['po-sync batches cancel 3f2a91c0 --dry-run'],

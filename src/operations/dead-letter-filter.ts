@@ -1,6 +1,5 @@
 import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters/dead-letters.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
-import { readSince } from '../operate/since.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 
 /** The filters of `dead-letters` as a person or a program gave them. */
@@ -8,7 +7,6 @@ export type FilterInput = {
   batch?: string | undefined;
   kind?: DeadLetterKind | undefined;
   signature?: string | undefined;
-  since?: string | undefined;
   order?: string[] | undefined;
   id?: string[] | undefined;
   limit?: number | undefined;
@@ -16,17 +14,15 @@ export type FilterInput = {
 
 /** Selects open dead letters. PoSyncError as `checkFilter`. */
 export async function readFilter(
-  { batch, kind, signature, since, order, id, limit }: FilterInput,
+  { batch, kind, signature, order, id, limit }: FilterInput,
   context: OperationContext,
 ): Promise<DeadLetterFilter> {
-  const at = since && readSince(since)?.(context.clock.now());
   return checkFilter(
     {
       all: false,
       ...(batch && { batch }),
       ...(kind && { kind }),
       ...(signature !== undefined && { signature }),
-      ...(at && { since: at }),
       ...(order && { orders: new Set(order) }),
       ...(id && { ids: new Set(id) }),
       ...(limit && { limit }),
@@ -36,8 +32,8 @@ export async function readFilter(
 }
 
 /** Whether a filter selects dead letters; `limit` does not. */
-export function hasFilter({ batch, kind, signature, since, order, id }: FilterInput): boolean {
-  return [batch, kind, signature, since, order, id].some((one) => one !== undefined);
+export function hasFilter({ batch, kind, signature, order, id }: FilterInput): boolean {
+  return [batch, kind, signature, order, id].some((one) => one !== undefined);
 }
 
 /** What an action is recorded as done to; empty for all. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEAD_LETTER_KINDS } from '../order/outcome.ts';
 import { acting, reading } from './operation.ts';
-import { argument, CONFIRMED, count, flag, since, word } from './parameters.ts';
+import { argument, CONFIRMED, count, flag, word } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
 /** The parameters that select dead letters. */
@@ -9,7 +9,6 @@ const FILTERS = {
   batch: word('of this batch: its name, or the end of it').optional(),
   kind: z.enum(DEAD_LETTER_KINDS).meta({ description: 'of this kind' }).optional(),
   signature: word('with this error, as dead-letters list groups them').optional(),
-  since: since('last answer since: 24h, 7d, 2026-11-21').optional(),
   order: z
     .array(z.string())
     .meta({ description: 'only this order; repeat it for more', 'x-value': 'number' })

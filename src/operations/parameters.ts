@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { readSince } from '../operate/since.ts';
 
 const COUNT = 'Enter a whole number above 0, such as 100.';
-const SINCE = 'Enter a duration such as 24h or 7d, or a date: 2026-11-21.';
 
 /** Parameters that operations share. `value`: how the help of the command calls it. */
 export const flag = (description: string) =>
@@ -23,12 +21,6 @@ export const file = (description: string) =>
 
 export const count = (description: string) =>
   z.int(COUNT).min(1, COUNT).max(999_999_999, COUNT).meta({ description, 'x-value': 'count' });
-
-export const since = (description: string) =>
-  z
-    .string()
-    .refine((text) => readSince(text) !== undefined, SINCE)
-    .meta({ description, 'x-value': 'time' });
 
 /** Parameters of an operation that a person confirms. A program that asks for it has confirmed it. */
 export const CONFIRMED = {

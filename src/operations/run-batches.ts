@@ -19,27 +19,24 @@ import {
   viewOf,
 } from '../operate/batches/list-batches.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
-import { readSince } from '../operate/since.ts';
 import { CANCELLED_IN_EXPORT, sendCancelled } from '../order/fixing.ts';
 import { deadLettersInProgress } from '../put-away/dead-letters-in-progress.ts';
 import { fileWaitJson, fileWaitText } from '../wording/file-wait.ts';
 import type { Act, Plan, Work } from './operation.ts';
 
-type ListInput = { limit: number; open: boolean; since?: string | undefined };
+type ListInput = { limit: number; open: boolean };
 type Listed = { environment: string; batches: BatchView[] };
 
 export const listed: Work<ListInput, Listed> = {
-  async run({ limit: most, open, since: text = '' }, context) {
-    const since = readSince(text)?.(context.clock.now()) ?? 0;
-    const batches = await listBatches({ most, open, since }, context);
+  async run({ limit: most, open }, context) {
+    const batches = await listBatches({ most, open }, context);
     return { environment: context.config.environment, batches };
   },
   json: ({ environment, batches }) => ({ environment, batches: batches.map(batchJson) }),
 };
 
 export const shown: Work<{ batch: string }, BatchView> = {
-  run: async ({ batch }, context) =>
-    viewOf(await findBatch(batch, context.batches, { byFile: true }), context),
+  run: async ({ batch }, context) => viewOf(await findBatch(batch, context.batches), context),
   json: batchJson,
 };
 
@@ -50,7 +47,7 @@ type ReleasePlan = Plan & { held: Batch; withoutRows: boolean };
 /** Sends a file that waits. `withoutRows`: without those that belong to no order. */
 export const release: Act<ReleaseInput, ReleasePlan> = {
   async plan({ batch, withoutRows }, context) {
-    const held = await findBatch(batch, context.batches, { byFile: 'unfinished' });
+    const held = await findBatch(batch, context.batches);
     if (held.held === undefined) throw await notHeld(held, context);
     const waits = fileWaitJson(held.held);
     const what = `${held.batch}, with ${remaining(held)} without an outcome and those queued to be sent again`;
@@ -84,7 +81,7 @@ type CancelPlan = Plan & { batch: Batch; unreadable?: BatchView };
 /** Cancels orders that were never sent, or closes an unreadable file. */
 export const cancel: Act<BatchInput, CancelPlan> = {
   async plan(input, context) {
-    const batch = await findBatch(input.batch, context.batches, { byFile: 'unfinished' });
+    const batch = await findBatch(input.batch, context.batches);
     const facts = { on: batch.batch, json: { batch: batch.batch, dryRun: true }, batch };
     if (batch.state === 'done') {
       const unreadable = await viewOf(batch, context);

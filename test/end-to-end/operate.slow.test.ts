@@ -72,8 +72,7 @@ describe("the operator's commands", () => {
       ['PO-5', 'PO-6'],
     ],
     [['--order', 'PO-3'], ['PO-3']],
-    [['--since', '1h', '--kind', 'invalid', '--order', 'PO-2'], ['PO-2']],
-    [['--since', '2099-01-01'], []],
+    [['--kind', 'invalid', '--order', 'PO-2'], ['PO-2']],
   ])('dead-letters list %j finds %j', async (filters, numbers) => {
     const { document } = await json('dead-letters', 'list', ...filters);
     expect(document.deadLetters.map((deadLetter) => deadLetter.purchaseOrderNumber)).toEqual(
@@ -175,21 +174,15 @@ describe("the operator's commands", () => {
     return (await json('dead-letters', 'list')).document.deadLetters.length;
   }
 
-  it('explain finds an order in another spelling, and proposes that of one that was never admitted', async () => {
+  it('explain finds an order in another spelling', async () => {
     for (const typed of ['po-5', ' PO-5', 'PO-005'])
       expect((await json('explain', typed)).document).toMatchObject({ order: 'PO-5' });
-    expect((await json('explain', 'po- 2')).document).toMatchObject({
-      error: {
-        code: 'order-unknown',
-        message: expect.stringContaining('Did you mean PO-2?'),
-      },
-    });
     expect((await json('explain', 'po-55')).document).toMatchObject({
-      error: { message: 'Order po-55 not found in staging.' },
+      error: { code: 'order-unknown', message: 'Order po-55 not found in staging.' },
     });
   });
 
-  it('batches show and dead-letters find a batch by the name of its file, which batches cancel takes only of a batch that is not finished', async () => {
+  it('commands find a batch by the name of its file', async () => {
     const { batch } = await report();
     expect((await json('batches', 'show', 'orders.csv')).document).toMatchObject({ batch });
     const { document: ofFile } = await json('dead-letters', 'list', '--batch', 'orders.csv');
@@ -198,10 +191,7 @@ describe("the operator's commands", () => {
       error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },
     });
     expect((await json('batches', 'cancel', 'orders.csv', '--yes')).document).toMatchObject({
-      error: {
-        code: 'batch-unknown',
-        message: `orders.csv is the name of a file. Its batch is ${batch}.`,
-      },
+      error: { code: 'batch-finished' },
     });
     expect((await json('batches', 'show', 'orders.txt')).document).toMatchObject({
       error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },

@@ -49,8 +49,6 @@ export async function manyDeadLetters(orders: number): Promise<ManyDeadFigures> 
     'list',
     '--kind',
     'refused',
-    '--since',
-    '1h',
     '--limit',
     '10',
   ]);

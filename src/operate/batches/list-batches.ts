@@ -15,31 +15,36 @@ import { fileWaitJson } from '../../wording/file-wait.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
- * Finds a batch by its name or the end of its name; the last eight characters are enough. `byFile`: also by the name of its
- * file, if only one batch has it, or only one that is `unfinished`. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
+ * Finds a batch by its name, the end of its name, of which eight characters are enough, or the name of its file; of several, the
+ * one that is not finished. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
  */
 export async function findBatch(
   text: string,
   batches: Pick<Batches, 'find' | 'names'>,
-  { byFile }: { byFile?: true | 'unfinished' } = {},
 ): Promise<Batch> {
   const exact = await batches.find(text);
   if (exact) return exact;
-  const found: string[] = [];
+  const names: string[] = [];
   for await (const name of allNames(batches))
-    if (text !== '' && name.endsWith(text)) found.push(name);
-  if (found.length > 1) throw ambiguous(text, found);
-  const batch = found[0] === undefined ? undefined : await batches.find(found[0]);
-  if (batch) return batch;
-  const ofFile = await batchesOfFile(text, batches);
-  if (ofFile.length === 0) throw unknownBatch(text);
-  const [only, ...others] =
-    byFile === 'unfinished' ? ofFile.filter(({ state }) => state !== 'done') : ofFile;
-  if (byFile && only !== undefined && others.length === 0) return only;
-  throw namesFile(text, ofFile);
+    if (text !== '' && name.endsWith(text)) names.push(name);
+  const named = (await Promise.all(names.map(batches.find))).filter((one) => one !== undefined);
+  const found = named.length > 0 ? named : await batchesOfFile(text, batches);
+  const open = found.filter(({ state }) => state !== 'done');
+  const [one, ...others] = open.length === 1 ? open : found;
+  if (one === undefined) throw unknownBatch(text);
+  if (others.length === 0) return one;
+  const first = found.slice(0, 5).map(({ batch }) => batch);
+  throw new PoSyncError(
+    'batch-ambiguous',
+    `${text} fits ${found.length} batches, such as ${first.join(', ')}.`,
+    {
+      remedy: 'Enter the name of the batch; its last eight characters are enough.',
+      facts: { batch: text },
+    },
+  );
 }
 
-/** No batch has this name or a name that ends with this text. */
+/** No batch has this name, a name that ends with this text, or a file of this name. */
 export function unknownBatch(text: string): PoSyncError {
   return new PoSyncError('batch-unknown', `Batch ${text} not found.`, {
     remedy:
@@ -48,31 +53,7 @@ export function unknownBatch(text: string): PoSyncError {
   });
 }
 
-/** A file's name where a batch is meant: with one batch or several. */
-function namesFile(file: string, found: readonly Batch[]): PoSyncError {
-  const names = found.map(({ batch }) => batch);
-  const shown = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`;
-  const [code, message] =
-    names.length === 1
-      ? ['batch-unknown', `${file} is the name of a file. Its batch is ${shown}.`]
-      : ['batch-ambiguous', `${file} is the file of ${names.length} batches: ${shown}.`];
-  return new PoSyncError(code, message, {
-    remedy: 'Enter the name of the batch; its last eight characters are enough.',
-    facts: { batch: file },
-  });
-}
-
-function ambiguous(text: string, found: readonly string[]): PoSyncError {
-  const shown = found.slice(0, 5).join(', ');
-  return new PoSyncError('batch-ambiguous', `${found.length} batches end in ${text}: ${shown}.`, {
-    remedy: 'Enter more of the name.',
-    facts: { batch: text },
-  });
-}
-
 export type BatchFilter = {
-  /** Taken at or after this time, milliseconds since 1970. */
-  since?: number;
   /** Only batches that need a person. */
   open: boolean;
   most: number;
@@ -113,7 +94,6 @@ export async function listBatches(
   for await (const name of allNames(context.batches)) {
     const batch = await context.batches.find(name);
     if (batch === undefined) continue;
-    if (batch.startedAt < (filter.since ?? 0)) break;
     if (!filter.open || isOpen(batch)) found.push(await viewOf(batch, context));
     if (found.length >= filter.most) break;
   }

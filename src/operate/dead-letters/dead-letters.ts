@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
-import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import type { Closings, DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
@@ -18,8 +16,6 @@ import { pages } from '../../report/lines.ts';
 import { type Report, readFinished, reportNames } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
 import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open-dead-letters.ts';
-import { filesToTake } from '../delivery/source-status.ts';
-import { livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findAppearances, withClosing, withLedgerState } from '../orders/appearances.ts';
 
@@ -29,8 +25,6 @@ export type DeadLetterFilter = {
   batch?: string;
   kind?: DeadLetterKind;
   signature?: string;
-  /** The last answer came at or after this time, milliseconds since 1970. */
-  since?: number;
   /** Those with one of these numbers, in any spelling. */
   orders?: ReadonlySet<string>;
   /** Those with one of these ids. */
@@ -68,9 +62,7 @@ export function lacking(
   filter: DeadLetterFilter,
   context: OperatorContext,
 ): Promise<LettersWithoutReport[]> {
-  const isByContent = [filter.kind, filter.signature, filter.since].some(
-    (one) => one !== undefined,
-  );
+  const isByContent = filter.kind !== undefined || filter.signature !== undefined;
   return isByContent ? Promise.resolve([]) : lettersWithoutReport(filter, context);
 }
 
@@ -95,8 +87,8 @@ async function* matching(
     const open = isKnown ? batch.open : countNeedingPerson(report.counts);
     if (open === 0 && !filter.all) continue;
     const closings = await batches.closings(name);
-    // Time and signature are those of the last answer, which the ledger may know better.
-    const { since: _, signature: __, ...rest } = filter;
+    // The signature is that of the last answer, which the ledger may know better.
+    const { signature: _, ...rest } = filter;
     const isInReport = matcherOf(rest, context.store.keys.keyOf);
     const inReport = deadLettersIn(read(join(reports, name)), report, closings, isInReport);
     for await (const page of pages(inReport, PAGE)) {
@@ -127,9 +119,9 @@ export async function checkFilter(
   const unknown: string[] = [];
   for (const order of orders) if (!(await isKnownOrder(order, context))) unknown.push(order);
   const [first, ...more] = unknown;
-  if (first !== undefined) throw await unknownOrder(first, context, more);
+  if (first !== undefined) throw unknownOrder(first, context.config, more);
   if (batch === undefined || (await isKnownBatch(batch, context))) return filter;
-  return { ...filter, batch: (await findBatch(batch, context.batches, { byFile: true })).batch };
+  return { ...filter, batch: (await findBatch(batch, context.batches)).batch };
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
@@ -149,77 +141,24 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
 }
 
 /**
- * Neither ledger nor reports contain this order number, and no person acted on it. Names the number that was probably meant.
- * `more`: other numbers that are not known either.
+ * Neither ledger nor reports contain this order number, and no person acted on it. `more`: other numbers that are not known
+ * either.
  */
-export async function unknownOrder(
+export function unknownOrder(
   order: string,
-  context: OperatorContext,
+  { environment }: Pick<OperatorContext['config'], 'environment'>,
   more: readonly string[] = [],
-): Promise<PoSyncError> {
-  const { environment } = context.config;
-  const near = (
-    await Promise.all([order, ...more].map((one) => spelledAlike(one, context)))
-  ).flat();
-  const unread = await unreadText(context);
-  const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  const perhaps = near.length === 0 ? await perhapsUnread(context.batches) : '';
+): PoSyncError {
+  const orders = [order, ...more].join(', ');
   return new PoSyncError(
     'order-unknown',
-    `${more.length === 0 ? 'Order' : 'Orders'} ${[order, ...more].join(', ')} not found in ${environment}.${guess}${perhaps}`,
+    `${more.length === 0 ? 'Order' : 'Orders'} ${orders} not found in ${environment}.`,
     {
-      remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read, and those of a file that was just cancelled with its report.${unread}`,
-      facts: {
-        order,
-        environment,
-        ...(more.length > 0 && { orders: [order, ...more].join(', ') }),
-      },
+      remedy:
+        'Enter the complete number, as in the file, and check the environment. Orders of a file appear as they are read: po-sync status shows which files wait.',
+      facts: { order, environment, ...(more.length > 0 && { orders }) },
     },
   );
-}
-
-/** Why an order may not be known yet: its file is in an inbox, and perhaps nobody takes it. */
-async function unreadText({ store, config }: OperatorContext): Promise<string> {
-  const [daemons, files] = await Promise.all([livingDaemons(store), filesToTake(config)]);
-  const wait =
-    files.length === 0
-      ? ''
-      : ` ${counted(files.length, 'file')} in an inbox ${files.length === 1 ? 'was' : 'were'} not read yet.`;
-  return daemons.some(({ role }) => role !== 'delivery')
-    ? wait
-    : `${wait} No daemon takes files now: run ${startCommandOf(config)}.`;
-}
-
-/** Names the files whose orders are not all known, because their batches are held or cannot be read on. */
-async function perhapsUnread(batches: OperatorContext['batches']): Promise<string> {
-  const waiting = (await batches.underWay()).filter(({ state }) => state === 'reading');
-  const [first, ...more] = waiting;
-  if (first === undefined) return '';
-  const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other file')} that waits`;
-  if (first.unsettled)
-    return ` It may be in ${first.name}${others}, which cannot be read: ${first.unsettled.reason}.`;
-  if (first.held === undefined)
-    return ` It may be in ${first.name}${others}, which is not read to its end yet.`;
-  return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
-}
-
-/** Numbers of open dead letters that differ only in case or spaces, as far as a few other spellings of the number find them. */
-async function spelledAlike(order: string, { store }: OperatorContext): Promise<string[]> {
-  const spellings = [
-    order.trim(),
-    order.replace(/\s+/g, ''),
-    order.trim().replace(/\s+/g, ' '),
-  ].flatMap((one) => [
-    one,
-    one.toUpperCase(),
-    one.toLowerCase(),
-    one.charAt(0).toUpperCase() + one.slice(1).toLowerCase(),
-  ]);
-  const others = [...new Set(spellings)].filter((one) => one !== order && one !== '');
-  if (others.length === 0) return [];
-  const { redis, keys } = store;
-  const waiting = await redis.hmget(keys.waiting, ...others);
-  return others.filter((_, i) => waiting[i] != null);
 }
 
 async function namesOf(reports: string, { batch = '', ids }: DeadLetterFilter): Promise<string[]> {
@@ -275,11 +214,10 @@ function matcherOf(filter: DeadLetterFilter, keyOf: KeyOf): (found: FoundDeadLet
 }
 
 function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
-  const { batch, kind, signature, since, ids, all } = filter;
+  const { batch, kind, signature, ids, all } = filter;
   if (!all && deadLetter.closed !== undefined) return false;
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
-  if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
   return ids === undefined || ids.has(deadLetter.id);
 }

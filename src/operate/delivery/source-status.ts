@@ -146,14 +146,6 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
   return found === undefined || found.total === 0 ? undefined : found;
 }
 
-/** The files in inboxes that a daemon takes when it sees them; none of an inbox that this user cannot read. */
-export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise<string[]> {
-  const found = await Promise.all(
-    sources.map(async (source) => (source.type === 'inbox' ? namesToTake(source) : [])),
-  );
-  return found.flat();
-}
-
 async function waitingOf(
   source: Source | undefined,
   { config, clock, store }: Place,

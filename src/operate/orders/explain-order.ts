@@ -101,7 +101,7 @@ export async function explainOrder(
     case undefined:
     case 'nothing':
       if (appearances.length + operatorActions.length === 0)
-        throw await unknownOrder(order, context);
+        throw unknownOrder(order, context.config);
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { batchNo, at, attempts } = known.compact;

@@ -75,7 +75,7 @@ async function openPlace() {
         ),
         { batches, config },
       ),
-    find: (text: string) => findBatch(text, batches, { byFile: true }),
+    find: (text: string) => findBatch(text, batches),
     open: async () => namesOf(await listBatches({ open: true, most: 10 }, { batches, config })),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -122,7 +122,7 @@ it('a file that several batches have names them, the newest first', async () => 
   await place.take('20261121T090000Z-inbox-orders-00000003', 'orders.json');
   await expect(place.find('orders.csv')).rejects.toMatchObject({
     code: 'batch-ambiguous',
-    message: `orders.csv is the file of 2 batches: ${names.toReversed().join(', ')}.`,
+    message: `orders.csv fits 2 batches, such as ${names.toReversed().join(', ')}.`,
   });
   expect(await place.find('orders.json')).toMatchObject({ name: 'orders.json' });
 });
