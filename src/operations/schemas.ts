@@ -270,7 +270,6 @@ export const status = strict({
     reason: text.optional(),
   }),
   pauses: list(pauseState),
-  endedPauses: list(strict({ code: text, reason: text, from: time, to: time })).optional(),
 });
 
 const attempt = strict({
@@ -442,8 +441,6 @@ export const corrected = strict({
   orders: list(
     strict({
       number: text,
-      known: text.optional(),
-      inProgress: isTrue.optional(),
       verdict: z.enum(['new', 'duplicate', 'conflict', 'waiting', 'invalid']),
       problems: list(strict({ row: whole, field: text, code: text, message: text })),
     }),

@@ -1,22 +1,10 @@
 import { GONE_REMEDY } from '../core/folder.ts';
-import {
-  ago,
-  clauses,
-  count,
-  counted,
-  duration,
-  iso,
-  moment,
-  timeOfDay,
-  withoutStop,
-} from '../core/format.ts';
+import { ago, clauses, count, counted, duration, withoutStop } from '../core/format.ts';
 import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
 import { listPauseEnd } from '../ledger/list-pauses.ts';
 import { NOTICES_REMEDY, noticesText } from '../notify/outbox.ts';
 import {
-  causeText,
   delivers,
-  type EndedPause,
   leftWithoutIntake,
   noDelivery,
   pausedText,
@@ -138,36 +126,6 @@ function oldestText({ order, batch, since }: NonNullable<Wait['oldest']>, now: n
       ? { text: `batch ${batch.slice(-8)}`, about: { batch } }
       : { text: order, about: { order } };
   return [name, `, ${ago(since, now)}`];
-}
-
-/** How long a pause that ended is shown in full, in milliseconds. */
-const NEWS = 3_600_000;
-
-/**
- * When delivery was paused, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. Those with
- * the same reason in one line, and one without reasons for what ended more than an hour ago.
- */
-export function endedPauseFacts({ endedPauses = [], now }: Status): Fact[] {
-  const spanOf = ({ from, to }: EndedPause) =>
-    `${moment(iso(from)).slice(0, -4)} to ${timeOfDay(iso(to), iso(from))} UTC`;
-  const isRecent = ({ to }: EndedPause) => now - to < NEWS;
-  const recent = endedPauses.filter(isRecent);
-  const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
-  const more = others.length === 0 ? '' : ', and others before';
-  const alike = Map.groupBy(recent, causeText);
-  const lines = [
-    ...[...alike].map(([text, [last, ...before]]) => {
-      const first = before.at(-1);
-      const times =
-        first && `${before.length + 1} times since ${moment(iso(first.from)).slice(0, -4)}, last `;
-      return `${times ?? ''}${last ? spanOf(last) : ''} ${text}`;
-    }),
-    ...(older === undefined
-      ? []
-      : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
-  ];
-  const isOne = lines.length + recent.length - alike.size === 1;
-  return lines.length === 0 ? [] : [[isOne ? 'last pause' : 'last pauses', ...lines]];
 }
 
 /** That the API's list cannot be read, and what waits for it. */

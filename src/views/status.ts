@@ -21,7 +21,6 @@ import {
   createdTwiceFacts,
   daemonsFact,
   deliveryFact,
-  endedPauseFacts,
   type Fact,
   folderFacts,
   guaranteeFacts,
@@ -52,7 +51,6 @@ export function statusFacts(status: Status, start: string, more: readonly Fact[]
     kind: 'facts',
     facts: [
       deliveryFact(status, start),
-      ...endedPauseFacts(status),
       daemonsFact(status, start),
       ['token', tokenText(status.token)],
       queueFact(status),

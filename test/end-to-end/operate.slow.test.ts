@@ -375,9 +375,6 @@ describe("the operator's commands", () => {
       code: 0,
       out: expect.stringContaining('is running'),
     });
-    expect((await json('status')).document).toMatchObject({
-      endedPauses: [{ code: 'operator', reason: 'paused by anna: stock-taking' }],
-    });
     await until('the order', () => place.stored().get('PO-100') === 1);
     expect(await run('resume')).toMatchObject({
       code: 0,

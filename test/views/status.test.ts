@@ -265,18 +265,6 @@ describe('the status', () => {
     });
   });
 
-  it('shows the last pauses that ended, as its schema has them', () => {
-    const from = Date.parse('2026-11-20T23:58:49Z');
-    const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
-    const status = { ...STATUS, endedPauses: [outage], now: outage.to + 3_599_000 };
-    expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
-      /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC paused \(api-down\): HTTP 500[^\u001b]*\n/,
-    );
-    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
-    isAsDescribed('status', shown);
-    expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
-  });
-
   it.each([
     ['token-unavailable', 'none, and none can be requested now: it answers 503'],
     ['token-refused', 'none, and none can be requested now: it answers 503'],

@@ -11,12 +11,12 @@ import {
 
 import { isConfirmable } from '../../order/problem.ts';
 import { escapeHidden } from '../../order/text.ts';
-import { type Html, html, localTimes, visible } from '../../report/page/html.ts';
+import { type Html, html, visible } from '../../report/page/html.ts';
 import { NUMBER_TAKEN } from '../../wording/problem.ts';
 import type { FullLetter } from '../api/read-letters.ts';
 import type { PageRequest } from './frame.ts';
 import { CORRECT_AS_IT_IS, LEAVE_OUT } from './letter-message.ts';
-import { batchPath, letterPath, link } from './parts.ts';
+import { batchPath, letterPath, link, orderPath } from './parts.ts';
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. */
 export type Entered = {
@@ -69,8 +69,8 @@ function result(entered: Entered | undefined): Html | undefined {
   if (trouble !== undefined)
     return html`<p class="box bad" role="alert">${entered.isSent ? 'Not sent. ' : ''}${trouble}</p>`;
   const words = orders.map(
-    ({ number, verdict, known = '', inProgress }) =>
-      html`<div>${number || 'An order'}: ${localTimes(known)} ${inProgress ? 'Wait for its outcome: nothing is sent twice.' : VERDICTS[verdict]}</div>`,
+    ({ number, verdict }) =>
+      html`<div>${number === '' ? 'An order' : link(orderPath(number), number)}: ${VERDICTS[verdict]}</div>`,
   );
   return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady || !entered.isSent ? '' : 'Not sent. '}${words}</div>`;
 }
@@ -79,7 +79,7 @@ const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> =
   new: 'every check passes. It can be sent.',
   duplicate:
     'the same order is accepted or in progress. Nothing is sent, and this order is settled.',
-  conflict: NUMBER_TAKEN,
+  conflict: `its history shows what has this number. ${NUMBER_TAKEN}`,
   waiting: 'an order with the same content already waits for a person.',
   invalid: 'it cannot be sent like this. The messages below say what to do.',
 };

@@ -2,15 +2,11 @@ import { heldBeside } from '../../admit/held-back.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { cellAt, columnNames } from '../../correct/letter-rows.ts';
 import type { Correction, FileOf } from '../../correct/read-as.ts';
-import { namedBatch } from '../../ledger/batches/batches.ts';
-import { batchTitle } from '../../order/named-batch.ts';
-import { type CheckedOrder, firstItems } from '../../order/order.ts';
+import type { CheckedOrder } from '../../order/order.ts';
 import type { Problem, ProblemCode } from '../../order/problem.ts';
-import { createKnownContent } from '../../put-away/known-content.ts';
 import { problemText } from '../../wording/problem.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile } from '../orders/check-file.ts';
-import { isInProgress } from '../orders/in-progress.ts';
 import { createComparison } from '../orders/preview-orders.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
@@ -18,12 +14,9 @@ export type CellProblem = { row: number; field: string; code: ProblemCode; messa
 
 /**
  * An order that corrected rows form. `verdict`: what would become of it; see docs/how-it-works.md, "What becomes of an order".
- * `known`: of a conflict, the order that has the number, as a sentence. `inProgress`: that order is not settled yet.
  */
 export type CorrectedOrder = {
   number: string;
-  known?: string;
-  inProgress?: true;
   verdict: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid';
   problems: CellProblem[];
 };
@@ -76,8 +69,6 @@ export async function checkCorrection(
   const corrected = correction;
   const checked = await Promise.all(
     found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
-      if (verdict === 'conflict')
-        return { number, verdict, problems: [], ...(await whoHas(number, context)) };
       const order = verdict === 'new' ? await guarded(orders[i], context) : orders[i];
       const problems = order?.valid === false ? order.problems : held;
       return {
@@ -94,35 +85,6 @@ export async function checkCorrection(
 /** The order as admission would hold it. */
 async function guarded(order: CheckedOrder | undefined, context: CheckContext) {
   return (order?.valid && (await heldBeside([order], context)).get(order)) || order;
-}
-
-/** What is known of the order that has a number: its items, since when, and the file that brought it. */
-async function whoHas(
-  number: string,
-  { ledger, batches, config }: CheckContext,
-): Promise<{ known: string; inProgress?: true }> {
-  const [known = { kind: 'nothing' as const }] = await ledger.lookup([number]);
-  if (known.kind === 'nothing') return { known: 'Another order of these rows has this number.' };
-  const compact = known.kind === 'accepted' ? known.compact : undefined;
-  const isAtApi = known.kind === 'open' && known.entry.state === 'conflict';
-  const content = await createKnownContent(
-    { batch: '' },
-    { batches, config },
-  )([{ number, ordinal: -1, known }]);
-  const found = isAtApi ? known.entry.known?.items : content.get(number)?.items;
-  const items = found === undefined ? 'its items are not known here' : firstItems(found);
-  if (isAtApi || compact?.batchNo === 0)
-    return { known: `The API has this number already: ${items}.` };
-  const no = known.kind === 'open' ? known.entry.batchNo : known.compact.batchNo;
-  const batch = (await batches.nameOf(no)) ?? '';
-  const from = batchTitle(await namedBatch(batch, batches));
-  const more = isInProgress(known) ? { inProgress: true as const } : {};
-  if (compact === undefined)
-    return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
-  const time = new Date(compact.at).toISOString().slice(0, 19).replace('T', ' ');
-  return {
-    known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.`,
-  };
 }
 
 function inRows(

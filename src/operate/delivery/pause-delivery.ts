@@ -38,28 +38,6 @@ export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
   };
 }
 
-/** A pause that ended. Ledger time in milliseconds. */
-export type EndedPause = {
-  code: string;
-  reason: string;
-  from: number;
-  to: number;
-};
-
-/** How far back pauses are shown that ended, in milliseconds, and how many. */
-const DAY = 86_400_000;
-const MOST_ENDED = 3;
-
-/** The last pauses that ended within a day, latest first. */
-export async function endedPauses({
-  breaker,
-  store: { time },
-}: Pick<OperatorContext, 'breaker' | 'store'>): Promise<EndedPause[]> {
-  const all = await breaker.during(time.now() - DAY, time.now());
-  const past = all.flatMap(({ to, ...pause }) => (to === undefined ? [] : [{ ...pause, to }]));
-  return past.slice(0, MOST_ENDED);
-}
-
 /** Maximum characters of a reason that are kept. */
 const LONGEST_REASON = 500;
 

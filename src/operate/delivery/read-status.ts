@@ -18,13 +18,7 @@ import {
   type WaitGroup,
 } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import {
-  type EndedPause,
-  endedPauses,
-  isOutdated,
-  pauseJson,
-  type ShownPause,
-} from './pause-delivery.ts';
+import { isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 type QueueFigures = { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
@@ -60,8 +54,6 @@ export type Status = {
   /** Never its value. `unusable`: no call can use it or, where none is stored, request one: code and reason of the pause that says so. */
   token: { present: boolean; expiresInMs?: number; unusable?: string; reason?: string };
   pauses: ShownPause[];
-  /** The last pauses that ended within a day, latest first; absent without any. */
-  endedPauses?: EndedPause[];
 };
 
 /** How many batches are searched for the last one of a source and for unreadable files. */
@@ -81,29 +73,18 @@ export async function readStatus(
     daemonsOf(context),
     readOpenOrders(context),
   ]);
-  const [
-    shownQueue,
-    reading,
-    letters,
-    lists,
-    { failure },
-    unreadable,
-    token,
-    pauses,
-    ended,
-    sources,
-  ] = await Promise.all([
-    queueOf(context, open),
-    readWaits(context, open),
-    countLetters(),
-    readLists(context),
-    listState(store),
-    unreadableFiles(newest, context),
-    tokenStatus(store),
-    breaker.reasons(),
-    endedPauses(context),
-    sourcesOf(context, newest, daemons),
-  ]);
+  const [shownQueue, reading, letters, lists, { failure }, unreadable, token, pauses, sources] =
+    await Promise.all([
+      queueOf(context, open),
+      readWaits(context, open),
+      countLetters(),
+      readLists(context),
+      listState(store),
+      unreadableFiles(newest, context),
+      tokenStatus(store),
+      breaker.reasons(),
+      sourcesOf(context, newest, daemons),
+    ]);
   const { waits, batches: underWay } = reading;
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   const dead = await deadLettersOf(letters, { inProgress, underWay, store });
@@ -127,7 +108,6 @@ export async function readStatus(
     ...(notTaken.length > 0 && { notTaken }),
     token: { ...token, ...unusable(pauses) },
     pauses: await shownPauses(pauses, waits, store),
-    ...(ended.length > 0 && { endedPauses: ended }),
   };
 }
 
@@ -239,7 +219,6 @@ export function statusJson({
   unreadable,
   pauses,
   waits,
-  endedPauses: ended,
   listFailure,
   ...rest
 }: Status) {
@@ -263,9 +242,6 @@ export function statusJson({
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),
-    ...(ended && {
-      endedPauses: ended.map((one) => ({ ...one, from: iso(one.from), to: iso(one.to) })),
-    }),
     waits: waits.map(({ until, oldest, ...wait }) => ({
       ...wait,
       text: waitText(wait),

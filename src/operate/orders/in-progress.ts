@@ -14,7 +14,7 @@ type Letter = Pick<FoundDeadLetter, 'id' | 'batch' | 'purchaseOrderNumber'>;
 type Context = Pick<OperatorContext, 'ledger' | 'batches'>;
 
 /** Whether the ledger has an order in progress under a number. One in doubt waits for a person, too. */
-export function isInProgress(known: Known | undefined): known is { kind: 'open'; entry: Entry } {
+function isInProgress(known: Known | undefined): known is { kind: 'open'; entry: Entry } {
   return known !== undefined && isUnderWay(known) && known.entry.state !== 'inDoubt';
 }
 
