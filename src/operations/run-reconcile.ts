@@ -5,12 +5,10 @@ import {
   createReconciliation,
   type Differences,
   differenceCount,
-  isRepairable,
   type Reconciliation,
   repairable,
 } from '../operate/delivery/reconcile-ledger.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
-import { shellWord, shellWords } from '../order/text.ts';
 import type { Unproved } from '../reconcile/evidence.ts';
 import type { Act, Plan } from './operation.ts';
 
@@ -145,79 +143,25 @@ function settledOf(found: Differences, left: Differences): string[] {
   return found.differing.flatMap(({ order }) => (differs.has(order) ? [] : [order]));
 }
 
-/** Maximum number of settled orders named. */
-const SETTLED_NAMED = 5;
-
-function settledText(settled: readonly string[]): string {
-  if (settled.length === 0) return '';
-  const more =
-    settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
-  return ` ${orders(settled.length)} settled as accepted: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`;
-}
-
 type Repair = { added: number; settled: readonly string[]; left: Differences; waits: boolean };
 
 function repairedText({ added, settled, ...rest }: Repair, unproved: Unproved | undefined): string {
   const left = differenceCount(rest.left);
-  const resumed = rest.waits ? WAITS_FOR_DAEMON : '';
+  const settledText = settled.length > 0 && `${orders(settled.length)} settled as accepted.`;
+  const resumed = rest.waits && 'Delivery resumes when a daemon has read the list.';
   const state =
     left > 0
-      ? `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`
+      ? `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.${LEFT_STEPS}`
       : unproved === undefined
         ? 'Ledger and API agree.'
         : withoutStop(unprovedText(unproved));
-  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
+  const lines = [`${orders(added)} added to the ledger.`, settledText, resumed, state];
+  return lines.filter(Boolean).join(' ');
 }
 
-const WAITS_FOR_DAEMON = ' Delivery resumes when a daemon has read the list.';
-
-/** `1 order is`, `5 orders are`. */
-export function areOrders(number: number, noun = 'order'): string {
-  return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
-}
-
-/** Nothing is sent before the daemon has read the list, which adds and settles what the API has. */
-export const ADDED_FIRST =
-  ' Nothing to do: delivery waits until the daemon has added what the API has.';
-
-/** What to do about orders that differ: first the repair, then what only a person can do. */
-export function differingHint({ differing }: Differences, isPending: boolean): string {
-  if (isPending && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted'))
-    return ADDED_FIRST;
-  const settled = differing.filter(isRepairable).length;
-  const which = settled < differing.length ? count(settled) : settled === 1 ? 'it' : 'them';
-  const repair = settled === 0 ? '' : ` Settle ${which} with po-sync reconcile --repair.`;
-  return repair + differingSteps({ differing });
-}
-
-/** Maximum number of orders that a command names. */
-const IN_COMMAND = 10;
-
-/** What a person can do about orders that a repair does not change. */
-function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
-  const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
-  const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
-  const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
-  const [first, second] = inDoubt;
-  const resolved = shellWords(
-    first === undefined || second !== undefined ? 'NUMBER' : first.order,
-    '--as',
-    'accepted',
-  );
-  const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
-  const others = conflict.length - options.length;
-  const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
-  const each = (some: Differences['differing']) => (some.length === 1 ? 'the order' : 'each order');
-  return [
-    accepted.length === 0 ? '' : ` Ask the owner of the API${about}.`,
-    conflict.length === 0
-      ? ''
-      : ` Run po-sync dead-letters discard ${discarded}, or give ${conflict.length === 1 ? 'it another number in its fix file if it really is another order' : 'each another number in its fix file if it really is another order, and leave it out of this command'}.`,
-    inDoubt.length === 0
-      ? ''
-      : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${resolved} if it is the right one.`,
-  ].join('');
-}
+/** What only a person can do about orders that differ. */
+export const LEFT_STEPS =
+  " Of those that a repair leaves, ask the API's owner; then discard or resolve them with po-sync dead-letters.";
 
 /** What the list does not show may be at the API. */
 export function unprovedText({ code }: Unproved): string {

@@ -380,11 +380,8 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
   await place.setFaults([]);
   const { code, out } = await place.run(['reconcile']);
   expect(code).toBe(2);
-  expect(out).toContain(
-    '7 orders are at the API but not in the ledger. Nothing to do: delivery waits until',
-  );
-  expect(out).toContain('… and 2 more; use --limit to see more.');
-  expect(out).not.toContain('sends them again');
+  expect(out).toContain('7 orders are at the API but not in the ledger.\n');
+  expect(out).not.toContain('sends it again');
 
   // And so it is: a file with both sends none of them again.
   await place.drop('again.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);

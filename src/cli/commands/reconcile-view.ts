@@ -1,22 +1,13 @@
-import { count, orders, outcomeWord, stamp } from '../../core/format.ts';
+import { count, counted, orders, outcomeWord, stamp } from '../../core/format.ts';
 import { type Comparison, differenceCount } from '../../operate/delivery/reconcile-ledger.ts';
 import type { Done } from '../../operations/operation.ts';
-import {
-  ADDED_FIRST,
-  areOrders,
-  differingHint,
-  type ReconcilePlan,
-  unprovedText,
-} from '../../operations/run-reconcile.ts';
+import { LEFT_STEPS, type ReconcilePlan, unprovedText } from '../../operations/run-reconcile.ts';
 import { type Format, hanging } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import type { ActView } from './definitions/operation-command.ts';
 
 /** Orders of each kind that are shown without `--limit`; JSON shows all. */
 const ROWS = 50;
-
-/** Of those with which nobody has to do anything. */
-const ADDED_ROWS = 5;
 
 export const reconcileView: ActView<ReconcilePlan, Done> = {
   plan: (plan, { format }) => plan.comparison && differencesText(plan.comparison, plan, format),
@@ -32,13 +23,18 @@ function sectionsIn(limit: number | undefined, format: Format) {
     more: Column<Row>[],
   ): string => {
     if (rows.length === 0) return '';
-    const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
+    const most = limit ?? ROWS;
     const rest =
       rows.length > most
         ? `… and ${count(rows.length - most)} more; use --limit to see more.\n`
         : '';
     return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
   };
+}
+
+/** `1 order is`, `5 orders are`. */
+function areOrders(number: number, noun = 'order'): string {
+  return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
 }
 
 function differencesText(
@@ -49,16 +45,21 @@ function differencesText(
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent =
     young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
-  const them = unknown.length === 1 ? 'it' : 'them';
-  const again = ` A file that contains ${them} sends ${them} again. Add ${them} first: po-sync reconcile --repair.`;
-  const hint = isRepaired ? '' : isPending ? ADDED_FIRST : again;
+  // Before it sends anything, a daemon that waits for the list adds what it shows.
+  const [again, settle] =
+    isRepaired || isPending
+      ? ['', '']
+      : [
+          ' A file with one of them sends it again. Add them first: po-sync reconcile --repair.',
+          ` Settle what is the same with po-sync reconcile --repair.${LEFT_STEPS}`,
+        ];
   const section = sectionsIn(limit, format);
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
     inProgress === 0
       ? ''
       : `${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.\n`,
-    section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${hint}`, []),
+    section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${again}`, []),
     section(
       missing,
       `${areOrders(missing.length, 'accepted order')} not in the API's list. Ask the owner of the API.`,
@@ -66,7 +67,7 @@ function differencesText(
     ),
     section(
       differing,
-      `${areOrders(differing.length)} different at the API, in content or state.${isRepaired ? '' : differingHint(found, isPending)}`,
+      `${areOrders(differing.length)} different at the API, in content or state.${settle}`,
       [
         { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
         { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },

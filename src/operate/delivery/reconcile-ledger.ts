@@ -101,7 +101,7 @@ export function repairable({ unknown, differing }: Differences): number {
 }
 
 /** The list settles an order with the same items. With different items, it is in conflict, unless it waits for a person. */
-export function isRepairable({ here, sameItems }: Differences['differing'][number]): boolean {
+function isRepairable({ here, sameItems }: Differences['differing'][number]): boolean {
   return here !== 'accepted' && (sameItems || (here !== 'conflict' && here !== 'inDoubt'));
 }
 
