@@ -56,7 +56,7 @@ export function openTunnel(
 }
 
 /** `proxy.example.com:3128`, for messages. */
-export function proxyName({ url }: ProxyServer): string {
+function proxyName({ url }: ProxyServer): string {
   return url.host;
 }
 

@@ -10,7 +10,7 @@ import { doneFileOf, takenNames } from './names.ts';
 import { patience, type WhatLacks } from './stability.ts';
 
 /**
- * Why a file is not taken yet. `not-permitted`: for the user who looks; `not-taken`: a daemon cannot, and says why; `obstacle`:
+ * Why a file is not taken yet. `not-permitted`: for the user who looks; `obstacle`:
  * nothing of its inbox is; `ready`: it will be.
  */
 export type WaitCode =
@@ -19,7 +19,6 @@ export type WaitCode =
   | 'no-done-file'
   | 'changing'
   | 'incomplete'
-  | 'not-taken'
   | 'obstacle'
   | 'ready';
 

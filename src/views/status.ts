@@ -8,11 +8,10 @@ import { type Status, tokenText } from '../operate/delivery/read-status.ts';
 import {
   inboxText,
   inboxTrouble,
-  notTakenTexts,
-  otherWaitingTexts,
   type SourceStatus,
   silenceText,
   takesFiles,
+  waitingTexts,
 } from '../operate/delivery/source-status.ts';
 import { guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
@@ -195,9 +194,13 @@ function inboxTexts(status: Status): string[] {
   if (text === undefined) return [];
   const inboxes = status.sources.filter(({ type }) => type === 'inbox');
   const files = inboxes.flatMap((source) =>
-    otherWaitingTexts(source).map((file) => `${source.name}: ${file}`),
+    waitingTexts(source).map((file) => `${source.name}: ${file}`),
   );
   return [text, ...files];
+}
+
+function notTakenTexts({ notTaken = [] }: Status): string[] {
+  return notTaken.map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 
 function ignoredTexts({ sources }: Status): string[] {
@@ -210,7 +213,7 @@ function ignoredTexts({ sources }: Status): string[] {
 function sourceBlocks({ sources, now }: Status): Block[] {
   const troubles = sources.flatMap((source) => {
     const trouble = inboxTrouble(source);
-    const files = source.type === 'export' ? otherWaitingTexts(source) : [];
+    const files = source.type === 'export' ? waitingTexts(source) : [];
     const texts = [
       ...(trouble ? [`${source.state}; ${trouble}`] : files),
       silenceText(source, now) ?? '',

@@ -8,7 +8,6 @@ import { environmentOf } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
 import { newestField } from '../../intake/export-versions.ts';
 import { type Ignored, ignoredIn } from '../../intake/folders.ts';
-import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import {
   namesToTake,
@@ -20,7 +19,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { lackOf } from '../../wording/lack.ts';
 import type { BatchView } from '../batches/list-batches.ts';
-import { filesNotTaken, type LivingDaemon } from '../heartbeat.ts';
+import type { LivingDaemon } from '../heartbeat.ts';
 
 export type SourceStatus = {
   name: string;
@@ -179,31 +178,13 @@ export type InboxFacts = {
   batches: readonly Pick<BatchView, 'standing'>[];
 };
 
-/**
- * How many files wait in inboxes, and why; undefined when none do. A daemon reads so many files at a time, and the
- * reading of a file continues only as far as its orders are delivered.
- */
+/** How many files wait in inboxes, and what keeps all of them there; undefined when none wait. */
 export function inboxText(facts: InboxFacts): string | undefined {
   const files = facts.sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   if (files === 0) return undefined;
-  const why = obstacleOf(facts) ?? ownReason(facts.sources, files);
-  return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
+  const why = obstacleOf(facts);
+  return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}${why ? `: ${why}` : ''}`;
 }
-
-/** Time does not help a file without read permission. */
-function ownReason(sources: InboxFacts['sources'], files: number): string {
-  const shown = sources.flatMap(({ waitingFiles = [] }) => waitingFiles);
-  const stuck = shown.filter(({ why }) => why?.code === 'not-permitted' || isNotTaken(why));
-  const rule = 'a file is taken when it is complete and unchanged';
-  if (stuck.length === 0) return rule;
-  const cannot = stuck.some(({ why }) => isNotTaken(why))
-    ? 'a daemon cannot take'
-    : 'po-sync may not read';
-  if (stuck.length === files) return `${cannot} ${files === 1 ? 'it' : 'them'}`;
-  return `${cannot} ${stuck.length} of them; another file is taken when it is complete and unchanged`;
-}
-
-const isNotTaken = (why: WaitingFile['why']) => why?.code === 'not-taken';
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
 function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
@@ -228,33 +209,11 @@ export function withObstacle(
     obstacle === undefined
       ? { code: 'ready', reason: 'it is complete; a daemon takes it when it has seen it unchanged' }
       : { code: 'obstacle', reason: obstacle };
-  const kept = new Set(
-    filesNotTaken(facts.daemons).flatMap((one) => (one.source === source.name ? one.file : [])),
-  );
-  const notTaken: WaitingFile['why'] = { code: 'not-taken', reason: 'a daemon cannot take it' };
-  const withReason = ({ why, ...file }: WaitingFile) => ({
-    ...file,
-    why: why ?? (kept.has(file.name) ? notTaken : rest),
-  });
-  return { ...source, waitingFiles: waitingFiles.map(withReason) };
-}
-
-/** Without the files that `notTakenTexts` names. */
-export function otherWaitingTexts({
-  waiting = 0,
-  waitingFiles = [],
-  ...source
-}: SourceStatus): string[] {
-  const others = waitingFiles.filter(({ why }) => !isNotTaken(why));
-  return waitingTexts({
-    ...source,
-    waiting: waiting - waitingFiles.length + others.length,
-    waitingFiles: others,
-  });
+  return { ...source, waitingFiles: waitingFiles.map((file) => ({ why: rest, ...file })) };
 }
 
 /** `a.csv, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
-function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
+export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
   const more = waiting - waitingFiles.length;
   return [
     ...waitingFiles.map(fileText),
@@ -265,32 +224,6 @@ function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[
 function fileText({ name, unchangedMs, why }: WaitingFile): string {
   const changed = unchangedMs === undefined ? '' : `, changed ${duration(unchangedMs)} ago`;
   return `${name}${changed}: ${why?.reason}`;
-}
-
-/** What this user saw in a source. */
-type Seen = Pick<SourceStatus, 'name' | 'state' | 'waitingFiles'> & {
-  ignored?: Ignored | undefined;
-};
-
-/** What a running daemon cannot take; without the files that another line names: that this user cannot read either, or that changed since. */
-export function notTakenTexts({
-  sources,
-  notTaken = [],
-}: {
-  sources: readonly Seen[];
-  notTaken?: NotTaken[];
-}) {
-  const isNamed = ({ source, file }: NotTaken) =>
-    sources.some(
-      ({ name, state, ignored, waitingFiles = [] }) =>
-        name === source &&
-        ((file === undefined && inboxTrouble({ state }) !== undefined) ||
-          ignored?.entries.some((entry) => entry.name === file) ||
-          waitingFiles.some((one) => one.name === file && one.why?.code === 'changing')),
-    );
-  return notTaken
-    .filter((one) => !isNamed(one))
-    .map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 
 /** As `silent` notices count: no fix file, no correction, and no file that could not be read. */
