@@ -5,7 +5,7 @@ import { within } from '../core/semaphore.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
-import { keyOf } from '../order/number-key.ts';
+import type { KeyOf } from '../order/number-key.ts';
 import { scored } from '../redis/scored.ts';
 import type { Store } from '../redis/store.ts';
 import {
@@ -94,7 +94,14 @@ export function createGuaranteeMeter({
     const before = { from: Number(listed ?? 0), lacked: JSON.parse(lacked ?? '{}') };
     const due = await ledger.numbersDue('doubt', Number.MAX_SAFE_INTEGER, MOST_DOUBTS);
     const doubts = await inDoubt([...due, ...Object.keys(before.lacked)].slice(0, 2 * MOST_DOUBTS));
-    return createSight({ from, before, created: new Map(scored(flat)), doubts, now: time.now });
+    return createSight({
+      from,
+      before,
+      created: new Map(scored(flat)),
+      doubts,
+      now: time.now,
+      keyOf: keys.keyOf,
+    });
   }
 
   /** Of these orders, those that no attempt is under way for after a call without a clear answer, and when that ended. */
@@ -186,12 +193,13 @@ type Looking = {
   created: ReadonlyMap<string, number>;
   doubts: ReadonlyMap<string, number>;
   now: () => number;
+  keyOf: KeyOf;
 };
 
 type Sight = ReturnType<typeof createSight>;
 
 /** What one list shows of the orders that are watched. */
-function createSight({ from, before, created, doubts, now }: Looking) {
+function createSight({ from, before, created, doubts, now, keyOf }: Looking) {
   const shownAt = new Map<string, number>();
   const spelled = new Set<string>();
   const spellings = new Map([...created.keys()].map((number) => [keyOf(number), number]));

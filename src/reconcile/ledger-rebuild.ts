@@ -23,7 +23,7 @@ import {
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import { withListLease } from './list-lease.ts';
-import { expectedOrders, keepShown, type ListMode, type ListProof } from './list-proof.ts';
+import { expectedOrders, type ListMode, type ListProof } from './list-proof.ts';
 import {
   createRebuildRequest,
   type PendingRebuild,
@@ -84,22 +84,18 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (mode === 'none' && why === 'new')
       return (await finish(epoch, { assumed: mode })) ? 'done' : 'pending';
-    const { end, listed, shown } = await proof.readFirst();
-    // What a list shows counts, also where it proves nothing about the rest.
-    const isPart = end.kind !== 'complete';
-    const added = await takeIn(listed, { isIntact: why === 'new', epoch, isPart });
-    const gone = await keepShown(store, shown);
+    const { end, listed, added, gone } = await proof.readFirst({ isIntact: why === 'new', epoch });
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
     const expected = await expectedOrders(store);
-    const obstacle = obstacleTo(shown.size, gone, why, expected);
+    const obstacle = obstacleTo(listed.length, gone, why, expected);
     if (obstacle !== undefined) {
       await later(epoch, obstacle);
       return 'pending';
     }
     if (expected !== undefined) await proof.vouched(listed);
     ledgerRebuilt(log, { orders: listed.length, added });
-    const toProve = expected === undefined ? { shown: shown.size } : {};
+    const toProve = expected === undefined ? { shown: listed.length } : {};
     return (await finish(epoch, mode === 'prove' ? toProve : { assumed: mode }))
       ? 'done'
       : 'pending';

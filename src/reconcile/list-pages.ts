@@ -45,7 +45,7 @@ function isRefused({ said: { httpStatus = 0 } }: Exclude<ListEnd, { kind: 'compl
 }
 
 /** One request, and the numbers that it showed. */
-export async function readShown(list: ReadList, query: ListQuery = {}) {
+async function readShown(list: ReadList, query?: ListQuery) {
   const shown = new Set<number>();
   const end = await list(({ purchaseOrderNumber }) => addShown(shown, purchaseOrderNumber), query);
   return { end, shown };

@@ -11,13 +11,12 @@ import type { Canaries } from './canaries.ts';
 import type { Unproved } from './evidence.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
-import { askPaging, readPages, readShown } from './list-pages.ts';
+import { askPaging, readPages } from './list-pages.ts';
 import {
   addShown,
   countShared,
   decodeShown,
   encodeShown,
-  fingerprintOf,
   type ShownNumbers,
 } from './shown-numbers.ts';
 
@@ -38,11 +37,17 @@ type ListProofDeps = {
   list: ReadList;
   rules: ListRules;
   owner: string;
-  /** Enters listed orders into the ledger. */
-  takeIn(listed: readonly Existing[], why: { isIntact: boolean }): Promise<unknown>;
+  /** Enters listed orders into the ledger. Returns how many were new to it. */
+  takeIn(listed: readonly Existing[], why: Why): Promise<number>;
   canaries: Pick<Canaries, 'remember' | 'flush'>;
   on: ListProofEvents;
 };
+
+/**
+ * What a read of the list is for: a ledger that lost nothing (`isIntact`), or one that did, and the epoch that began then. `isPart`:
+ * it was not read to its end.
+ */
+type Why = { isIntact: boolean; epoch?: string; isPart?: boolean };
 
 type ListProofEvents = {
   /** Makes the breaker notice at once that a hold changed. */
@@ -100,6 +105,7 @@ export function createListProof(deps: ListProofDeps) {
   const { mode } = rules;
   const { redis, keys, time } = store;
   const judge = createJudge(deps);
+  const keep = createKeep(deps);
   let hasLooked = false;
 
   const read = on.watch(readAll);
@@ -108,45 +114,52 @@ export function createListProof(deps: ListProofDeps) {
   async function readAll(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
     if (mode === 'none') return NO_LIST;
     const before = await storedProof(store);
-    const { isDue, hasPages, isAsked } = before;
+    const { isDue, isIntact, hasPages, isAsked, turn } = before;
     const way: ReadList = hasPages ? (take) => readPages(list, take) : list;
     if (!isDue) return way(onOrder);
 
-    const read = await readExisting((take) =>
-      way((order) => {
-        take(order);
-        onOrder(order);
-      }),
-    );
+    const key = turn && keys.keyOf(turn);
+    let isShown = false;
+    const all = await readExisting(way, (order) => {
+      isShown ||= keys.keyOf(order.purchaseOrderNumber) === key;
+      onOrder(order);
+    });
+    const read = await keep(all, { isIntact });
     if (read.end.kind !== 'complete') return read.end;
     // The first list with two orders or more is asked whether it has pages before it proves anything.
     const isKnown = hasPages || isAsked || mode !== 'prove';
-    const paging = isKnown ? false : await knowPaging(read.shown);
+    const paging = isKnown ? false : await knowPaging(read.shown, { isIntact });
     if (paging !== false) return paging === true ? PAGES_FOUND : paging;
-    await judge(before, read);
+    await judge(before, { ...read, isShown });
     return read.end;
   }
 
   /** Reads the list for a ledger that knows too little, and asks whether it has pages. */
-  async function readFirst(): Promise<FirstRead> {
+  async function readFirst(why: Why): Promise<FirstRead> {
     hasLooked = true;
     // The guarantee meter need not read it again within the hour.
     await redis.hset(keys.guarantee, { asked: time.now() });
-    const plain = await readExisting(mode === 'none' ? async () => NO_LIST : list);
+    const plain = await keep(await readExisting(mode === 'none' ? async () => NO_LIST : list), why);
     if (plain.end.kind === 'unavailable') on.kind('notOffered');
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
 
-    const hasPages = await knowPaging(plain.shown);
-    if (typeof hasPages !== 'boolean') return { ...plain, end: hasPages };
-    return hasPages ? readExisting((take) => readPages(list, take)) : plain;
+    const paging = await knowPaging(plain.shown, why);
+    if (typeof paging !== 'boolean') return { ...plain, end: paging };
+    if (!paging) return plain;
+    const pages = await keep(await readExisting((take) => readPages(list, take)), why);
+    return { ...pages, added: plain.added + pages.added };
   }
 
   /**
    * Asks whether the list has pages, and remembers the answer for a day. An API that fails each time it
    * is asked does not delay orders forever.
    */
-  async function knowPaging(shown: ShownNumbers) {
-    const paging = await askPaging(list, shown);
+  async function knowPaging(shown: ShownNumbers, why: Why | undefined) {
+    const asking: ReadList = async (onOrder, query) => {
+      const read = await readExisting((take) => list(take, query), onOrder);
+      return (await keep(read, why && { ...why, isPart: true })).end;
+    };
+    const paging = await askPaging(asking, shown);
     const isOpen = typeof paging !== 'string';
     if (isOpen && (await redis.hincrby(keys.listProof, 'unanswered', 1)) < MOST_UNANSWERED)
       return paging;
@@ -189,8 +202,10 @@ export function createListProof(deps: ListProofDeps) {
   /** A list with fewer than two orders, or one that cannot be read, is asked again sooner. */
   async function askAgain(): Promise<void> {
     await redis.hset(keys.listProof, { askedAt: time.now() - ASK_AGAIN + ASK_SOON });
-    const { end, shown } = await readShown(list);
-    if (end.kind === 'complete') await knowPaging(shown);
+    const { isDue, isIntact } = await storedProof(store);
+    const why = isDue ? { isIntact } : undefined;
+    const { end, shown } = await keep(await readExisting(list), why);
+    if (end.kind === 'complete') await knowPaging(shown, why);
   }
 
   /** The attempt of the turn's order has not ended. */
@@ -226,22 +241,41 @@ const PAGES_FOUND: ListEnd = {
   said: { code: 'list-pages', message: 'the list has pages, which are read next' },
 };
 
-/** A read of the list for a ledger that knows too little. */
-export type FirstRead = { end: ListEnd; listed: readonly Existing[]; shown: ShownNumbers };
+/** What a read of the list shows, as rows and as numbers. */
+type Read = { end: ListEnd; listed: readonly Existing[]; shown: ShownNumbers };
 
-async function readExisting(list: ReadList): Promise<FirstRead> {
+/** A read of the list for a ledger that knows too little: how many orders were new to it, and how many that lists showed before are gone. */
+export type FirstRead = Read & { added: number; gone: number };
+
+async function readExisting(
+  list: ReadList,
+  onOrder: (order: ListedOrder) => void = () => undefined,
+): Promise<Read> {
   const { listed, take } = collectExisting();
   const shown = new Set<number>();
   const end = await list((order) => {
     addShown(shown, order.purchaseOrderNumber);
     take(order);
+    onOrder(order);
   });
   return { end, listed, shown };
 }
 
+/** Builds the step after each read for a ledger that knows too little: what it shows counts, whatever it was read for. */
+function createKeep({ store, takeIn }: Pick<ListProofDeps, 'store' | 'takeIn'>) {
+  return async (read: Read, why: Why | undefined): Promise<FirstRead> => {
+    if (why === undefined) return { ...read, added: 0, gone: 0 };
+    const added = await takeIn(read.listed, { isPart: read.end.kind !== 'complete', ...why });
+    return { ...read, added, gone: await keepShown(store, read.shown) };
+  };
+}
+
+/** `isShown`: the order of the turn is. */
+type Shown = FirstRead & { isShown: boolean };
+
 /** Builds the step that compares a complete list with what it must show. */
 function createJudge(deps: ListProofDeps) {
-  const { store, ledger, takeIn, canaries, on, rules } = deps;
+  const { store, ledger, canaries, on, rules } = deps;
   const { settle } = rules;
   const { redis, keys, time } = store;
   const script = readScript(new URL('./list-proof.lua', import.meta.url));
@@ -251,34 +285,20 @@ function createJudge(deps: ListProofDeps) {
     return runScript(redis, script, used, [verb, time.now(), turn, ...args]);
   }
 
-  /** What a complete list shows is in the ledger before other orders are sent: it may have been cut when it was read first. */
-  async function judge(before: Stored, { listed, shown }: FirstRead): Promise<void> {
-    const { turn = '', expected } = before;
-    const isShown = shown.has(fingerprintOf(turn));
-    const isExpected = shown.size >= (expected ?? Number.POSITIVE_INFINITY);
-    const isComplete = isExpected ? mayLack(before, shown) : hasGrown(before, shown);
-    if (!(await isComplete)) return later(turn, before, shown.size);
-    await takeIn(listed, { isIntact: before.isIntact });
+  async function judge(before: Stored, { listed, gone, isShown }: Shown): Promise<void> {
+    const { turn = '', expected = Number.POSITIVE_INFINITY } = before;
+    const hasGrown = isShown && listed.length > before.before && gone === 0;
+    const isExpected = listed.length >= expected && (isShown || (await mayLack(turn)));
+    if (!hasGrown && !isExpected) return later(turn, before, listed.length);
     await (isShown ? remember(turn, before.turnAt) : vouched(listed));
     on.kind(before.hasPages ? 'paged' : 'complete');
     if ((await run('passed', turn)) === 1) await on.refresh();
   }
 
-  async function hasGrown(before: Stored, shown: ShownNumbers): Promise<boolean> {
-    const { turn } = before;
-    if (turn === undefined || !shown.has(fingerprintOf(turn))) return false;
-    return shown.size > before.before && showsEarlier(shown);
-  }
-
   /** Whatever a person says, a list that lacks what the API said that it created is not complete. */
-  async function mayLack({ turn = '' }: Stored, shown: ShownNumbers): Promise<boolean> {
-    const [known] = shown.has(fingerprintOf(turn)) ? [] : await ledger.lookup([turn]);
+  async function mayLack(turn: string): Promise<boolean> {
+    const [known] = await ledger.lookup([turn]);
     return known?.kind !== 'accepted' || (await ledger.isOnlyTold(turn));
-  }
-
-  async function showsEarlier(shown: ShownNumbers): Promise<boolean> {
-    const earlier = decodeShown((await redis.get(keys.listShown)) ?? '');
-    return countShared(earlier, shown) === earlier.size;
   }
 
   /** The list is read again after a growing wait; after two settles delivery says what is missing. */
@@ -390,7 +410,7 @@ export function lookingList(
  * Keeps what a list showed, whether it could be read to its end or not: a complete one shows all of it, until an order has proved
  * that. Returns how many that earlier ones showed it lacks.
  */
-export async function keepShown(
+async function keepShown(
   { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
   shown: ShownNumbers,
 ): Promise<number> {

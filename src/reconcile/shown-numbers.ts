@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { PoSyncError } from '../core/errors.ts';
-import { keyOf } from '../order/number-key.ts';
 
 /** Which order numbers a list shows: a fingerprint of each, because there may be millions. */
 export type ShownNumbers = ReadonlySet<number>;
@@ -10,9 +9,9 @@ const MOST = 4_000_000;
 /** Of a digest: as many as a number holds exactly. */
 const BYTES = 6;
 
-/** The fingerprint of a number. An API may write it in its own way: it is the same order. */
+/** The fingerprint of a number, as the list spells it. */
 export function fingerprintOf(number: string): number {
-  return createHash('sha1').update(keyOf(number)).digest().readUIntBE(0, BYTES);
+  return createHash('sha1').update(number).digest().readUIntBE(0, BYTES);
 }
 
 /** Adds a number that a list shows. Throws PoSyncError `list-too-large`. */
