@@ -17,7 +17,6 @@ import type { PageLinks } from '../report/page/html.ts';
 import { EXPORT_REMEDY, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
-import { faultyLine } from './faulty-line.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { joined, ordersOf } from './report-orders.ts';
@@ -125,7 +124,7 @@ function createSettleUnreadable(context: SettlementContext, { reportOf, putAway 
       const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error, batch));
       return isKnown ? identity.sha256 : undefined;
     }
-    const found = { error: await shownError(batch, error), ...identity };
+    const found = { error: errorOf(error, batch), ...identity };
     await batches.turnAway(batch.batch, found);
     return settleTurnedAway(batch, found);
   };
@@ -162,23 +161,6 @@ function errorOf(
     ...(typeof line === 'number' ? { line } : {}),
     ...(typeof column === 'number' ? { column } : {}),
   };
-}
-
-/** An error with the text of the line that it names. */
-async function shownError(
-  batch: Batch,
-  thrown: PoSyncError,
-): Promise<NonNullable<Report['error']>> {
-  const error = errorOf(thrown, batch);
-  const { line, column } = error;
-  if (line === undefined) return error;
-  await using claim = await openClaim(batch);
-  // A courtesy: a file that cannot be read any more must not stop the report.
-  const text = await faultyLine(claim.path, {
-    line,
-    ...(column === undefined ? {} : { column }),
-  }).catch(() => undefined);
-  return text === undefined ? error : { ...error, text };
 }
 
 async function* nothing(): AsyncGenerator<never> {}

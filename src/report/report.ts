@@ -34,14 +34,12 @@ export type Report = {
   state: 'finished' | 'unreadable' | 'cancelled';
   /** The person who cancelled what was not sent yet, which may have been nothing. */
   cancelledBy?: { at: string; who: string };
-  /** `text`: the line of the file that the error names, cut around its column. */
   error?: {
     code: string;
     message: string;
     remedy?: string;
     line?: number;
     column?: number;
-    text?: string;
   };
   counts: { records: number; orders: number; skipped: number } & OutcomeCounts;
   /** What a file that corrects a batch did. */

@@ -17,8 +17,8 @@ export type BatchError = {
   column?: number;
 };
 
-/** An unreadable file of which no order was admitted: its error, with the text of the line that it names, and what it is. */
-export type TurnedAway = { error: BatchError & { text?: string }; bytes: number; sha256: string };
+/** An unreadable file of which no order was admitted: its error, and what it is. */
+export type TurnedAway = { error: BatchError; bytes: number; sha256: string };
 
 export type ControlDeps = {
   redis: Redis;

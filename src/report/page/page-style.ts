@@ -44,7 +44,6 @@ main > header.well { border-color: var(--done); }
 main > header.care { border-color: var(--care); }
 .problem { margin-top: 1.1rem; padding: 0.85rem 1rem; background: var(--care-tint); border: 1px solid var(--care-rule); border-radius: 4px; }
 .problem .soft { display: block; }
-.problem .line { display: block; margin-top: 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 
 .bar { display: block; border-radius: 4px; overflow: hidden; background: var(--rule); }
 rect.done { fill: var(--done); } rect.idle { fill: var(--idle); } rect.hatched { fill: url(#hatch); }

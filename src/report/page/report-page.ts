@@ -57,7 +57,7 @@ function problem({ error }: Report): Html | undefined {
     error.line === undefined ? '' : `line ${count(error.line)}`,
     error.column === undefined ? '' : `column ${count(error.column)}`,
   ].filter((part) => part !== '');
-  return html`<p class="problem">${error.message} <span class="soft"><code>${error.code}</code>${place.length === 0 ? '' : ` · ${place.join(', ')}`}</span>${error.text === undefined ? undefined : html`<code class="line">${visible(error.text, 200)}</code>`}</p>`;
+  return html`<p class="problem">${error.message} <span class="soft"><code>${error.code}</code>${place.length === 0 ? '' : ` · ${place.join(', ')}`}</span></p>`;
 }
 
 function warnings(report: Report): Html | undefined {

@@ -250,13 +250,6 @@ describe('an unreadable file', () => {
     );
   });
 
-  it('shows the line that its error names', () => {
-    const named = { ...error, line: 3, text: 'U-2,"A 12" pipe,<4>' };
-    const page = pageOf([], { state: 'unreadable', format: null, error: named });
-    expect(page).toContain('<code class="line">U-2,&quot;A 12&quot; pipe,&lt;4&gt;</code>');
-    expect(pageOf([], { state: 'unreadable', error })).not.toContain('<code class="line">');
-  });
-
   it('does not claim that nothing was sent when orders have an outcome', () => {
     const text = textOf(pageOf([done(order(2)), done(order(3))], { state: 'unreadable', error }));
     expect(text).toContain('2 orders had their outcome before that; the rest was not sent.');
