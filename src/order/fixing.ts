@@ -3,7 +3,7 @@ import { shellWord } from './text.ts';
 
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
-  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything: have them taken out there, or leave them out with skip in the mapping.';
+  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out there, or leave them out with skip in the mapping.';
 
 /** What sends the cancelled orders of a file after all. An export cannot be dropped again. */
 export function sendCancelled(isExport: boolean): string {

@@ -168,7 +168,7 @@ describe.runIf(canRunAsOwner)('a folder of reports without write permission', ()
     expect(code).toBe(1);
     expect(err.replace(/\s+/g, ' ')).toMatch(
       new RegExp(
-        `po-sync has no write permission for ${reports} \\(.*mode 0755.*Give the user that runs po-sync permission ` +
+        `po-sync has no write permission for ${reports}\\. Give the user that runs po-sync permission ` +
           `.*, or correct reports\\.path in ${home.folder}/po-sync.yaml`,
       ),
     );
