@@ -161,13 +161,12 @@ return { format, baseUrl, numbers }`;
 
 /**
  * Gives the ledger the format of this version and the API of this configuration, unless the program only reads. Call it about once
- * a second: a newer version, or one with another address, may start at any time. Reads which numbers are separate orders. Returns the format that it had and that of
- * this version. Throws PoSyncError `ledger-newer` and `ledger-of-another-api`.
+ * a second: a newer version, or one with another address, may start at any time. Reads which numbers are separate orders. Throws PoSyncError `ledger-newer` and `ledger-of-another-api`.
  */
 export async function requireFormat(
   { redis, keys, config }: Pick<Context, 'config'> & Pick<Store, 'redis' | 'keys'>,
   reads = false,
-) {
+): Promise<void> {
   const { identity } = keys;
   const api = environmentOf(config);
   const found = reads
@@ -180,7 +179,7 @@ export async function requireFormat(
     baseUrl: baseUrl ?? undefined,
     numbers: numbers ?? undefined,
   });
-  if (format <= LEDGER_FORMAT) return { format, ours: LEDGER_FORMAT };
+  if (format <= LEDGER_FORMAT) return;
   throw new PoSyncError(
     'ledger-newer',
     `A newer version of po-sync writes this ledger (format ${format}; this version reads ${LEDGER_FORMAT}).`,
