@@ -194,7 +194,7 @@ describe('settlement', () => {
     await rename(`${place.reports}-away`, place.reports);
     await settlement.recall();
     expect(await redis.hget(keys.identity, 'recalled')).toBe(identity.known().epoch);
-    expect(await redis.hlen(keys.discards(place.batch))).toBe(2);
+    expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
     expect((await batches.find(place.batch))?.cancelledBy).toMatchObject({ who: 'anna' });
   });
 
