@@ -229,11 +229,5 @@ async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
 /** A start refuses a ledger that a newer version writes or that is for another API, and converts one of an older version: no older one starts then. */
 async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
   const found = await requireFormat({ ...place, config }, true).catch(toError);
-  if (found instanceof Error) return [failure('ledger', found)];
-  if (await isNew(place)) return [];
-  const { format, ours } = found;
-  const check = 'ledger format';
-  if (format === ours) return [fine(check, `${format}, as this version writes it`)];
-  const message = `${format}; a daemon of this version converts it to ${ours}, and older versions do not start then`;
-  return [warn(check, message, 'Make a backup before you start this version.')];
+  return found instanceof Error ? [failure('ledger', found)] : [];
 }
