@@ -1,6 +1,6 @@
 import type { ApiHeaders } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Http, HttpCall } from '../core/http.ts';
+import type { Http } from '../core/http.ts';
 import { ORDERS_PATH, type Order, payloadOf } from '../order/order.ts';
 import { classify, type Reading, type Seen } from './classify.ts';
 import type { BearerToken } from './token.ts';
@@ -16,12 +16,12 @@ export type Endpoint = {
   headers?: ApiHeaders;
 } & Omit<Reading, 'hide'>;
 
-/** POST of one order; see `createOrders`. `more`: headers of this attempt, and a callback for the end of its request. */
+/** POST of one order; see `createOrders`. `more`: headers of this attempt. */
 export type CreateOrder = (
   token: BearerToken,
   order: Order,
   prepare: () => Promise<boolean>,
-  more?: Pick<HttpCall, 'headers' | 'onEnd'>,
+  more?: Readonly<Record<string, string>>,
 ) => Promise<Seen>;
 
 /**
@@ -50,8 +50,8 @@ export function createOrders(
   return async (token, order, prepare, more) => {
     const { headers, reading } = partsFor(token);
     const body = payloadOf(order);
-    const call = { method: 'POST', url, body, timeout, prepare, ...more } as const;
-    const end = await http.call({ ...call, headers: { ...headers, ...more?.headers } });
+    const call = { method: 'POST', url, body, timeout, prepare } as const;
+    const end = await http.call({ ...call, headers: { ...headers, ...more } });
     return classify(end, order.purchaseOrderNumber, new Date(clock.now()), reading);
   };
 }

@@ -89,10 +89,7 @@ export function openPartner(
   const connections = openHttp({
     connections: delivery.concurrency + intentsAhead(delivery.concurrency) + 1,
     route: network.api,
-    onEnd: (call, status, ms) => {
-      log.meter?.request(operationOf(call), status, ms);
-      log.tracer?.request(operationOf(call), call.method, call.url, status, ms);
-    },
+    onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
   });
   const http = spaceOut(connections, clock);
   const credentials = { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() };

@@ -132,7 +132,7 @@ export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
  */
 export async function openConfig(
   args: Omit<CommonArgs, 'json'>,
-  shell: Pick<Shell, 'env' | 'cwd' | 'select'>,
+  shell: Pick<Shell, 'env' | 'cwd'>,
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
   const { cwd } = shell;
@@ -147,24 +147,12 @@ export async function openConfig(
   const loaded = loadConfig({ text, file, env, ...chosen });
   const name = shortest(file, cwd);
   if (!loaded.ok) throw invalid(file, name, loaded.problems);
-  const { environment } = loaded.config;
-  const isProtected = loaded.config.environments[environment]?.protected === true;
-  shell.select?.({
-    place: placeOf(args),
-    confirmation: isProtected ? ['--confirm', environment] : [],
-  });
   requireSameEnvironment(loaded.config, args.confirm);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   return {
     config: loaded.config,
     warnings: [...warnings, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
-}
-
-/** The flags of a command line that name the configuration and the environment, as a shell reads them. */
-function placeOf({ config, environment }: Omit<CommonArgs, 'json'>): string[] {
-  const file = config === undefined ? [] : ['-c', /^[\w./@:+-]+$/.test(config) ? config : 'FILE'];
-  return environment === undefined ? file : [...file, '-e', environment];
 }
 
 /** The variables, with the address of Redis from the file that `PO_SYNC_REDIS_URL_FILE` names. Throws as `readSecret`. */

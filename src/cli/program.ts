@@ -11,7 +11,7 @@ import {
 } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS } from './commands/definitions/environment-commands.ts';
 import { OPERATION_COMMANDS } from './commands/definitions/operation-commands.ts';
-import { type Shell, withHints } from './shell.ts';
+import type { Shell } from './shell.ts';
 import { errorText, printJson } from './terminal/print.ts';
 
 const GROUPS = {
@@ -30,9 +30,8 @@ const GROUP_EXAMPLES: Record<keyof typeof GROUPS, string[]> = {
 export const COMMANDS: readonly CommandDefinition[] = [...DAEMON_COMMANDS, ...OPERATION_COMMANDS];
 
 /** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */
-export async function runProgram(given: Shell): Promise<number> {
-  const isJson = wantsJson(given.argv);
-  const shell = isJson ? given : withHints(given);
+export async function runProgram(shell: Shell): Promise<number> {
+  const isJson = wantsJson(shell.argv);
   try {
     return await runCommandLine(shell, isJson);
   } catch (thrown) {

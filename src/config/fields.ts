@@ -30,18 +30,6 @@ export function formatDuration(ms: number): string {
 const LONGEST_WAIT = 24 * 86_400_000;
 const LONGEST_SPAN = 36_500 * 86_400_000;
 
-/** How a value that the schema transforms is written in the file; `showConfig` reads it. */
-export const notation = z.registry<{ write(value: unknown): unknown }>();
-
-/** Registers the inverse of a schema's transform. */
-export function written<Schema extends z.ZodType>(
-  schema: Schema,
-  write: (value: z.output<Schema>) => unknown,
-): Schema {
-  notation.add(schema, { write: (value) => write(value as z.output<Schema>) });
-  return schema;
-}
-
 function expected(what: string) {
   return { error: (issue: { input?: unknown }) => `expected ${what}, found ${shown(issue.input)}` };
 }
@@ -55,14 +43,16 @@ const durationText = z
 
 /** Schema of a waiting time, in milliseconds. */
 export function wait(least = 1, most = LONGEST_WAIT) {
-  const duration = durationText.transform((text, context) => {
-    const ms = parseDuration(text);
-    if (ms !== undefined && ms >= least && ms <= most) return ms;
-    const message = `must be between ${formatDuration(least)} and ${formatDuration(most)}, found ${text}`;
-    context.issues.push({ code: 'custom', message, input: text });
-    return z.NEVER;
+  return z.codec(durationText, z.number(), {
+    decode(text, context) {
+      const ms = parseDuration(text);
+      if (ms !== undefined && ms >= least && ms <= most) return ms;
+      const message = `must be between ${formatDuration(least)} and ${formatDuration(most)}, found ${text}`;
+      context.issues.push({ code: 'custom', message, input: text });
+      return z.NEVER;
+    },
+    encode: formatDuration,
   });
-  return written(duration, formatDuration);
 }
 
 /** Schema of a period of days or years, in milliseconds. */
@@ -73,22 +63,20 @@ export function span() {
 const aShare = expected('a share such as 50%');
 
 /** A share above 0% and up to 100%, as a fraction: `50%` is 0.5. */
-export const share = written(
-  z
-    .string(aShare)
-    .regex(/^[0-9]{1,3}(\.[0-9]{1,3})?%$/, aShare)
-    .transform((text, context) => {
+export const share = z.codec(
+  z.string(aShare).regex(/^[0-9]{1,3}(\.[0-9]{1,3})?%$/, aShare),
+  z.number(),
+  {
+    decode(text, context) {
       const part = Number.parseFloat(text) / 100;
       if (part > 0 && part <= 1) return part;
-      context.issues.push({
-        code: 'custom',
-        message: `must be above 0% and at most 100%, found ${text}`,
-        input: text,
-      });
+      const message = `must be above 0% and at most 100%, found ${text}`;
+      context.issues.push({ code: 'custom', message, input: text });
       return z.NEVER;
-    }),
-  // Three decimals, as a file may have them; more would be rounding noise.
-  (part) => `${Number((part * 100).toFixed(3))}%`,
+    },
+    // Three decimals, as a file may have them; more would be rounding noise.
+    encode: (part) => `${Number((part * 100).toFixed(3))}%`,
+  },
 );
 
 /** Schema of a whole number within limits. */
@@ -128,7 +116,7 @@ function pathFault(text: string): string | undefined {
 
 /** What po-sync sends itself, what belongs to one connection (RFC 9110 7.6.1), and what changes how an answer is read. */
 const FIXED_HEADERS =
-  /^(?:authorization|content-(?:type|length|encoding)|accept(?:-encoding)?|user-agent|traceparent|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*)$/i;
+  /^(?:authorization|content-(?:type|length|encoding)|accept(?:-encoding)?|user-agent|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*)$/i;
 
 /** The name of a further header of the calls to the API. */
 export const headerName = z
@@ -152,9 +140,9 @@ export const headerValue = z
 export const address = line
   .superRefine((text, context) => {
     const fault = addressFault(text, { plainHttp: true });
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault, continue: false });
   })
-  .transform(normalAddress);
+  .overwrite(normalAddress);
 
 const tlsKeys = z
   .strictObject({
@@ -247,15 +235,6 @@ export const tracingSchema = z
       .boolean()
       .prefault(false)
       .describe('Sends spans to a collector. Requires the optional packages.'),
-    endpoint: address
-      .exactOptional()
-      .describe(
-        'The collector, without /v1/traces. Default: http://localhost:4318; OTEL_EXPORTER_OTLP_ENDPOINT takes precedence.',
-      ),
-    traceparent: z
-      .boolean()
-      .prefault(false)
-      .describe('Sends the header traceparent to the API with each order.'),
   })
   .prefault({})
   .describe('OpenTelemetry, one trace per order.');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toError } from '../core/errors.ts';
 import { NEW } from '../order/order.ts';
-import { line, written } from './fields.ts';
+import { line } from './fields.ts';
 
 /** The encodings that a file may have: those of the platform's decoder, and the DOS code pages of western Europe. */
 export const ENCODINGS = [
@@ -57,7 +57,7 @@ const MOST_STEPS = 2 ** 25;
 const value = z
   .string({ error: 'expected a text; put values that are numbers, true or false in quotes' })
   .max(4096)
-  .transform((text) => text.replace(/^[ \t]+|[ \t]+$/g, ''));
+  .overwrite((text) => text.replace(/^[ \t]+|[ \t]+$/g, ''));
 
 const VALUES = { error: 'expected a list of values, such as [OPEN, ""]' };
 const values = z.array(value, VALUES).min(1, VALUES);
@@ -163,12 +163,13 @@ const types = z.strictObject({
   ignore: z.array(line).exactOptional().describe('Types of records that are left out.'),
 });
 
-const delimiter = written(
-  z
-    .string({ error: DELIMITER })
-    .regex(/^(?:tab|[^\p{L}\p{N}"'\\\r\n])$/u, { error: DELIMITER })
-    .transform((text) => (text === 'tab' ? '\t' : text)),
-  (sign) => (sign === '\t' ? 'tab' : sign),
+const delimiter = z.codec(
+  z.string({ error: DELIMITER }).regex(/^(?:tab|[^\p{L}\p{N}"'\\\r\n])$/u, { error: DELIMITER }),
+  z.string(),
+  {
+    decode: (text) => (text === 'tab' ? '\t' : text),
+    encode: (sign) => (sign === '\t' ? 'tab' : sign),
+  },
 );
 
 /** The keys of a mapping without what they say about each other. */

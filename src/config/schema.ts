@@ -206,9 +206,9 @@ const publicUrl = line
   .superRefine((text, context) => {
     const fault =
       addressFault(text) ?? (new URL(text).pathname === '/' ? undefined : 'must not have a path');
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault, continue: false });
   })
-  .transform(normalAddress);
+  .overwrite(normalAddress);
 
 const webhook = line.superRefine((text, context) => {
   const fault = addressFault(text, { query: true });

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Config, Environment, Notice, Source } from './config.ts';
-import { notation } from './fields.ts';
 import { withoutCredentials } from './problem.ts';
 import { configSchema } from './schema.ts';
 import { isWebAddress } from './source-schema.ts';
@@ -14,13 +13,8 @@ import { isWebAddress } from './source-schema.ts';
  * Where nothing is redacted, the text is itself a configuration file that resolves to the same.
  */
 export function showConfig(config: Config): string {
-  return stringify(configDocument(config), { lineWidth: 0 });
-}
-
-/** The same as a document. */
-function configDocument(config: Config): unknown {
   const { file: _, ...settings } = redactedConfig(config);
-  return inNotation(configSchema, settings);
+  return stringify(z.encode(configSchema, settings), { lineWidth: 0 });
 }
 
 /**
@@ -95,46 +89,4 @@ function hideWebhook(notice: Notice): Notice {
   return notice.webhook === undefined
     ? notice
     : { ...notice, webhook: `${new URL(notice.webhook).origin}/[redacted]` };
-}
-
-/** Writes a value back as the file has it, by the schema that read it: durations, shares, and whatever else has a notation. */
-function inNotation(schema: z.core.$ZodType, value: unknown): unknown {
-  const write = notation.get(schema)?.write;
-  if (write) return write(value);
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  switch (def.type) {
-    case 'prefault':
-    case 'optional':
-      return inNotation(def.innerType, value);
-    case 'array':
-      return Array.isArray(value) ? value.map((item) => inNotation(def.element, item)) : value;
-    case 'record':
-      return mapEntries(value, (_, inner) => inNotation(def.valueType, inner));
-    case 'object':
-      return mapEntries(value, (key, inner) =>
-        def.shape[key] ? inNotation(def.shape[key], inner) : inner,
-      );
-    case 'union': {
-      const option = def.options.find((one) => isOf(one, value));
-      return option === undefined ? value : inNotation(option, value);
-    }
-    default:
-      return value;
-  }
-}
-
-/** Whether a value belongs to an option of a union: literals, and the literal keys of objects, decide. */
-function isOf(option: z.core.$ZodType, value: unknown): boolean {
-  const { def } = (option as z.core.$ZodTypes)._zod;
-  if (def.type === 'literal') return def.values.some((one) => one === value);
-  if (def.type !== 'object' || typeof value !== 'object' || value === null) return true;
-  const given = new Map(Object.entries(value));
-  return Object.entries(def.shape).every(([key, inner]) => {
-    return (inner as z.core.$ZodTypes)._zod.def.type !== 'literal' || isOf(inner, given.get(key));
-  });
-}
-
-function mapEntries(value: unknown, change: (key: string, inner: unknown) => unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(key, inner)]));
 }

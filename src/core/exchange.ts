@@ -21,8 +21,6 @@ export type HttpCall = {
   onData?: (chunk: Buffer) => void;
   /** Maximum bytes of a collected body. */
   maxBytes?: number;
-  /** Called when a request that was written has ended: its status, if one was read, and milliseconds since its first byte. */
-  onEnd?: (status: number | undefined, ms: number) => void;
 };
 
 export type HttpAnswer = { status: number; headers: Record<string, string>; body: Buffer };

@@ -62,10 +62,7 @@ export function openHttp({
     const exchange = new Exchange(call, replace, (end, status, ms) => {
       if (end.kind === 'answered')
         origin.replaceable = Math.min(connections, origin.replaceable + 1);
-      if (ms !== undefined) {
-        onEnd?.(call, status, ms);
-        call.onEnd?.(status, ms);
-      }
+      if (ms !== undefined) onEnd?.(call, status, ms);
       resolve(end);
     });
     dispatch(target, call, exchange);

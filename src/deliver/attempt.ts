@@ -105,7 +105,7 @@ async function needless({ breaker }: Line, pass: Pass, end = DONE): Promise<Atte
 
 /** Connects, records the intent with the connection open, and writes; or ends the attempt before its first byte. */
 async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
-  const { clock, log, store } = line.context;
+  const { clock } = line.context;
   const began = clock.monotonic();
   let isOver = false;
   const prepare = () => {
@@ -115,13 +115,12 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
     attempt.preparing = before ? stillMayBegin(line, attempt, before) : mayBegin(line, attempt);
     return attempt.preparing;
   };
-  attempt.trace = log.tracer?.attempt(attempt.entry, store.time.now());
-  const { headers = {}, request } = attempt.trace ?? {};
-  const more = {
-    headers: { ...headers, ...keyHeader(line, attempt.entry) },
-    ...(request && { onEnd: request }),
-  };
-  const seen = await line.partner.create(attempt.token, attempt.entry.order, prepare, more);
+  const seen = await line.partner.create(
+    attempt.token,
+    attempt.entry.order,
+    prepare,
+    keyHeader(line, attempt.entry),
+  );
   isOver = true;
   // A call may end while its intent is still on the way to Redis. Without a connection none was made: it is recorded now.
   await (attempt.preparing ?? intend(line, attempt));
@@ -173,7 +172,7 @@ function noteEnd({ context }: Line, ended: Ended, took: number): void {
     outcome: seen.kind,
     ...(seen.kind === 'accepted' ? {} : { code: seen.said.code, reason: seen.said.message }),
   };
-  attemptEnded(context.log, facts, ended);
+  attemptEnded(context.log, facts, intended);
 }
 
 /** Holds the batch whose orders are refused alike. */

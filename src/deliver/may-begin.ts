@@ -11,7 +11,6 @@ import {
 } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
-import type { AttemptTrace } from '../log/tracer.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
@@ -48,7 +47,6 @@ export type Attempt = {
   pass: Exclude<Pass, 'stopped'>;
   token: BearerToken;
   place: Place;
-  trace?: AttemptTrace | undefined;
   preparing?: Promise<boolean>;
   isFresh?: () => boolean;
   intended?: Entry;

@@ -46,7 +46,7 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
       orders,
       outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined,
     );
-    if (entry !== undefined) log.tracer?.settled(entry, outcome, at);
+    if (entry !== undefined) log.tracer?.settled(entry, outcome);
   };
   return {
     // It groups its own commands, so it uses the connection without automatic pipelines.

@@ -27,8 +27,6 @@ export type LogOptions = {
   redaction?: Redaction;
   /** Monotonic milliseconds. */
   now?: () => number;
-  /** Completes commands that facts name. */
-  hints?: (facts: Record<string, unknown>) => Record<string, unknown>;
 };
 
 /**
@@ -44,11 +42,8 @@ export function createLog(options: LogOptions): Log {
     stream,
     secrets = [],
     redaction = createRedaction(),
-    hints,
   } = options;
   for (const secret of secrets) redaction.hideSecret(secret.reveal());
-  const shown = (facts: Record<string, unknown>) =>
-    hints ? hints(loggable(facts)) : loggable(facts);
   const form = pretty ? prettyLine({ colour }) : (line: string) => line;
   const repeats = createRepeats(options.now ?? (() => performance.now()));
   const lines = createLogLines(stream, (line) => form(redaction.redactLine(line)));
@@ -65,7 +60,7 @@ export function createLog(options: LogOptions): Log {
           if (line) method.apply(this, line);
         },
       },
-      formatters: { level: (label) => ({ level: label }), log: shown, bindings: loggable },
+      formatters: { level: (label) => ({ level: label }), log: loggable, bindings: loggable },
     },
     lines,
   );

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { duration, iso, withoutStop } from '../core/format.ts';
+import { iso, withoutStop } from '../core/format.ts';
 import { OPERATOR } from '../deliver/circuit-breaker.ts';
-import { pauseAdvice, pauseRemedy } from '../deliver/pause-rules.ts';
+import { pauseRemedy } from '../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -132,7 +132,7 @@ function fileChangedLater(facts: BatchFacts & { orders?: number; counts: Outcome
 export function batchIsHeld(
   facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number },
 ): Notice {
-  const reason = withoutContent(facts.reason);
+  const { reason } = facts;
   const end = facts.batch.slice(-8);
   const remedy = `Look at it with po-sync batches show ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - nameOf(facts).length));
@@ -206,50 +206,24 @@ export function assumptionFails(one: Guarantee, facts: CommonFacts): Notice {
   return noticeOf('attention', 'guarantee', text, { ...facts, code, reason, remedy });
 }
 
-/**
- * Delivery of the environment is paused. `before`: the codes of causes that only a person ends and that were reported before in
- * the same pause, where the cause is now one that ends automatically.
- */
-export function deliveryPaused({
-  before,
-  ...facts
-}: CommonFacts & {
-  code: string;
-  reason: string;
-  since: number;
-  before?: readonly string[];
-}): Notice {
+/** Delivery of the environment is paused. */
+export function deliveryPaused(
+  facts: CommonFacts & { code: string; reason: string; since: number },
+): Notice {
   const { environment, code, reason } = facts;
-  const open = before?.filter((code) => pauseAdvice({ code }) !== undefined).join(', ');
-  // The cause of now may hide that they are as they were.
-  const more = open
-    ? ` What was reported before (${open}) remains to be done, unless somebody did it.`
-    : '';
-  const remedy = `${pauseRemedy({ code })}${more}`;
-  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - more.length));
+  const remedy = pauseRemedy({ code });
+  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY));
   // An operator's reason begins with the word.
-  const how =
-    code === OPERATOR ? why : `${before ? 'still paused, now' : 'paused'} (${code}): ${why}`;
+  const how = code === OPERATOR ? why : `paused (${code}): ${why}`;
   return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, {
     ...facts,
     remedy,
   });
 }
 
-/** Delivery resumed after a pause. `next`: pauses for its cause repeat, and one is reported again when it lasts so many milliseconds. */
-export function deliveryResumed({
-  next,
-  ...facts
-}: CommonFacts & { since: number; next?: number }): Notice {
-  const more =
-    next &&
-    ` Pauses for the same cause repeat: the next is reported only if it lasts ${duration(next)}.`;
-  return noticeOf(
-    'paused',
-    'resumed',
-    `Delivery to ${facts.environment} resumed.${more ?? ''}`,
-    facts,
-  );
+/** Delivery resumed after a pause. */
+export function deliveryResumed(facts: CommonFacts & { since: number }): Notice {
+  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
 }
 
 type Places = {
@@ -272,19 +246,6 @@ function nameOf({ file, batch }: BatchFacts): string {
 
 function shortName(file: string): string {
   return cut(file, LONGEST_NAME);
-}
-
-/** With the commands that it names as they can be run. */
-export function withCommands(
-  { text, reason, remedy, ...notice }: Notice,
-  hints: (text: string) => string = String,
-): Notice {
-  return {
-    ...notice,
-    text: hints(text),
-    ...(reason === undefined ? {} : { reason: hints(reason) }),
-    ...(remedy === undefined ? {} : { remedy: hints(remedy) }),
-  };
 }
 
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
@@ -314,16 +275,6 @@ function shown(text: string): string {
 
 export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
-}
-
-/** The API's text, after the colon, may name orders and articles: quoted words and words with digits are removed. */
-function withoutContent(reason: string): string {
-  const [ours = '', ...theirs] = reason.split(': ');
-  const plain = theirs
-    .join(': ')
-    .replace(/"[^"]*"|'[^']*'/g, '…')
-    .replace(/\S*\d\S*/g, '…');
-  return plain === '' ? ours : `${ours}: ${plain}`;
 }
 
 /** The earliest time at the end of the fields that remember notices, such as `paused:1763709300000`. */

@@ -12,7 +12,7 @@ import type { Log } from '../log/log.ts';
 import { readGuarantee } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
-import { type Notice, placesOf, withCommands } from './notice.ts';
+import { type Notice, placesOf } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
 import { type OpenReceiver, openOutbox, type ReceiverTrouble, type Way } from './outbox.ts';
 import { createRedisWatch } from './redis-watch.ts';
@@ -21,9 +21,8 @@ import { createRedisWatch } from './redis-watch.ts';
 export type NoticeSurroundings = {
   /** Variables for programs that are run. po-sync's own, which may contain credentials, are removed. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Removes secrets from a line of JSON. `hints` completes the commands that a text names. */
+  /** Removes secrets from a line of JSON. */
   redactLine: (line: string) => string;
-  hints?: (text: string) => string;
 };
 
 type Deps = {
@@ -42,7 +41,7 @@ const NO_SURROUNDINGS: NoticeSurroundings = { env: {}, redactLine: (line) => lin
 
 /** Sends notices to the receivers of `notify`. Delivery never waits for it. */
 export function openNotices(deps: Deps) {
-  const { config, store, side, clock, log, input } = deps;
+  const { config, store, side, clock, log } = deps;
   const resources = new AsyncDisposableStack();
   const onTrouble = (error: unknown) =>
     noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message });
@@ -52,7 +51,6 @@ export function openNotices(deps: Deps) {
       return { on, way, outbox };
     }),
   );
-  const complete = (notice: Notice) => withCommands(notice, input.notices?.hints);
   const notifier = createNotifier({
     store,
     clock,
@@ -61,11 +59,11 @@ export function openNotices(deps: Deps) {
     breaker: side.breaker,
     batches: side.batches,
     placesOf: (batch) => placesOf(batch, config),
-    send: (notice, id) => put(id, complete(notice), receivers),
+    send: (notice, id) => put(id, notice, receivers),
   });
   const stopping = new AbortController();
   if (receivers.length > 0) {
-    const deps = { config, store, clock, receivers, complete, onTrouble };
+    const deps = { config, store, clock, receivers, onTrouble };
     const look = createRedisWatch({ ...deps, signal: stopping.signal });
     resources.use(startLoop(look, { pause: 1_000, clock, onTrouble }));
     resources.defer(() => stopping.abort());

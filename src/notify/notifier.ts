@@ -1,11 +1,11 @@
 import type { Source } from '../config/config.ts';
 import { hideQuery } from '../config/show.ts';
-import { growingWait } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { FileWait } from '../order/file-wait.ts';
 import { type Guarantee, measuredOnes } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
@@ -25,10 +25,8 @@ export type NotifierDeps = {
   send: (notice: tell.Notice, id: string) => Promise<void>;
 };
 
-/** A shorter pause is not reported. Milliseconds. */
-const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000 };
-/** The third pause for a cause, each within `WITHIN` of the one that was reported before, must last longer, and so on. */
-const REPEATED = { initial: SHORTEST_PAUSE.automatic, max: 600_000 };
+/** A shorter pause is not reported; `repeated`: for the same cause within `WITHIN`. Milliseconds. */
+const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000, repeated: 600_000 };
 const WITHIN = 3_600_000;
 /** A report that comes later than this is reported as missing. Milliseconds. */
 const SHORTEST_UNSETTLED = 60_000;
@@ -36,7 +34,7 @@ const SHORTEST_UNSETTLED = 60_000;
 const HEARTBEATS = 15_000;
 
 /** One look at all conditions. `ended`: how many reported ones have ended so far; the same one may come again. */
-type Round = NotifierDeps & { ended: number };
+type Round = NotifierDeps & { ended: number; often: string };
 
 /**
  * Decides what to report, once across all daemons and restarts: a notice is kept until it is sent, and then each report is
@@ -55,9 +53,13 @@ export function createNotifier(deps: NotifierDeps) {
     guarantee: readonly Guarantee[],
   ): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
-    const { [ENDED]: ended = '0', ...kept } = await store.redis.hgetall(store.keys.notices);
+    const {
+      [ENDED]: ended = '0',
+      [OFTEN]: often = '',
+      ...kept
+    } = await store.redis.hgetall(store.keys.notices);
     const reported = Object.keys(kept);
-    const round: Round = { ...deps, ended: Number(ended) };
+    const round: Round = { ...deps, ended: Number(ended), often };
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
     await checkPause(reportedAs('paused:'), round);
     const held = {
@@ -102,57 +104,32 @@ export function createNotifier(deps: NotifierDeps) {
 }
 
 async function checkPause(reported: readonly string[], deps: Round): Promise<void> {
-  const { environment, store, send } = deps;
+  const { environment, store, send, often } = deps;
   const [pause] = await deps.breaker.reasons();
   const at = store.time.now();
   if (pause === undefined) {
     if (reported.length === 0) return;
     const since = tell.sinceOf(reported);
-    const next = Math.max(
-      0,
-      ...(await pausesBefore(deps)).filter((one) => one.at >= since).map(({ least }) => least),
-    );
-    const facts = { environment, at, since, ...(next > SHORTEST_PAUSE.automatic && { next }) };
-    await send(tell.deliveryResumed(facts), `resumed:${since}`);
+    await send(tell.deliveryResumed({ environment, at, since }), `resumed:${since}`);
     return ends(reported, deps);
   }
   const { code, reason, since } = pause;
-  // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
-  const before = reported.flatMap((field) =>
-    field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : [],
-  );
-  const isOther = before.length > 0 && !needsPerson(pause);
-  const which = needsPerson(pause) ? `${PERSON}${code}:` : isOther ? 'paused:ends:' : 'paused:';
-  const isKnown = reported.some((field) => field.startsWith(which));
-  const last = (await pausesBefore(deps)).find((one) => one.code === code);
+  // Each cause that a person must end is reported once in a pause; one that ends automatically only as the first.
+  const which = needsPerson(pause) ? `paused:person:${code}:` : 'paused:';
+  const [last, lastAt] = often.split(' ');
+  const isRepeated = last === code && at - Number(lastAt) < WITHIN;
   const shortest =
-    code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
-  if (isKnown || at - since < shortest) return;
-  const facts = { environment, at, code, reason, since, ...(isOther && { before }) };
+    SHORTEST_PAUSE[code === OPERATOR ? 'operator' : isRepeated ? 'repeated' : 'automatic'];
+  if (reported.some((field) => field.startsWith(which)) || at - since < shortest) return;
+  const facts = { environment, at, code, reason, since };
   await begins(`${which}${since}`, tell.deliveryPaused(facts), deps);
-  const often = `${(last?.times ?? 0) + 1}:${at}`;
-  if (code !== OPERATOR && !isOther)
-    await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
-}
-
-/** The causes of pauses that were reported within the last hour: how often in a row, and how long the next pause must last to be reported. */
-async function pausesBefore({ store: { redis, keys, time } }: NotifierDeps) {
-  const fields = Object.entries(await redis.hgetall(keys.notices));
-  const all = fields.flatMap(([field, value]) => {
-    const [times = 0, at = 0] = value.split(':').map(Number);
-    const code = field.slice(OFTEN.length);
-    return field.startsWith(OFTEN)
-      ? [{ code, times, at, least: growingWait(Math.max(1, times), REPEATED) }]
-      : [];
-  });
-  return all.filter(({ at }) => time.now() - at < WITHIN);
+  if (code !== OPERATOR) await store.redis.hset(store.keys.notices, OFTEN, `${code} ${at}`);
 }
 
 /** How many reported conditions have ended. */
 const ENDED = 'ended';
-/** Begin the fields of a cause that was reported, and of a pause that only a person ends; its code follows. */
-const OFTEN = 'often:';
-const PERSON = 'paused:person:';
+/** The cause of the pause that was reported last, and when. */
+const OFTEN = 'often';
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */
 type LastingState = {
@@ -177,13 +154,18 @@ async function checkBatches(
     current.add(field);
     const isShort = deps.store.time.now() - state.since < least;
     if (isShort || reported.includes(field)) continue;
-    const reason = 'reason' in state ? state.reason : fileWaitText(state);
+    const reason = 'reason' in state ? state.reason : fileWaitText(withoutContent(state));
     const { since } = state;
     const facts = { ...factsOf(batch, deps), counts: batch.counts, reason, since };
     await begins(field, notice(facts), deps);
   }
   const ended = reported.filter((field) => !current.has(field));
   await ends(ended, deps);
+}
+
+/** The API's words may name orders and articles. */
+function withoutContent(wait: FileWait): FileWait {
+  return wait.code === 'refusals' ? { ...wait, facts: { ...wait.facts, says: '…' } } : wait;
 }
 
 /** Reported when their number grows; the field is `twice:` with the number that is known. */

@@ -9,7 +9,6 @@ type WatchDeps = {
   store: { redis: Pick<Store['redis'], 'status'> };
   clock: Clock;
   receivers: readonly Pick<OpenReceiver, 'on' | 'way'>[];
-  complete(notice: Notice): Notice;
   /** Aborts when the daemon stops. */
   signal: AbortSignal;
   onTrouble(error: unknown): void;
@@ -20,7 +19,7 @@ const AWAY = 60_000;
 
 /** Builds a look, to be called once a second, that reports directly when Redis, which keeps all other notices, is not reachable, and when it is again. */
 export function createRedisWatch(deps: WatchDeps): () => Promise<void> {
-  const { config, store, clock, receivers, complete, signal, onTrouble } = deps;
+  const { config, store, clock, receivers, signal, onTrouble } = deps;
   const { environment } = config;
   const told = new Set<OpenReceiver['way']>();
   let since: number | undefined;
@@ -43,7 +42,7 @@ export function createRedisWatch(deps: WatchDeps): () => Promise<void> {
     const now = clock.now();
     if (store.redis.status === 'ready') {
       if (since === undefined) return;
-      const notice = complete(redisBack({ environment, at: now, since }));
+      const notice = redisBack({ environment, at: now, since });
       since = undefined;
       const ways = [...told];
       told.clear();
@@ -57,7 +56,7 @@ export function createRedisWatch(deps: WatchDeps): () => Promise<void> {
     const ways = receivers.flatMap(({ on, way }) =>
       on.includes('attention') && !told.has(way) ? [way] : [],
     );
-    await tell(complete(redisAway({ environment, at: now, since })), ways);
+    await tell(redisAway({ environment, at: now, since }), ways);
   }
 
   return look;

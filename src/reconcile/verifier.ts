@@ -330,8 +330,7 @@ async function apply(
   if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry, false);
   if (step.kind === 'dead')
     orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
-  else if (outcome !== 'unknown')
-    doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
+  else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome });
   if (times) orderCreatedTwice(log, { batch, order: number, times });
 }
 

@@ -60,7 +60,7 @@ describe('the minimal configuration', () => {
         refusalHold: { share: 0.5, of: 40 },
       },
       admin: { host: '127.0.0.1', port: 9464 },
-      tracing: { enabled: false, traceparent: false },
+      tracing: { enabled: false },
       log: { level: 'info' },
     });
     expect(warnings).toEqual([]);
@@ -425,7 +425,6 @@ describe('a header of an environment', () => {
     'content-type',
     'ACCEPT',
     'User-Agent',
-    'traceparent',
     'Host',
     'Content-Length',
     'Connection',

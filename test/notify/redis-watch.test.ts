@@ -27,7 +27,6 @@ it('each receiver gets one notice an outage, directly, when Redis is not reachab
       receiver('deaf', 'attention', () => isDeaf),
       receiver('other', 'paused'),
     ],
-    complete: (notice) => notice,
     signal: new AbortController().signal,
     onTrouble: () => undefined,
   });

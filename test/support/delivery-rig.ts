@@ -116,7 +116,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
     ledger: { keep: 'forever' },
     notify: [],
     admin: { host: '127.0.0.1', port: 0 },
-    tracing: { enabled: false, traceparent: false },
+    tracing: { enabled: false },
     log: { level: 'debug' },
     delivery: { ...DELIVERY, ...options.delivery },
   };

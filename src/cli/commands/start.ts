@@ -31,8 +31,8 @@ import {
   daemonStuck,
 } from '../../log/events/daemon.ts';
 import { createLog, withWatchers } from '../../log/log.ts';
+import { openTracing } from '../../log/open-tracing.ts';
 import { createRedaction } from '../../log/redaction.ts';
-import { openTracing } from '../../log/tracing/open-tracing.ts';
 import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
 import { causeText } from '../../operate/delivery/pause-delivery.ts';
 import type { LedgerChange } from '../../redis/ledger-api.ts';
@@ -66,7 +66,6 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const network = await loadNetwork(config, shell.env);
   const { tokens: adminTokens, warnings: doubts } = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
-  const { hints } = shell;
   const live = canShowLive(shell, args)
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
     : undefined;
@@ -88,7 +87,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     ...(role && { role }),
   };
   const { env } = shell;
-  await using tracing = await openTracing({ config, env, clock: systemClock, log, self });
+  await using tracing = await openTracing({ config, clock: systemClock, log, self });
   const input = {
     config,
     secrets,
@@ -101,7 +100,6 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     notices: {
       env,
       redactLine: (line: string) => redaction.redactLine(line),
-      ...(hints && { hints }),
     },
     adminTokens,
     change: changeOf(args),
@@ -121,13 +119,11 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
 
 /** Where and how the log is written. */
 function logSettings(args: StartArgs, shell: Shell, config: Config, live: LiveView | undefined) {
-  const { hints } = shell;
   return {
     level: live && args.once ? quietLevel(config) : config.log.level,
     pretty: shell.isTTY && !args.json,
     colour: shell.isTTY && shell.env['NO_COLOR'] === undefined,
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
-    ...(hints && { hints: (facts: Record<string, unknown>) => mapTexts(facts, hints) }),
   };
 }
 
@@ -317,13 +313,4 @@ function summaryOf(batch: Batch, needPerson: number, nameless: number): SettledB
     ...(nameless > 0 && { nameless }),
     needPerson,
   };
-}
-
-function mapTexts(
-  facts: Record<string, unknown>,
-  change: (text: string) => string,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(facts).map(([name, it]) => [name, typeof it === 'string' ? change(it) : it]),
-  );
 }

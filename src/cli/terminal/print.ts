@@ -51,9 +51,9 @@ function lines(text: string, indent: number, columns?: number): string {
 
 export type Paint = (tone: Tone, text: string) => string;
 
-/** `columns`: the width that tables must fit; undefined for pipes. `hints` completes commands before a text is broken. */
-export type Format = { paint: Paint; columns: number | undefined; hints?: Shell['hints'] };
-type Width = number | undefined | Pick<Format, 'columns' | 'hints'>;
+/** `columns`: the width that tables must fit; undefined for pipes. */
+export type Format = { paint: Paint; columns: number | undefined };
+type Width = number | undefined | Pick<Format, 'columns'>;
 
 const STYLES = {
   strong: 'bold',
@@ -70,12 +70,11 @@ export function createPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint
     tone === 'plain' ? text : styleText(STYLES[tone], text, { validateStream: false });
 }
 
-export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns' | 'hints'>): Format {
-  const { isTTY, columns, hints } = shell;
+export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns'>): Format {
+  const { isTTY, columns } = shell;
   return {
     paint: createPaint(shell),
     columns: isTTY ? columns : undefined,
-    ...(hints && { hints }),
   };
 }
 
@@ -102,10 +101,9 @@ export async function confirmation(
 const AGREE = 'Run again with --yes, or with --dry-run to see what would happen.';
 
 /** A text in lines, broken between words; in one line where its width is undefined. */
-export function wrapped(given: string, width: Width, indent = 0): string[] {
-  const { columns, hints = String } = typeof width === 'object' ? width : { columns: width };
-  if (columns === undefined) return [given];
-  const text = hints(given);
+export function wrapped(text: string, width: Width, indent = 0): string[] {
+  const columns = typeof width === 'object' ? width.columns : width;
+  if (columns === undefined) return [text];
   const [start = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...words] = text.slice(start.length).split(' ');
   const lines = [start + first];

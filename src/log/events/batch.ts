@@ -4,14 +4,12 @@ type Named = { batch: string; source: string; file: string };
 
 /** The first pass reached the end of the file without a structural error. */
 export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
-  log.tracer?.inspected(facts);
   log.info({ event: 'file-inspected', ...facts }, 'file is readable');
 }
 
 /** Every order of the file is in the ledger. */
 export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
   log.meter?.file(facts.source, 'admitted');
-  log.tracer?.admitted(facts);
   log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
 }
 
@@ -22,7 +20,6 @@ export function batchUnreadable(
   { someAdmitted }: { someAdmitted: boolean },
 ): void {
   log.meter?.file(facts.source, 'unreadable');
-  log.tracer?.unreadable(facts);
   const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
   log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
@@ -71,7 +68,9 @@ export function orderNotAdmitted(
     reason: string;
   },
 ): void {
-  log.tracer?.notAdmitted(facts);
+  const { batch, order, line, outcome, code } = facts;
+  const traced = { batch, order: { purchaseOrderNumber: order }, place: { line } };
+  log.tracer?.settled(traced, outcome, code);
   log.info({ event: 'order-not-admitted', ...facts }, 'order needs a person');
 }
 

@@ -107,11 +107,6 @@ export function operatorActed(
   log.info({ event: 'operator-acted', ...facts }, 'operator action');
 }
 
-/** Tracing is on. */
-export function tracingStarted(log: Log, facts: { share: number }): void {
-  log.info({ event: 'tracing-started', ...facts }, 'spans are sent to the collector');
-}
-
 /** The collector did not take spans. Delivery continues. */
 export function tracingTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'tracing-trouble', ...facts }, 'spans could not be sent');

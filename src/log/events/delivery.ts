@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { AttemptTrace, TracedOrder } from '../tracer.ts';
+import type { TracedOrder } from '../tracer.ts';
 
 type Attempt = {
   batch: string;
@@ -21,13 +21,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** One attempt of an order ended. A refusal is at `debug`, because `order-dead` follows it. */
-export function attemptEnded(
-  log: Log,
-  facts: Attempt,
-  traced: { trace?: AttemptTrace | undefined },
-): void {
+export function attemptEnded(log: Log, facts: Attempt, order: TracedOrder): void {
   log.meter?.attempt(facts.outcome);
-  traced.trace?.ended(facts);
+  log.tracer?.attempt(order, facts);
   const line = { event: 'attempt-ended', ...facts };
   if (facts.outcome === 'accepted') log.debug(line, 'order accepted');
   else if (facts.outcome === 'refused') log.debug(line, 'order refused by the API');
@@ -49,9 +45,7 @@ export function orderDead(
 export function doubtSettled(
   log: Log,
   facts: { batch: string; order: string; outcome: string },
-  doubt: { of: TracedOrder; at: number },
 ): void {
-  if (facts.outcome === 'retry') log.tracer?.doubtEnded(doubt.of, doubt.at);
   const line = { event: 'doubt-settled', ...facts };
   if (facts.outcome === 'retry')
     log.info(

@@ -6,7 +6,6 @@ type File = Source & { file: string };
 /** A file of an inbox was claimed. */
 export function fileClaimed(log: Log, facts: File & { batch: string }): void {
   log.meter?.file(facts.source, 'taken');
-  log.tracer?.claimed(facts.batch);
   log.info({ event: 'file-claimed', ...facts }, 'file claimed');
 }
 
@@ -18,7 +17,6 @@ export function fileTaken(log: Log, facts: File): void {
 /** A new version of an export was copied. */
 export function exportCopied(log: Log, facts: File & { batch: string; bytes: number }): void {
   log.meter?.file(facts.source, 'taken');
-  log.tracer?.claimed(facts.batch);
   log.info({ event: 'export-copied', ...facts }, 'export copied');
 }
 

@@ -47,7 +47,7 @@ const config: Config = {
     refusalHold: { share: 1, of: 1 },
   },
   admin: { host: '127.0.0.1', port: 0 },
-  tracing: { enabled: false, traceparent: false },
+  tracing: { enabled: false },
   log: { level: 'silent' },
 };
 
