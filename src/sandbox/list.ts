@@ -3,7 +3,6 @@ import type { FaultControl } from './faults/fault-control.ts';
 import { type ListMode, shownIn } from './list-mode.ts';
 import { failure, type Reply } from './reply.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { LIST_KEY } from './schemas.ts';
 
 /** Answers a read of the list; `mode` replaces the one of the settings. */
 export type ReadList = (query: URLSearchParams, mode: ListMode | undefined) => Reply;
@@ -35,8 +34,7 @@ function* listText(
   pages: Iterable<readonly Row[]>,
   { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
 ): Generator<string> {
-  const [open, close] =
-    listShape === 'array' ? ['[', ']'] : [`{${JSON.stringify(LIST_KEY)}:[`, ']}'];
+  const [open, close] = listShape === 'array' ? ['[', ']'] : ['{"purchaseOrders":[', ']}'];
   let before = `{"status":"success","data":${open}`;
   for (const rows of pages) {
     yield before + rows.map((row) => orderText(row, listItems)).join(',');
