@@ -226,7 +226,7 @@ async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
   return [warn('ledger', message, 'Nothing is to be repaired: start the daemon.')];
 }
 
-/** A start refuses a ledger that a newer version writes or that is for another API, and converts one of an older version: no older one starts then. */
+/** A start refuses a ledger that a newer version writes or that is for another API. */
 async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
   const found = await requireFormat({ ...place, config }, true).catch(toError);
   return found instanceof Error ? [failure('ledger', found)] : [];

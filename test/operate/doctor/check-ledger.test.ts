@@ -53,14 +53,5 @@ it('an inbox of this ledger, or of this folder after its Redis forgot everything
   expect(await found()).toEqual([]);
   await mark({ ledger: 'ours', host: 'host-b', data: '/srv/data' });
   await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
-  expect(await found()).toEqual(['ok ledger format: 1, as this version writes it']);
-});
-
-it('a format that a start would convert is a warning', async () => {
-  await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
-  expect(await found()).toEqual([
-    expect.stringMatching(
-      /^warn ledger format: 0; a daemon of this version converts it to 1, and older versions/,
-    ),
-  ]);
+  expect(await found()).toEqual([]);
 });
