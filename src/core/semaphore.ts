@@ -61,16 +61,16 @@ export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
 }
 
 /** What the task gives, or undefined if it takes longer than `ms` milliseconds or the signal aborts first. */
-export async function within<T>(ms: number, task: Promise<T>, clock: Clock, signal: AbortSignal) {
+export async function within<T>(ms: number, task: Promise<T>, clock: Clock, signal?: AbortSignal) {
   const over = new AbortController();
   const stop = () => over.abort();
-  signal.addEventListener('abort', stop);
+  signal?.addEventListener('abort', stop);
   // It may fail after nobody waits for it any more.
   task.catch(() => undefined);
   try {
     return await Promise.race([task, clock.sleep(ms, over.signal).then(() => undefined)]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal?.removeEventListener('abort', stop);
     // The process does not wait for the timer.
     stop();
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
+import { within } from '../../core/semaphore.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { findListed, readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
@@ -157,20 +158,15 @@ function createRedisGate(
   }
 
   async function withinLimit<Result>(answer: Promise<Result>): Promise<Result> {
-    const limit = new AbortController();
-    // A Redis that hangs is known to be away only some time later.
-    const wait = async (): Promise<Result> => {
-      await clock.sleep(TIME_LIMIT, limit.signal);
-      if (limit.signal.aborted) return answer;
+    for (;;) {
+      const found = await within(
+        TIME_LIMIT,
+        answer.then((result) => ({ result })),
+        clock,
+      );
+      if (found !== undefined) return found.result;
+      // A Redis that hangs is known to be away only some time later.
       if (away() !== undefined) throw redisAway();
-      return wait();
-    };
-    const late = wait();
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      limit.abort();
-      late.catch(() => undefined);
     }
   }
 
@@ -215,52 +211,43 @@ function watchAway({ store }: Pick<OperatorContext, 'store'>): () => number | un
   return () => (store.redis.status === 'ready' ? undefined : (since ?? store.time.now()));
 }
 
-/** Milliseconds that an answer is fresh at least; a slow one is read again after twenty times as long as it took. */
-const FRESH = 1_000;
+/** Milliseconds that an answer is fresh: twenty times as long as it took, within bounds. */
+const FRESH = [1_000, 5_000] as const;
 const SHARE = 20;
-/** Milliseconds after which nobody is shown an older answer while a new one is read. */
-const STALE = 5_000;
 
-/** Readers share one reading. One that is no longer fresh is shown once more while the next one is read. */
+/** Readers share one reading, and its result while that is fresh. */
 function remembered<Result>(
   { clock }: Pick<OperatorContext, 'clock'>,
   read: () => Promise<Result>,
 ) {
-  let last: { result: Result; at: number; took: number } | undefined;
+  let last: { result: Result; until: number } | undefined;
   let running: Promise<Result> | undefined;
 
-  async function readOnce(): Promise<Result> {
-    const began = clock.monotonic();
-    const result = await read();
-    last = { result, at: clock.monotonic(), took: clock.monotonic() - began };
-    return result;
-  }
-
   function refresh(): Promise<Result> {
-    if (running !== undefined) return running;
-    const reading = readOnce().finally(() => {
-      if (running === reading) running = undefined;
-    });
+    const began = clock.monotonic();
+    const reading = read()
+      .then((result) => {
+        const now = clock.monotonic();
+        const [least, most] = FRESH;
+        const until = now + Math.min(most, Math.max(least, (now - began) * SHARE));
+        if (running === reading) last = { result, until };
+        return result;
+      })
+      .finally(() => {
+        if (running === reading) running = undefined;
+      });
     running = reading;
     return reading;
   }
 
-  async function current(): Promise<Result> {
-    if (last === undefined) return refresh();
-    const age = clock.monotonic() - last.at;
-    if (age < Math.max(FRESH, last.took * SHARE)) return last.result;
-    const next = refresh();
-    if (age > STALE) return next;
-    next.catch(() => undefined);
-    // A quick one is worth waiting for.
-    return last.took < 50 ? next : last.result;
-  }
-
-  /** After an act, nobody is shown what was read before it. */
-  function outdate(): void {
-    if (last) last = { ...last, at: Number.NEGATIVE_INFINITY };
-    running = undefined;
-  }
-
-  return { current, outdate, last: () => last?.result };
+  return {
+    current: async (): Promise<Result> =>
+      last && clock.monotonic() < last.until ? last.result : (running ?? refresh()),
+    /** After an act, nobody is shown what was read before it. */
+    outdate(): void {
+      if (last) last = { ...last, until: Number.NEGATIVE_INFINITY };
+      running = undefined;
+    },
+    last: () => last?.result,
+  };
 }

@@ -1,4 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { within } from '../../core/semaphore.ts';
 import { versionOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
@@ -108,10 +109,8 @@ function formRoute(one: Acting, api: ApiContext): Route {
           leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
       );
       if (!isPlanned) return ending;
-      ending.catch(() => undefined);
       // The page of the plan shows how far it is.
-      const late = api.base.clock.sleep(PATIENCE, api.base.stopping);
-      return Promise.race([ending, late.then(() => leadBack(back, undefined))]);
+      return (await within(PATIENCE, ending, api.base.clock)) ?? leadBack(back, undefined);
     },
   });
 }

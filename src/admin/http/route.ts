@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AdminRole } from '../../config/secrets.ts';
+import { systemClock } from '../../core/clock.ts';
 import { type ErrorDocument, errorDocument, PoSyncError } from '../../core/errors.ts';
+import { within } from '../../core/semaphore.ts';
 
 /** Who asks: what they may do, and their name in the history of orders; empty for a reader without a login. */
 export type Principal = { role: AdminRole; who: string };
@@ -200,19 +201,11 @@ async function uploadBody(body: Buffer<ArrayBuffer>, type: string): Promise<Uplo
 }
 
 async function readAll(request: IncomingMessage, most: number, takes: number) {
-  const end = new AbortController();
-  const late = delay(takes, undefined, { signal: end.signal }).then(() => {
-    throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`, {
-      remedy: 'Send it again over a faster connection.',
-    });
+  const body = await within(takes, collect(request, most), systemClock);
+  if (body !== undefined) return body;
+  throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`, {
+    remedy: 'Send it again over a faster connection.',
   });
-  const reading = collect(request, most);
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    end.abort();
-    for (const one of [reading, late]) one.catch(() => undefined);
-  }
 }
 
 /** Bytes of a refused body that are read, so that its sender sees the answer. */

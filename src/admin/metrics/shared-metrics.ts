@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
-import { oneAtATime } from '../../core/semaphore.ts';
+import { systemClock } from '../../core/clock.ts';
+import { oneAtATime, within } from '../../core/semaphore.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import { unreadableBatches } from '../../operate/batches/list-batches.ts';
@@ -212,15 +212,5 @@ export function createSharedMetrics(
 const TIME_LIMIT = 2_000;
 
 /** The result of a read; undefined when it fails or is late. */
-export async function inTime<Result>(read: Promise<Result>): Promise<Result | undefined> {
-  const timer = new AbortController();
-  const late = delay(TIME_LIMIT, undefined, { signal: timer.signal });
-  try {
-    return await Promise.race([read, late]);
-  } catch {
-    return undefined;
-  } finally {
-    timer.abort();
-    late.catch(() => undefined);
-  }
-}
+export const inTime = <Result>(read: Promise<Result>): Promise<Result | undefined> =>
+  within(TIME_LIMIT, read, systemClock).catch(() => undefined);
