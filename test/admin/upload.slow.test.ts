@@ -207,7 +207,7 @@ it('a file that nobody sent is on the pages Overview and "Orders that need you" 
 it('the preview of a file that has only a header says so, and has nothing to send', async () => {
   const upload = await person.upload('header.csv', `${HEAD}\n`);
   const { text } = upload;
-  expect(text).toContain('This file has no orders, only a header. There is nothing to send.');
+  expect(text).toContain('This file has no orders. There is nothing to send.');
   expect(text).toContain('Remove the file</button>');
   expect(text).not.toContain('Submit without new orders');
   expect((await person.page('/')).text).not.toContain('not sent yet');

@@ -150,7 +150,7 @@ function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | un
   });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   if (preview.records === 0)
-    return html`<p class="box doubt" role="status">This file has no orders${['csv', 'xlsx'].includes(preview.format.type) ? ', only a header' : ''}. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
+    return html`<p class="box doubt" role="status">This file has no orders. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
   const held = preview.conflict + preview.invalid;
   const rest =
     held === 0
