@@ -18,7 +18,8 @@ export async function written<T>(path: string, work: () => Promise<T>): Promise<
       'report-not-written',
       `${shownPath(path)} could not be written: ${reasonOf(thrown)}.`,
       {
-        remedy: `${remedyFor(code)} Orders are still delivered; the report is written as soon as that is possible.`,
+        remedy:
+          'Make room there, and let the user that runs po-sync write. Orders are still delivered; the report is written as soon as that is possible.',
         facts: { path: shownPath(path), reason: code },
         cause: thrown,
       },
@@ -26,40 +27,20 @@ export async function written<T>(path: string, work: () => Promise<T>): Promise<
   }
 }
 
-function reasonOf(thrown: unknown): string {
-  switch (codeOf(thrown) ?? '') {
-    case 'ENOSPC':
-      return 'the disk is full (ENOSPC)';
-    case 'EDQUOT':
-      return 'the disk quota is used up (EDQUOT)';
-    case 'EROFS':
-      return 'the file system is read-only (EROFS)';
-    case 'EACCES':
-    case 'EPERM':
-      return `po-sync has no permission to write there (${codeOf(thrown)})`;
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return `a file has the name of a folder that is needed (${codeOf(thrown)})`;
-    case 'EISDIR':
-      return 'a folder has the name of the file (EISDIR)';
-    default:
-      return toError(thrown).message;
-  }
-}
+/** Where the words of the system do not say it. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EACCES: 'po-sync has no permission to write there',
+  EPERM: 'po-sync has no permission to write there',
+};
 
-function remedyFor(code: string): string {
-  switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'Free some space on that disk.';
-    case 'EROFS':
-      return 'Mount that file system for writing.';
-    case 'EACCES':
-    case 'EPERM':
-      return 'Give the user that runs po-sync permission to write there.';
-    default:
-      return 'Make that folder usable.';
-  }
+function reasonOf(thrown: unknown): string {
+  const code = codeOf(thrown) ?? '';
+  const reason = REASONS[code];
+  if (reason === undefined) return toError(thrown).message;
+  return `${reason} (${code})`;
 }
 
 /** Creates a report's folder durably. Throws `report-not-written`. */

@@ -1,4 +1,4 @@
-import { moment, timeOfDay } from '../../core/format.ts';
+import { moment } from '../../core/format.ts';
 import { escapeHidden, shellWord } from '../../order/text.ts';
 
 /** Markup that is safe to show; only `html` creates it. */
@@ -65,46 +65,24 @@ export function timeText(stamp: string): Html {
   return html`<time datetime="${stamp}">${moment(stamp)}</time>`;
 }
 
-/**
- * A message in which a moment, such as `2026-11-26 18:38:07 UTC`, is shown in the reader's time zone; one that is known only to
- * the minute has no seconds there either.
- */
+/** A message in which a moment, such as `2026-11-26 18:38:07 UTC`, is shown in the reader's time zone. */
 export function localTimes(text: string): Html {
-  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)/).map((part, i) => {
-    const isMinute = part.length < '2026-11-26 18:38:07 UTC'.length;
-    const stamp = part.replace(' ', 'T').replace(' UTC', isMinute ? ':00.000Z' : '.000Z');
-    if (i % 2 === 0 || Number.isNaN(Date.parse(stamp))) return html`${part}`;
-    return isMinute ? html`<time datetime="${stamp}" data-minute>${part}</time>` : timeText(stamp);
+  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)/).map((part, i) => {
+    const at = part.replace(' ', 'T').replace(' UTC', '.000Z');
+    return i % 2 === 0 || Number.isNaN(Date.parse(at)) ? html`${part}` : timeText(at);
   });
   return html`${parts}`;
 }
-
-/** A time of the timeline, with its date only when it is not on the day of `reference`. */
-export function shortTime(stamp: string, reference: string): Html {
-  return html`<time datetime="${stamp}" data-day="${reference}">${timeOfDay(stamp, reference)}</time>`;
-}
-
-/** The name of the time zone in which `shortTime` is shown. */
-export const ZONE: Html = html`<span data-zone>UTC</span>`;
 
 /**
  * The page's only script. It changes only times and needs no network; the page is complete without it.
  * The page's policy allows it by its hash.
  */
 export const TIME_SCRIPT = `
-const two = (number) => String(number).padStart(2, '0');
-const dayOf = (at) => at.getFullYear() + '-' + two(at.getMonth() + 1) + '-' + two(at.getDate());
-const clockOf = (at, isMinute) => two(at.getHours()) + ':' + two(at.getMinutes()) + (isMinute ? '' : ':' + two(at.getSeconds()));
-const zoneOf = (at) => new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(at).find((part) => part.type === 'timeZoneName').value;
 for (const time of document.querySelectorAll('time[datetime]')) {
   const at = new Date(time.dateTime);
   if (Number.isNaN(at.getTime())) continue;
-  const day = time.dataset.day;
   time.title = at.toISOString().slice(0, 19).replace('T', ' ') + ' UTC';
-  if (day === undefined) time.textContent = dayOf(at) + ' ' + clockOf(at, 'minute' in time.dataset) + ' ' + zoneOf(at);
-  else time.textContent = (dayOf(at) === dayOf(new Date(day)) ? '' : dayOf(at) + ' ') + clockOf(at);
-}
-for (const zone of document.querySelectorAll('[data-zone]')) {
-  zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 `;

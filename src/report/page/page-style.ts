@@ -5,15 +5,9 @@
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: #f7f7f5; --sheet: #ffffff; --ink: #1c2227; --soft: #5a646d; --rule: #e0e2e0;
-  --done: #2a7458; --care: #b3302b; --care-tint: #fdf1f0; --care-rule: #ecc0bd; --idle: #8a949c; --stripe: #d9807c;
+  --paper: light-dark(#f7f7f5, #14181b); --sheet: light-dark(#ffffff, #1b2024); --ink: light-dark(#1c2227, #e6e9ea); --soft: light-dark(#5a646d, #9ba6ae); --rule: light-dark(#e0e2e0, #30373c);
+  --done: light-dark(#2a7458, #58b08d); --care: light-dark(#b3302b, #f0857e); --care-tint: light-dark(#fdf1f0, #2b1f1f); --care-rule: light-dark(#ecc0bd, #5e3b39); --idle: light-dark(#8a949c, #78838b); --stripe: light-dark(#d9807c, #a5504b);
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14181b; --sheet: #1b2024; --ink: #e6e9ea; --soft: #9ba6ae; --rule: #30373c;
-    --done: #58b08d; --care: #f0857e; --care-tint: #2b1f1f; --care-rule: #5e3b39; --idle: #78838b; --stripe: #a5504b;
-  }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
@@ -121,13 +115,12 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
 }
 
 @media print {
-  :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #96211c; --care-tint: #fff; --care-rule: #96211c; --idle: #777; --stripe: #e3a5a2; color-scheme: light; }
+  :root { --paper: #fff; color-scheme: light; }
   @page { margin: 14mm 16mm; }
   /* All sizes follow it: a report of few orders takes one page. */
   html { font-size: 10pt; } body { line-height: 1.4; } td time { white-space: normal; } th:last-child, td:last-child { padding-right: 0; }
   main { max-width: none; padding: 0; }
   section, footer { margin-top: 1.1rem; } h2 { margin-bottom: 0.5rem; } .counts { margin: 0.7rem 0 0.5rem; } footer { padding-top: 0.7rem; }
-  .stops { display: flex; flex-wrap: wrap; column-gap: 2rem; } .stops time { min-width: 0; margin-right: 0.3rem; }
   footer dl { grid-template-columns: repeat(4, 1fr); gap: 0.4rem 1.2rem; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .group header { margin-bottom: 0.4rem; } .group + .group { margin-top: 0.5rem; } .tally { margin: 0; }

@@ -2,7 +2,7 @@ import { counted, duration } from '../../core/format.ts';
 import { isNetworkCode } from '../../core/network-error.ts';
 import { type Report, wasChanged } from '../report.ts';
 import type { Story } from '../story.ts';
-import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
+import { type Html, html, reportLink, timeText, visible } from './html.ts';
 
 const MOST_PAUSES = 20;
 
@@ -17,10 +17,9 @@ export function timelineSection(report: Report, story: Story): Html {
   return html`<section aria-labelledby="timeline">
 <h2 id="timeline">Timeline</h2>
 <ol class="stops">
-${shown.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}">${shortTime(stop.at, report.startedAt)} ${stop.text}</li>`)}
+${shown.map((stop) => html`<li class="${stop.paused ? 'pause' : 'stop'}">${timeText(stop.at)} ${stop.text}</li>`)}
 ${hidden > 0 ? html`<li>${counted(hidden, 'more pause')} in ${reportLink('report.json')}</li>` : undefined}
 </ol>
-<p class="soft">Times are in ${ZONE}. The file was taken ${timeText(report.startedAt)}.</p>
 </section>`;
 }
 

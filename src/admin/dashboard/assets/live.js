@@ -1,15 +1,8 @@
 // Shows times in the reader's zone, and keeps a page current while it is seen.
 
-/** @param {Date} at @param {boolean} isMinute whether its seconds are not known */
-function localText(at, isMinute = false) {
-  // The long style of a time has its zone, and its seconds.
-  if (!isMinute) return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
-  const day = { year: 'numeric', month: 'short', day: 'numeric' };
-  const clock = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
-  return at.toLocaleString(
-    undefined,
-    /** @type {Intl.DateTimeFormatOptions} */ ({ ...day, ...clock }),
-  );
+/** @param {Date} at */
+function localText(at) {
+  return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 
 /** @param {Document} page */
@@ -17,7 +10,7 @@ function localize(page) {
   for (const time of page.querySelectorAll('time[datetime]')) {
     const at = new Date(time.getAttribute('datetime') ?? '');
     if (Number.isNaN(at.getTime())) continue;
-    const local = localText(at, time.hasAttribute('data-minute'));
+    const local = localText(at);
     time.setAttribute('title', at.toISOString());
     time.textContent = local;
   }
