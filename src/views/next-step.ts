@@ -1,31 +1,23 @@
 import { join } from 'node:path';
 import { type Config, type Source, startCommandOf } from '../config/config.ts';
-import { counted, duration } from '../core/format.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
 import { waitClause } from '../operate/orders/wait-of.ts';
 import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
 import { shellWord, shellWords } from '../order/text.ts';
 
-/** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
+/** `reports`: their folder. `into`: where a corrected file is dropped. `exports`: the sources that are exports. */
 type Place = {
   reports: string;
   start: string;
   now: number;
   into: string;
-  settle: number;
   exports?: readonly string[];
 };
 
 export function placeOf(config: Config): Omit<Place, 'now'> {
   const exports = config.sources.flatMap(({ type, name }) => (type === 'export' ? name : []));
-  const { reports, delivery } = config;
-  return {
-    reports: reports.path,
-    start: startCommandOf(config),
-    into: intoInbox(config),
-    settle: delivery.settle,
-    exports,
-  };
+  const { path } = config.reports;
+  return { reports: path, start: startCommandOf(config), into: intoInbox(config), exports };
 }
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
@@ -35,28 +27,22 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
   // The newest one, as in the list of dead letters.
   const waiting = appearances.findLast(isWaiting);
   switch (state) {
-    case 'accepted': {
-      // The order is settled, but a file with other content for its number is not.
-      if (waiting === undefined || waiting.inProgress) return waiting ? untilReported(waiting) : [];
-      return openSteps(order, correctIn(waiting.batch, place), true);
-    }
     case 'sending':
     case 'queued':
     case 'retry':
     case 'unknown':
-      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, place)];
+      return open === undefined ? [] : waitLines(open, place);
     case 'refused':
-      return refusedSteps(history, place);
     case 'failed':
       return [
-        ...(open === undefined ? [] : usedLines(open, state)),
-        'If the API accepts other orders, the order itself may be the cause: correct it in the fix file of its report.',
-        'When the API works again, send the order again:',
+        ...correctIn(waiting ?? { batch: open?.batch ?? '', inProgress: true }, place),
+        ...(open?.heldBecause === undefined ? [] : waitingSteps(open.batch)),
+        'Or send it again unchanged:',
         `  po-sync dead-letters retry --order ${name}`,
       ];
     case 'conflict':
       return [
-        'The API has this number with different items. Give the order another number in the fix file only if it really is another order; otherwise discard it:',
+        'The API has this number with different items. Give the order another number only if it really is another order; otherwise discard it:',
         `  po-sync dead-letters discard --order ${name}`,
       ];
     case 'inDoubt':
@@ -65,40 +51,17 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
         `  po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}`,
         'If the API does not have it:',
         `  po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}`,
-        "Or look it up in the API's list again:",
-        `  po-sync dead-letters retry --order ${name}`,
       ];
+    case 'accepted':
     case 'nothing': {
-      if (waiting === undefined) return againSteps(appearances, place);
-      if (waiting.inProgress) return untilReported(waiting);
-      return openSteps(order, correctIn(waiting.batch, place));
+      const isSent = state === 'accepted';
+      if (waiting === undefined) return isSent ? [] : againSteps(appearances, place);
+      const correct = correctIn(waiting, place);
+      return waiting.inProgress
+        ? correct
+        : openSteps(order, correct, isSent);
     }
   }
-}
-
-/** The fix file of the newest file is named, as in the list of dead letters: a fix file of each corrects the order. */
-function refusedSteps(
-  { order, open, appearances }: OrderHistory,
-  { reports, into }: Place,
-): string[] {
-  const retry = `  po-sync dead-letters retry --order ${shellWord(order)}`;
-  const inFiles = appearances.filter((one) => isWaiting(one) && one.deadLetter?.kind === 'refused');
-  // Only a finished batch has a report, and with it the fix file.
-  const own =
-    open && appearances.every(({ batch }) => batch !== open.batch)
-      ? [{ ...open, inProgress: true }]
-      : [];
-  const [newest] = [...inFiles, ...own].toSorted((a, b) => (a.batch < b.batch ? 1 : -1));
-  const { batch = open?.batch ?? '', inProgress = false } = newest ?? {};
-  if (inProgress) {
-    const wait = open?.batch !== batch || open.heldBecause === undefined ? [] : waitingSteps(batch);
-    return [...untilReported({ batch }), ...wait, ...AGAIN, retry];
-  }
-  return [
-    `Correct the fix file in ${join(reports, batch)}`,
-    `and drop it ${into}, or send the order again unchanged:`,
-    retry,
-  ];
 }
 
 /** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
@@ -118,39 +81,20 @@ export function twiceOf({ timesListed }: OrderHistory): string[] {
   ];
 }
 
-/** Why there are more attempts than `delivery.attempts` allows. */
-function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
-  if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
-  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts.`;
-  const others =
-    'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
-  return [`${few} Not counted: ${others}, and attempts before a retry.`];
+/** Where an order is corrected: a batch has its fix file when it is finished. */
+function correctIn(
+  { batch, inProgress }: { batch: string; inProgress?: boolean },
+  { reports, into }: Place,
+): string[] {
+  return inProgress
+    ? [`Its fix file is written when batch ${batch} is finished.`]
+    : [`Correct the fix file in ${join(reports, batch)}`, `and drop it ${into}.`];
 }
 
-const correctIn = (batch: string, { reports, into }: Place) => [
-  `Correct the fix file in ${join(reports, batch)}`,
-  `and drop it ${into}.`,
-];
-
-const AGAIN = ['Or send the order again unchanged; one of a held batch waits for its release:'];
-
-/** How an order is sent of which a person cancelled the last file, or discarded the last dead letter. */
+/** How an order is sent of which a person cancelled the last file. */
 function againSteps(appearances: OrderHistory['appearances'], { exports = [] }: Place): string[] {
   const [last] = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
-  if (last?.result.outcome === 'cancelled') return [sendCancelled(exports.includes(last.source))];
-  if (last?.deadLetter?.closed?.by !== 'discarded') return [];
-  const file = `drop a file with only this order${last.result.outcome === 'invalid' ? ', corrected' : ''}.`;
-  return [
-    `To send it after all, ${file} Its first file would also send other orders of it that were discarded.`,
-  ];
-}
-
-/** A batch has its fix file when it is finished. */
-function untilReported({ batch }: { batch: string }): string[] {
-  return [
-    `Its fix file is written when batch ${batch} is finished.`,
-    'If that takes too long, drop the complete corrected order as a new file: it is sent, but what was changed is not recorded.',
-  ];
+  return last?.result.outcome === 'cancelled' ? [sendCancelled(exports.includes(last.source))] : [];
 }
 
 /** What an order without an outcome waits for, and what a person can do about it. */
@@ -174,12 +118,8 @@ export function waitingSteps(batch: string): string[] {
   ];
 }
 
-function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }: Place): string[] {
+function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start }: Place): string[] {
   switch (wait.for) {
-    case 'list':
-      return [
-        `Nothing to do now. If the list does not settle it within ${duration(10 * settle)} (ten times delivery.settle), the order waits for a person; it can take a little longer, because three lists in a row must fail to settle it.`,
-      ];
     case 'release':
       return waitingSteps(batch);
     case 'daemon':
@@ -189,19 +129,8 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }:
       return wait.until === undefined
         ? ['To resume delivery, run po-sync resume.']
         : ['Run po-sync status to see what ends the pause.'];
-    case 'slow-down':
-    case 'first-list':
-    case 'file-list':
-    case 'retry':
-      return ['Run po-sync status to see whether delivery is paused, and what ends it.'];
-    case 'person':
-    case 'rate-limit':
-    case 'turn':
-    case 'answer':
-    case 'order':
-    case 'file':
-    case 'unexamined':
-      return ['Nothing to do.'];
+    default:
+      return [];
   }
 }
 

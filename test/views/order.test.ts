@@ -8,7 +8,6 @@ import { orderView } from '../../src/views/order.ts';
 const AT = '2026-11-21T07:16:00Z';
 const SETTING = {
   into: 'into the inbox',
-  settle: 6_000,
   now: Date.parse(AT),
   reports: '/reports',
   start: 'po-sync start',
@@ -97,13 +96,6 @@ it('an order that waits for a daemon names the command that starts one', () => {
   const history: OrderHistory = { ...base, state: 'queued', open };
   expect(orderHistoryText(history, { ...SETTING, start: 'npm start' })).toContain(
     '\nRun npm start.\n',
-  );
-});
-
-it('an order in doubt says how long the list may take, as configured', () => {
-  const open: OpenOrder = { ...OPEN, waitsFor: { for: 'list', reason: '' } };
-  expect(shown({ ...base, state: 'unknown', open })).toContain(
-    'within 1 min (ten times delivery.settle)',
   );
 });
 
