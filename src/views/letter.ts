@@ -8,7 +8,7 @@ import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { refusedItems } from '../report/dead-letters.ts';
 import type { ErrorGroup } from '../report/story.ts';
 import { closingText } from '../wording/closing.ts';
-import { problemText } from '../wording/problem.ts';
+import { NUMBER_TAKEN, problemText } from '../wording/problem.ts';
 import type { Block, Text, View, ViewColumn } from './view.ts';
 
 /** A dead letter of a list. `line`: of its first problem. `items`: what it is told apart by, as text. */
@@ -104,7 +104,7 @@ export function groupTable(groups: readonly ShownGroup[]): Block {
 
 /** One dead letter: where it is from, what is wrong, and its rows where they are asked for. */
 export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
-  const { purchaseOrderNumber: number, kind, problems = [], rows = [], closed } = letter;
+  const { purchaseOrderNumber: number, kind, problems = [], rows = [], closed, known } = letter;
   const names = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
   return {
     title: number || '(none)',
@@ -125,6 +125,9 @@ export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
           },
         ]),
       ),
+      section('Items', itemTable(itemsIn(letter.payload))),
+      section('Items that are already known', itemTable(known?.items ?? [])),
+      { kind: 'steps', lines: known === undefined || closed ? [] : [NUMBER_TAKEN] },
       section(
         'Rows',
         tableOf<LetterRow>(rows, [
@@ -138,6 +141,15 @@ export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
     ],
   };
 }
+
+const MOST_ITEMS = 200;
+
+/** Sorted, so that both contents of a conflict can be compared. */
+const itemTable = (items: readonly Item[]): Block =>
+  tableOf<Item>(byArticle(items).slice(0, MOST_ITEMS), [
+    { title: 'article', of: ({ articleCode }) => articleCode },
+    { title: 'quantity', of: ({ quantity }) => String(quantity), right: true },
+  ]);
 
 function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
   const { purchaseOrderNumber: number, message, problems = [], httpStatus, response } = letter;

@@ -19,7 +19,7 @@ export const NUMBER_TAKEN =
   'If this is the same order, discard it. If your file is newer than what was sent, agree on the change with the supplier: the API cannot change an order. Enter another number only if it really is another order.';
 
 /** The same of a number whose order has no outcome yet. What was sent or is wrong is not decided before. */
-export const NUMBER_IN_PROGRESS =
+const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
 type Facts = ProblemFacts & ResultFacts;

@@ -92,31 +92,7 @@ function unknownLetter(id: string): PoSyncError {
  * The history of an order: from the ledger, and from all reports.
  * PoSyncError `order-unknown`, `parameter-wrong`.
  */
-export async function readHistory(api: ApiContext, url: URL): Promise<OrderHistory> {
+export function readHistory(api: ApiContext, url: URL): Promise<OrderHistory> {
   const number = url.searchParams.get('number') ?? '';
-  return explainOrder(number, api.operatorOf(undefined)).catch(async (error: unknown) => {
-    throw await withNumbersLike(number, error, api);
-  });
-}
-
-/** Numbers that are proposed, and rows that are searched for them. */
-const PROPOSED = 5;
-const SEARCHED = 50;
-
-/** That an order is not found, with the numbers that contain what was entered, of orders that need a person. */
-async function withNumbersLike(number: string, error: unknown, api: ApiContext): Promise<unknown> {
-  if (!(error instanceof PoSyncError) || error.code !== 'order-unknown') return error;
-  const tables = await api.tables().catch(() => undefined);
-  if (tables === undefined) return error;
-  const { items } = tables.page({ q: number }, SEARCHED);
-  const numbers = items.map((row) => row.purchaseOrderNumber);
-  const isLike = (one: string) =>
-    one !== number && one.toLowerCase().includes(number.toLowerCase());
-  const like = [...new Set(numbers)].filter(isLike);
-  if (like.length === 0) return error;
-  return new PoSyncError(error.code, error.message, {
-    remedy:
-      `These orders contain it: ${like.slice(0, PROPOSED).join(', ')}. ${error.remedy ?? ''}`.trim(),
-    facts: error.facts,
-  });
+  return explainOrder(number, api.operatorOf(undefined));
 }

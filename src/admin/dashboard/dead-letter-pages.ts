@@ -7,7 +7,6 @@ import { letterView } from '../../views/letter.ts';
 import { type FullLetter, readLetter } from '../api/read-letters.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { itemsOfBoth } from './known-items.ts';
 import { inProgressBox, nameOf, nextOrder } from './letter-message.ts';
 import { actForm, batchPath, closedText, link } from './parts.ts';
 import { viewPart } from './view-part.ts';
@@ -32,7 +31,6 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const body = html`<h1>${name}</h1>
 ${closed && html`<div class="box good">Settled: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>`}
 ${viewPart(letterView(letter).blocks, 'Problems')}
-${await itemsOfBoth(letter, api, other !== undefined)}
 ${other && inProgressBox(other)}
 ${acts?.first}
 ${isWaiting ? undefined : fix.body}
