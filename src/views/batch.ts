@@ -20,29 +20,28 @@ import { openText } from '../report/story.ts';
 import { DECLARE, printUndeclared } from '../setup/print.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { waitingSteps } from './next-step.ts';
-import type { Block, Text, Tone, View, ViewColumn } from './view.ts';
+import { type Block, type Column, type Text, type Tone, tableOf, type View } from './view.ts';
 
 /** Batches, one a line. How many orders are done says the least where all files are finished. */
 export function batchTable(batches: readonly BatchView[], now: number): Block {
   const isAllDone = batches.every(
     ({ standing }) => standing === 'finished' || standing === 'unreadable',
   );
-  type Column = ViewColumn & { of: (view: BatchView) => Text };
   // Both leave together: without them, a file that was read again has fewer accepted orders and nothing open.
-  const duplicates: Column = {
+  const duplicates: Column<BatchView> = {
     title: 'duplicate',
     right: true,
     short: 'dup.',
     leaves: 3,
     of: ({ batch }) => count(batch.counts.duplicate),
   };
-  const settled: Column = {
+  const settled: Column<BatchView> = {
     title: 'settled',
     right: true,
     leaves: 2,
     of: ({ batch }) => count(settledSince(batch)),
   };
-  const columns: Column[] = [
+  return tableOf<BatchView>(batches, [
     { title: 'batch', cut: 'start', wish: 9, of: ({ batch }) => batch.batch },
     {
       title: 'file',
@@ -67,12 +66,7 @@ export function batchTable(batches: readonly BatchView[], now: number): Block {
     },
     ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [settled] : []),
     { title: 'taken', short: 'age', leaves: 1, of: ({ batch }) => takenText(batch, now) },
-  ];
-  return {
-    kind: 'table',
-    columns,
-    rows: batches.map((view) => columns.map(({ of }) => of(view))),
-  };
+  ]);
 }
 
 /** Short: only in its largest unit. */

@@ -9,7 +9,7 @@ import { refusedItems } from '../report/dead-letters.ts';
 import type { ErrorGroup } from '../report/story.ts';
 import { closingText } from '../wording/closing.ts';
 import { NUMBER_TAKEN, problemText } from '../wording/problem.ts';
-import type { Block, Text, View, ViewColumn } from './view.ts';
+import { type Block, type Column, section, type Text, tableOf, type View } from './view.ts';
 
 /** A dead letter of a list. `line`: of its first problem. `items`: what it is told apart by, as text. */
 export type ListedLetter = Pick<
@@ -25,12 +25,6 @@ export type ListedLetter = Pick<
   | 'now'
   | 'newerIn'
 > & { line: number; items?: string };
-
-type Column<Row> = ViewColumn & { of: (row: Row) => Text };
-
-function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Block {
-  return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ of }) => of(row))) };
-}
 
 /** Dead letters, one a row; where some are closed, with by what and whom. */
 export function letterTable(letters: readonly ListedLetter[]): Block {
@@ -165,10 +159,6 @@ function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
     ['order', number === '' ? undefined : [{ text: number, about: { order: number } }]],
   ];
   return facts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
-}
-
-function section(title: string, ...blocks: readonly Block[]): Block {
-  return { kind: 'section', title, blocks };
 }
 
 /** A time to the second; in few characters to the minute. */

@@ -28,7 +28,7 @@ import {
   pauseStepsText,
   waitBlocks,
 } from './pause.ts';
-import type { Block, Text, View } from './view.ts';
+import { type Block, section, type Text, tableOf, type View } from './view.ts';
 
 /** The state of an environment. `start`: the command that starts a daemon. */
 export function statusView(status: Status, start = 'po-sync start'): View {
@@ -85,10 +85,6 @@ export function statusFiles({ now, batches, unreadable }: Status): Block[] {
     section('No report yet', list(unsettledTexts(batches, now))),
     section('Unreadable files', list(unreadableTexts(unreadable, now))),
   ];
-}
-
-function section(title: string, ...blocks: readonly Block[]): Block {
-  return { kind: 'section', title, blocks };
 }
 
 function list(texts: readonly Text[]): Block {
@@ -221,28 +217,26 @@ function sourceBlocks({ sources, now }: Status): Block[] {
     return texts.flatMap((text) => (text === '' ? [] : [`${source.name}: ${text}`]));
   });
   return [
-    {
-      kind: 'table',
-      columns: [
-        { title: 'source' },
-        { title: 'type', leaves: 1 },
-        { title: 'state' },
-        { title: 'path', cut: 'start', wish: 16, leaves: 2 },
-        { title: 'last readable file', cut: 'end', wish: 16 },
-      ],
-      rows: sources.map((source): Text[] => [
-        source.name,
-        source.type,
-        [{ text: sourceState(source), tone: WRONG.includes(source.state) ? 'bad' : 'plain' }],
-        source.path,
-        source.last === undefined
-          ? '–'
-          : [
-              { text: source.last.file, about: { batch: source.last.batch } },
-              `, ${ago(source.last.at, now)}`,
-            ],
-      ]),
-    },
+    tableOf(sources, [
+      { title: 'source', of: ({ name }) => name },
+      { title: 'type', leaves: 1, of: ({ type }) => type },
+      {
+        title: 'state',
+        of: (source) => [
+          { text: sourceState(source), tone: WRONG.includes(source.state) ? 'bad' : 'plain' },
+        ],
+      },
+      { title: 'path', cut: 'start', wish: 16, leaves: 2, of: ({ path }) => path },
+      {
+        title: 'last readable file',
+        cut: 'end',
+        wish: 16,
+        of: ({ last }) =>
+          last
+            ? [{ text: last.file, about: { batch: last.batch } }, `, ${ago(last.at, now)}`]
+            : '–',
+      },
+    ]),
     list(troubles),
   ];
 }

@@ -45,3 +45,14 @@ export type Block =
 
 /** What is shown of one thing, in a terminal and in a browser. */
 export type View = { title: string; state: { text: string; tone: Tone }; blocks: readonly Block[] };
+
+/** A column, and what it shows of a row. */
+export type Column<Row> = ViewColumn & { of: (row: Row) => Text };
+
+export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Block {
+  return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ of }) => of(row))) };
+}
+
+export function section(title: string, ...blocks: readonly Block[]): Block {
+  return { kind: 'section', title, blocks };
+}

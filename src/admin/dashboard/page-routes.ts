@@ -108,16 +108,14 @@ export async function showPage(
         : new PoSyncError('internal', 'This page could not be built.', {
             remedy: 'Load it again. If it fails again, read the log of the daemon.',
           });
-    const later = TITLES[known.code];
-    const title = later ?? (status === 404 ? 'Not found' : 'This did not work');
-    const remedy = later === undefined ? known.remedy : LATER[known.code];
+    const title = LATER[known.code] ?? (status === 404 ? 'Not found' : 'This did not work');
+    const remedy =
+      status === 503 ? 'Nothing is lost. This page reloads automatically.' : known.remedy;
     const body = html`<h1>${title}</h1>
-<p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
+<p role="${status === 503 ? 'status' : 'alert'}">${known.message}</p>
 <p>${remedy}</p><p>${onward(status, url, back)}</p>`;
-    const reply = framePage(
-      { title: later ?? 'Problem', body, header, path: url.pathname, scripts: ['live.js'] },
-      status,
-    );
+    const frame = { title, body, header, path: url.pathname, scripts: ['live.js'] };
+    const reply = framePage(frame, status);
     return status === 503 ? { ...reply, headers: { refresh: `1; url=${back}` } } : reply;
   }
 }
@@ -130,13 +128,8 @@ function onward(status: number, { pathname }: URL, back: string): Html {
     : html`<a href="${back}">Try again</a>`;
 }
 
-const LATER: Readonly<Record<string, string>> = {
-  'lists-being-read': 'This page reloads automatically.',
-  'redis-away': 'Nothing is lost. This page reloads automatically.',
-};
-
 /** Titles of pages that cannot be shown yet; the browser loads them again every second. */
-const TITLES: Readonly<Record<string, string>> = {
+const LATER: Readonly<Record<string, string>> = {
   'lists-being-read': 'One moment',
   'redis-away': 'Redis is not reachable',
 };
