@@ -57,9 +57,7 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
       const isSent = state === 'accepted';
       if (waiting === undefined) return isSent ? [] : againSteps(appearances, place);
       const correct = correctIn(waiting, place);
-      return waiting.inProgress
-        ? correct
-        : openSteps(order, correct, isSent);
+      return waiting.inProgress ? correct : openSteps(order, correct, isSent);
     }
   }
 }

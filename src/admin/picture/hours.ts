@@ -25,7 +25,7 @@ export type Hours = ReturnType<typeof createHours>;
 /** Counts orders and answers by the hour for the picture of the overview; Redis adds up what all daemons count. */
 export function createHours({ redis, keys, time }: Pick<Store, 'redis' | 'keys' | 'time'>) {
   let counted = new Map<number, Map<string, number>>();
-  const past = new Map<number, Hour>();
+  let shown: Hour[] = [];
 
   function add(at: number, field: string, count: number): void {
     const hour = counted.get(at) ?? new Map<string, number>();
@@ -51,15 +51,11 @@ export function createHours({ redis, keys, time }: Pick<Store, 'redis' | 'keys' 
   async function last(count: number): Promise<Hour[]> {
     const now = hourOf(time.now());
     const hours = Array.from({ length: count }, (_, i) => now - (count - 1 - i) * HOUR);
-    // Every daemon has added what it counted in an hour soon after its end.
-    const open = hours.filter((at) => !past.has(at) || at >= now - HOUR);
-    const read =
-      redis.status === 'ready'
-        ? await Promise.all(open.map((at) => redis.hgetall(keys.hour(at))))
-        : [];
-    for (const [i, fields] of read.entries()) past.set(open[i] ?? 0, summed(open[i] ?? 0, fields));
-    for (const at of past.keys()) if (at < now - KEPT * 1_000) past.delete(at);
-    return hours.map((at) => past.get(at) ?? { at, accepted: 0, needPerson: 0 });
+    const read = async (at: number) => summed(at, await redis.hgetall(keys.hour(at)));
+    if (redis.status !== 'ready') return shown;
+    const found = await Promise.all(hours.map(read));
+    shown = found;
+    return found;
   }
 
   return {

@@ -41,8 +41,8 @@ function groupCard(group: ErrorGroup, most: number): Html {
 <header><h3>${sampleOf(group)}</h3>
 <p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span></p>
 <p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
-${listing(first, columns)}
-${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
+${table(first, columns)}
+${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${table(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink('dead-letters.json')}.</p>` : undefined}
 </article>`;
 }
@@ -138,12 +138,6 @@ function data(text: string): Html {
 
 function prose(text: string, longest: number): Html | undefined {
   return text === '' ? undefined : html`<bdi>${visible(text, longest)}</bdi>`;
-}
-
-/** A table, or a compact list when line and number are the only columns. */
-function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  if (columns.length > 2) return table(rows, columns);
-  return html`<ul class="orders">${rows.map((row) => html`<li><span class="soft">line ${row.line}</span> ${row.number === '' ? undefined : data(visible(row.number, MOST_NAME))}</li>\n`)}</ul>`;
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {

@@ -77,8 +77,6 @@ td.data .soft { font-family: system-ui, sans-serif; }
 col.figure { width: 4.5rem; } col.data { width: 24%; } col.data.order { width: 9rem; } col:last-child { width: auto; }
 .wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items, .order, :last-child) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
-.orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 3.5rem; margin-right: 0.5rem; text-align: right; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }
 details { border-top: 1px solid var(--rule); }
@@ -102,7 +100,6 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   main > header { padding-left: 0.9rem; }
   .next, .group { padding: 1rem; }
   .counts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
-  .orders .soft { text-align: left; }
   .slim col.figure { width: 3.5rem; } .slim col.data { width: auto; }
   .wide, .wide tbody, .wide tr, .wide td { display: block; }
   .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
