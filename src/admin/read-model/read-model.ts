@@ -31,10 +31,17 @@ export function createReadModel(context: ModelContext) {
   let running: Promise<void> | undefined;
 
   async function round(): Promise<void> {
-    if (isBuilt && (await sync.catchUp())) return;
-    isBuilt = false;
-    await sync.build();
-    isBuilt = true;
+    try {
+      if (isBuilt && (await sync.catchUp())) return;
+      isBuilt = false;
+      await sync.build();
+      isBuilt = true;
+    } catch (error) {
+      // Changes that were read may not be applied.
+      isBuilt = false;
+      readModelTrouble(context.log, { reason: toError(error).message });
+      throw error;
+    }
   }
 
   async function current(): Promise<void> {
