@@ -61,9 +61,9 @@ export const send: Act<SendInput, SendPlan> = {
 export function submittedText(
   name: string,
   batch: string,
-  preview: UploadPreview | undefined,
+  preview: Pick<UploadPreview, 'new'>,
 ): string {
-  return `${name} is submitted as batch ${batch}: ${count(preview?.new ?? 0)} new.`;
+  return `${name} is submitted as batch ${batch}: ${count(preview.new)} new.`;
 }
 
 /** The counts, the first problems and the first orders that would be sent. */

@@ -69,14 +69,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
   expect(await uploads()).toEqual([]);
-  // The report is written before the ledger closes the batch, and the page reads the ledger.
-  const sent = await until('the end of the batch', async () => {
-    const now = await person.page(upload.to);
-    return now.text.includes('finished</span>') && now;
-  });
-  expect(sent.text).toContain('shows what became of each order');
-  expect(sent.text).not.toContain('will be sent');
-  expect(sent.text).toContain('5/5 orders have an outcome');
+  expect((await person.page(upload.to)).status).toBe(404);
 
   const who = report.by ?? '';
   expect(who).not.toBe('');
@@ -97,30 +90,6 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   });
   expect(shown).toMatch(new RegExp(`submitted by</dt>\\s*<dd>${who}`));
   expect((await place.run(['explain', 'PO-3'])).out).toContain(`, submitted by ${who}`);
-});
-
-it('the page of an upload that was sent says how far it is, and loads again until it is finished', async () => {
-  await place.run(['pause', '--reason', 'stock-taking']);
-  const upload = await person.upload('far.csv', `${HEAD}\nPO-71,NEW,A,1\nPO-72,NEW,A,1\n`);
-  await send(upload);
-  const load = async () => {
-    const reply = await fetch(`http://127.0.0.1:${person.port}${upload.to}`, {
-      headers: { accept: 'text/html', cookie: person.cookie, connection: 'close' },
-    });
-    return { refresh: reply.headers.get('refresh'), text: await reply.text() };
-  };
-  const waiting = await until('what waits', async () => {
-    const now = await load();
-    return now.text.includes('0/2 orders have an outcome') && now;
-  });
-  expect(waiting.refresh).toMatch(/^2; url=\/upload\//);
-  expect(waiting.text).toMatch(/<a href="\/batches\/[^"]*">The page of far\.csv</);
-  await place.run(['resume']);
-  const end = await until('the result', async () => {
-    const now = await load();
-    return now.refresh === null && now;
-  });
-  expect(end.text).toContain('2/2 orders have an outcome');
 });
 
 it('a stored file that somebody changed since its preview is not sent', async () => {

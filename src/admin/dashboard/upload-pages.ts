@@ -7,16 +7,13 @@ import { formatText } from '../../order/batch.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { DECLARE, printUndeclared } from '../../setup/print.ts';
-import { batchView } from '../../views/batch.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { readBatch } from '../api/batch-routes.ts';
 import { acting, leadBack } from '../api/operation-routes.ts';
 import type { AdminRequest, Principal, Reply, Route, UploadBody } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
-import { stateBadge, viewPart } from './view-part.ts';
+import { actForm, badge, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
 export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Content> {
@@ -60,8 +57,6 @@ function stateOf({ state }: Upload): Html {
       return badge('bad', 'cannot be read');
     case 'sending':
       return badge('quiet', 'is being sent');
-    case 'sent':
-      return badge('good', 'sent');
   }
 }
 
@@ -73,40 +68,24 @@ export async function previewPage({
   confirm,
 }: PageRequest): Promise<Content> {
   const upload = api.uploads.find(params['upload'] ?? '');
-  const { name, source, bytes, sha256, state, preview, trouble, changed, batch, until } = upload;
+  const { name, source, bytes, sha256, state, preview, trouble, changed, until } = upload;
   const isBusy = state === 'checking' || state === 'sending';
-  const result = batch === undefined ? undefined : await sentPart(batch, upload, api);
-  const acts = mayOperate && !isBusy && state !== 'sent' ? actsOf(upload, confirm) : undefined;
+  const acts = mayOperate && !isBusy ? actsOf(upload, confirm) : undefined;
   const body = html`<h1>${name}</h1>
 <p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
 ${changed && state === 'ready' ? html`<p class="box bad" role="alert">Orders changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
-${state === 'sent' ? undefined : mappingPart(upload)}
-${result?.shown}
-${preview && state !== 'sent' ? countsOf(preview) : undefined}
+${mappingPart(upload)}
+${preview && countsOf(preview)}
 ${acts}
-${preview && state !== 'sent' ? detailsOf(preview) : undefined}
+${preview && detailsOf(preview)}
 ${facts([
   ['source', source],
   ['size', size(bytes)],
   ['SHA-256', html`<code>${sha256}</code>`],
-  ['will be removed', state === 'sent' ? undefined : timeText(iso(until))],
+  ['will be removed', timeText(iso(until))],
 ])}`;
-  return { title: name, body, refresh: isBusy ? 1 : result?.refresh };
-}
-
-/** What became of a file that was sent. `refresh`: seconds, while more is to come. */
-async function sentPart(
-  batch: string,
-  { name }: Pick<Upload, 'name'>,
-  api: ApiContext,
-): Promise<{ shown: Html; refresh?: number }> {
-  const found = await readBatch(api, batch).catch(() => undefined);
-  const to = html`<p>${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.</p>`;
-  if (found === undefined) return { shown: to };
-  const { state, blocks } = batchView(found, api.base.store.time.now());
-  const shown = html`<p role="status">${stateBadge(state)}</p>${viewPart(blocks, name)}${to}`;
-  return { shown, ...(found.batch.state !== 'done' && { refresh: 2 }) };
+  return { title: name, body, refresh: isBusy ? 1 : undefined };
 }
 
 /** What a file lacks that its source does not read, as lines for the configuration. */
@@ -238,7 +217,7 @@ export function uploadPageRoutes(api: ApiContext): Route[] {
         return noted(api, path, async () => {
           const sending = { plan, ...(confirm === undefined ? {} : { confirm }) };
           const { text } = await sendUpload(api, params['upload'] ?? '', sending, principal);
-          return { to: path, text };
+          return { to: '/batches', text };
         });
       },
     },
@@ -273,7 +252,7 @@ async function sendUpload(
 ): Promise<{ text: string }> {
   const { name } = api.uploads.find(id);
   return acting('send', { on: name, ...request }, principal, api, async ({ operator }) => {
-    const { batch = '', preview } = await api.uploads.send(id, plan, operator.who);
+    const { batch, preview } = await api.uploads.send(id, plan, operator.who);
     return { text: submittedText(name, batch, preview) };
   });
 }

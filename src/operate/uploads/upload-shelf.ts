@@ -19,7 +19,7 @@ export type Upload = {
   bytes: number;
   sha256: string;
   /** `failed`: it cannot be read as orders, see `trouble`. */
-  state: 'checking' | 'ready' | 'failed' | 'sending' | 'sent';
+  state: 'checking' | 'ready' | 'failed' | 'sending';
   preview?: UploadPreview;
   /** The digest of the preview. */
   plan?: string;
@@ -28,7 +28,6 @@ export type Upload = {
   proposal?: string;
   /** The ledger changed since the preview before: this is a new one. */
   changed?: true;
-  batch?: string;
 };
 
 /** Files that are kept, and milliseconds that a file is kept. */
@@ -86,7 +85,7 @@ function createPlaces({ config, store: { time } }: Shelf) {
   async function add({ source, name, content }: Received, who: string): Promise<Kept> {
     arriving += 1;
     try {
-      await makeRoom();
+      if (kept.size + arriving > MOST_UPLOADS) throw tooMany();
       const file = await storeUpload(name, content, config);
       const [id, at] = [randomUUID(), time.now()];
       const facts = {
@@ -105,13 +104,6 @@ function createPlaces({ config, store: { time } }: Shelf) {
     } finally {
       arriving -= 1;
     }
-  }
-
-  /** Those that were sent make room. */
-  async function makeRoom(): Promise<void> {
-    const sent = all().filter(({ upload }) => upload.state === 'sent');
-    if (kept.size - sent.length + arriving > MOST_UPLOADS) throw tooMany();
-    if (sent.length >= MOST_UPLOADS) await drop(sent[0]?.upload.id ?? '');
   }
 
   /** PoSyncError `upload-unknown`. */

@@ -5,7 +5,7 @@ import type { Look } from '../../reconcile/list-proof.ts';
 import { mapFiles } from '../../setup/map-files.ts';
 import { printProposals } from '../../setup/print.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Previewed, previewUpload } from './preview-upload.ts';
+import { type Previewed, previewUpload, type UploadPreview } from './preview-upload.ts';
 import { previewOutdated, sendPreviewed } from './send-previewed.ts';
 import {
   createShelf,
@@ -40,7 +40,11 @@ export function createUploads(context: UploadContext, outside: Outside) {
    * Submits what was previewed; `plan` is the digest of the preview that the person saw. PoSyncError `upload-unknown`,
    * `upload-not-ready`, and `preview-outdated` when something changed since, which is in a new preview.
    */
-  async function send(id: string, plan: string, who: string): Promise<Upload> {
+  async function send(
+    id: string,
+    plan: string,
+    who: string,
+  ): Promise<{ batch: string; preview: UploadPreview }> {
     const one = shelf.find(id);
     const { upload, file, previewed } = one;
     const { source, state, preview } = upload;
@@ -56,12 +60,11 @@ export function createUploads(context: UploadContext, outside: Outside) {
         Object.assign(upload, { ...shownOf(end.now), changed: true } satisfies Partial<Upload>);
         throw previewOutdated();
       }
-      Object.assign(upload, { state: 'sent', batch: end.batch } satisfies Partial<Upload>);
+      await shelf.drop(id);
+      return { ...end, preview };
     } finally {
-      if (upload.state === 'sending') upload.state = 'ready';
+      upload.state = 'ready';
     }
-    await file[Symbol.asyncDispose]();
-    return upload;
   }
 
   /** PoSyncError `upload-unknown`, `upload-not-ready`. */
@@ -139,10 +142,8 @@ function tooSlow({ config }: UploadContext): PoSyncError {
   );
 }
 
-function notReady({ state, batch }: Upload): PoSyncError {
-  return new PoSyncError(
-    'upload-not-ready',
-    `This upload is ${state}${batch === undefined ? '' : ` as batch ${batch}`}.`,
-    { remedy: 'Load its page again: it shows what can be done.' },
-  );
+function notReady({ state }: Upload): PoSyncError {
+  return new PoSyncError('upload-not-ready', `This upload is ${state}.`, {
+    remedy: 'Load its page again: it shows what can be done.',
+  });
 }
