@@ -245,7 +245,6 @@ export const status = strict({
   ),
   deadLetters: whole,
   sentAgain: whole.optional(),
-  createdTwice: whole,
   guarantee: list(
     strict({
       assumption: z.enum(['A2', 'A3', 'A4', 'A5', 'once']),

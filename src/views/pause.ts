@@ -14,12 +14,7 @@ import type { Status } from '../operate/delivery/read-status.ts';
 import { daemonCounts, isBeating } from '../operate/heartbeat.ts';
 import { untilText, waitText } from '../operate/orders/wait-of.ts';
 import { goneText } from '../operate/own-folders.ts';
-import {
-  guaranteeRemedy,
-  guaranteeText,
-  measuredOnes,
-  needsAttention,
-} from '../reconcile/guarantee.ts';
+import { guaranteeRemedy, guaranteeText, needsAttention } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import type { Block, Text, ViewColumn } from './view.ts';
 
@@ -188,23 +183,12 @@ export function folderFacts({ daemons }: Pick<Status, 'daemons'>): Fact[] {
 
 /** The assumptions of the guarantee that fail or need a longer `settle`; otherwise how soon lists show an order. */
 export function guaranteeFacts({ guarantee }: Pick<Status, 'guarantee'>): Fact[] {
-  const known = measuredOnes(guarantee);
-  const wrong = known
+  const wrong = guarantee
     .filter(needsAttention)
     .map((one) => [bad(guaranteeText(one)), ` (${one.assumption}). ${guaranteeRemedy(one)}`]);
-  const good = known.filter(({ assumption }) => assumption === 'A3').map(guaranteeText);
+  const good = guarantee
+    .filter(({ assumption, measured }) => assumption === 'A3' && measured !== null)
+    .map(guaranteeText);
   const texts = wrong.length > 0 ? wrong : good;
   return texts.length === 0 ? [] : [['guarantee', ...texts]];
-}
-
-/** Orders that the API's list shows more than once; none if there are none. */
-export function createdTwiceFacts({ createdTwice }: Status): Fact[] {
-  return createdTwice === 0
-    ? []
-    : [
-        [
-          'created twice',
-          [bad(counted(createdTwice, 'order')), '; run po-sync reconcile to see them'],
-        ],
-      ];
 }

@@ -2,7 +2,6 @@ import { ago, count, counted, orders } from '../core/format.ts';
 import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../intake/folders.ts';
 import { notTakenText } from '../intake/offers.ts';
-import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import { delivers, leftWithoutIntake, pausedText } from '../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../operate/delivery/read-status.ts';
 import {
@@ -17,7 +16,6 @@ import { guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { batchTable, heldTexts, unreadableTexts, unsettledTexts } from './batch.ts';
 import {
-  createdTwiceFacts,
   daemonsFact,
   deliveryFact,
   type Fact,
@@ -57,7 +55,6 @@ export function statusFacts(status: Status, start: string, more: readonly Fact[]
       ...more,
       ...noticeFacts(status),
       ...folderFacts(status),
-      ...createdTwiceFacts(status),
       ...guaranteeFacts(status),
     ],
   };
@@ -96,7 +93,7 @@ function list(texts: readonly Text[]): Block {
  * a daemon while none of its role runs.
  */
 export function needsYou(status: Status): Text[] {
-  const { deadLetters, createdTwice, guarantee, unreadable, batches, pauses, now } = status;
+  const { deadLetters, guarantee, unreadable, batches, pauses, now } = status;
   const { daemons, queue, sources, notTaken = [] } = status;
   const file = ({ batch, name }: { batch: string; name: string }) => ({
     text: name,
@@ -119,7 +116,6 @@ export function needsYou(status: Status): Text[] {
           ],
         ]
       : []),
-    ...(createdTwice > 0 ? [`${twiceText(createdTwice)}. ${TWICE_REMEDY}`] : []),
     ...unreadable.map(({ batch, error }) => [
       file(batch),
       ` cannot be read: ${error?.message ?? 'see its report'} ${error?.remedy ?? ''}`,

@@ -5,7 +5,7 @@ import type { Endpoint, OddApi } from '../support/odd-api.ts';
 export type Status = {
   pauses: { code: string; reason: string }[];
   deadLetters: number;
-  createdTwice: number;
+  guarantee: { assumption: string; measured: unknown }[];
   queue: { unsettledOrders: number };
   waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
   batches: { state: string; counts: Record<string, number | null> }[];

@@ -58,7 +58,6 @@ const STATUS: Status = {
     { for: 'person', reason: '', orders: 3, oldest: { batch: BATCH.batch, since: NOW - 300_000 } },
   ],
   deadLetters: 3,
-  createdTwice: 0,
   guarantee: [],
   batches: [{ batch: BATCH, standing: 'sending', report: '/reports/b' }],
   unreadable: [

@@ -39,8 +39,6 @@ export type Status = {
   deadLetters: number;
   /** Of these, orders that were sent again and have no outcome yet: in `waits` they wait for that only. Absent without any. */
   sentAgain?: number;
-  /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
-  createdTwice: number;
   /** How the assumptions of the guarantee held in the last 30 days. */
   guarantee: Guarantee[];
   /** Orders in doubt or files wait for a list, and none could be read: since when, and why. */
@@ -73,12 +71,12 @@ export async function readStatus(
     daemonsOf(context),
     readOpenOrders(context),
   ]);
-  const [shownQueue, reading, letters, lists, { failure }, unreadable, token, pauses, sources] =
+  const [shownQueue, reading, letters, guarantee, { failure }, unreadable, token, pauses, sources] =
     await Promise.all([
       queueOf(context, open),
       readWaits(context, open),
       countLetters(),
-      readLists(context),
+      readGuarantee(store, { settle: config.delivery.settle, now: store.time.now() }),
       listState(store),
       unreadableFiles(newest, context),
       tokenStatus(store),
@@ -101,7 +99,7 @@ export async function readStatus(
     waits: dead.orders <= again ? waits : [...waits, { ...dead, orders: dead.orders - again }],
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
-    ...lists,
+    guarantee,
     ...(failure && isListAwaited(shownQueue, waits) && { listFailure: failure }),
     batches: inProgress,
     unreadable,
@@ -150,13 +148,6 @@ async function shownPauses(
 
 const isListAwaited = ({ ordersInDoubt }: QueueFigures, waits: readonly WaitGroup[]): boolean =>
   ordersInDoubt > 0 || waits.some((one) => one.for === 'file-list');
-
-/** What the lists of the last time showed. */
-async function readLists({ config: { delivery }, ledger, store }: OperatorContext) {
-  const period = { settle: delivery.settle, now: store.time.now() };
-  const guarantee = await readGuarantee(store, period);
-  return { createdTwice: await ledger.listedTwice.count(), guarantee };
-}
 
 async function queueOf(
   { queue }: OperatorContext,

@@ -2,7 +2,6 @@ import type { Config } from '../../config/config.ts';
 import {
   guaranteeRemedy,
   guaranteeText,
-  measuredOnes,
   needsAttention,
   readGuarantee,
 } from '../../reconcile/guarantee.ts';
@@ -15,13 +14,16 @@ export async function checkGuarantee(
   { delivery: { settle } }: Pick<Config, 'delivery'>,
   now: number,
 ): Promise<Finding[]> {
-  return measuredOnes(await readGuarantee(place, { settle, now })).map((one) => {
-    const remedy = guaranteeRemedy(one);
-    return {
-      check: `guarantee ${one.assumption}`,
-      state: needsAttention(one) ? 'warn' : 'ok',
-      message: guaranteeText(one),
-      ...(remedy && { remedy }),
-    };
-  });
+  const all = await readGuarantee(place, { settle, now });
+  return all
+    .filter(({ measured }) => measured !== null)
+    .map((one) => {
+      const remedy = guaranteeRemedy(one);
+      return {
+        check: `guarantee ${one.assumption}`,
+        state: needsAttention(one) ? 'warn' : 'ok',
+        message: guaranteeText(one),
+        ...(remedy && { remedy }),
+      };
+    });
 }
