@@ -48,7 +48,7 @@ type ReleasePlan = Plan & { held: Batch; withoutRows: boolean };
 export const release: Act<ReleaseInput, ReleasePlan> = {
   async plan({ batch, withoutRows }, context) {
     const held = await findBatch(batch, context.batches);
-    if (held.held === undefined) throw await notHeld(held, context);
+    if (held.held === undefined) throw notHeld(held);
     const waits = fileWaitJson(held.held);
     const what = `${held.batch}, with ${remaining(held)} without an outcome and those queued to be sent again`;
     return {

@@ -129,9 +129,7 @@ describe('batches of a running daemon', () => {
     const { batch } = await batchOf('wrong.csv');
     expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(
-        /is not held: its orders wait because delivery is paused by anna.*\n.*po-sync resume/,
-      ),
+      err: expect.stringContaining('is not held.'),
     });
     expect(await run('batches', 'cancel', batch, '--dry-run')).toMatchObject({ code: 0 });
     const { code, out } = await run('batches', 'cancel', batch, '--yes');

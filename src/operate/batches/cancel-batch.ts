@@ -1,7 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { counted, stamp } from '../../core/format.ts';
-import { allPauses } from '../../deliver/breaker-view.ts';
-import { pauseRemedy } from '../../deliver/pause-rules.ts';
+import { orders, stamp } from '../../core/format.ts';
 import { decided } from '../../journal/decided.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import { occurrencesOf } from '../../ledger/entry.ts';
@@ -11,7 +9,6 @@ import { isSendable } from '../../ledger/state-machine/step.ts';
 import { fileTitle } from '../../order/named-batch.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
-import { causeText } from '../delivery/pause-delivery.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { BatchView } from './list-batches.ts';
 
@@ -108,34 +105,19 @@ export function isInVain({
 
 /** What a cancellation did, in words. */
 export function cancelledText(
-  { batch: id, name }: Pick<Batch, 'batch' | 'name'>,
-  end: Cancelled,
+  { batch, name }: Pick<Batch, 'batch' | 'name'>,
+  { cancelled, accepted, underWay, reading, unread = 0 }: Cancelled,
 ): string {
-  const batch = fileTitle({ batch: id, file: name });
-  const { accepted, underWay, reading, unread = 0 } = end;
-  const kept = [
-    accepted > 0
-      ? `${counted(accepted, 'order')} had been accepted before (its report lists them)`
-      : '',
-    underWay > 0 ? underWayText(underWay) : '',
-    reading
-      ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
-      : '',
-    !reading && unread > 0
-      ? `${counted(unread, 'order')} of the file ${unread === 1 ? 'was' : 'were'} not read and will not be sent`
-      : '',
-  ].filter((text) => text !== '');
-  const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
-  if (isInVain(end)) return `Too late: no order of ${batch} could be cancelled${more}.`;
-  return `${end.cancelled === 0 ? 'No order' : counted(end.cancelled, 'order')} of ${batch} cancelled${end.cancelled === 0 && underWay > 0 ? ' yet' : ''}${more}.`;
-}
-
-function underWayText(orders: number): string {
-  const which =
-    orders === 1
-      ? "it is cancelled if the API's list does not show it"
-      : "those that the API's list does not show are cancelled";
-  return `${counted(orders, 'order')} may have been sent: ${which}`;
+  const figures: [number, string][] = [
+    [accepted, 'had been accepted before'],
+    [underWay, "may have been sent: cancelled unless the API's list shows them"],
+    [reading ? 0 : unread, 'were not read and will not be sent'],
+  ];
+  const more = figures.flatMap(([number, what]) =>
+    number > 0 ? `; ${orders(number)} ${what}` : [],
+  );
+  const rest = reading ? '; the rest of the file is cancelled as it is read' : '';
+  return `${orders(cancelled)} of ${fileTitle({ batch, file: name })} cancelled${more.join('')}${rest}.`;
 }
 
 /** By whom and when a batch was cancelled; undefined if it was not. */
@@ -214,22 +196,11 @@ export async function releaseBatch(
 }
 
 /** A batch that is not held cannot be released. */
-export async function notHeld(
-  { batch, state }: Batch,
-  { store }: OperatorContext,
-): Promise<PoSyncError> {
-  const [pause] = state === 'done' ? [] : allPauses(await store.redis.hgetall(store.keys.breaker));
-  const sending = pause
-    ? `its orders wait because delivery is ${causeText(pause)}`
-    : 'its orders are being sent';
-  return new PoSyncError(
-    'batch-not-held',
-    `Batch ${batch} is not held: ${state === 'done' ? 'it is finished' : sending}.`,
-    {
-      remedy: pause ? pauseRemedy(pause) : 'Run po-sync status to see what orders wait for.',
-      facts: { batch },
-    },
-  );
+export function notHeld({ batch }: Batch): PoSyncError {
+  return new PoSyncError('batch-not-held', `Batch ${batch} is not held.`, {
+    remedy: 'Run po-sync status to see what orders wait for.',
+    facts: { batch },
+  });
 }
 
 /** A batch that is finished cannot be canceled. */
