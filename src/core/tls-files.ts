@@ -18,7 +18,7 @@ export type Tls = { secureContext: SecureContext; servername?: string; hasCertif
 type FileKey = 'caFile' | 'certFile' | 'keyFile';
 
 /** Certificates in a PEM file; the first of a client's file is its own. Throws like `openTls`. */
-export function certificatesIn(key: FileKey, file: string): X509Certificate[] {
+function certificatesIn(key: FileKey, file: string): X509Certificate[] {
   const blocks = read(key, file).match(
     /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
   );

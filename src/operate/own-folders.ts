@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { growingWait } from '../core/backoff/backoff.ts';
 import { startLoop } from '../core/backoff/loop.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import {
@@ -20,9 +19,8 @@ import type { GoneFolder } from './heartbeat.ts';
 
 type Input = Pick<DaemonInput, 'config' | 'clock' | 'log' | 'self'>;
 
-/** Milliseconds between two looks, and between two lines of the log about the same folder. */
+/** Milliseconds between two looks. */
 const PAUSE = 2_000;
-const NEWS = { initial: 60_000, max: 3_600_000 };
 
 /**
  * Creates the folder of data, and that of reports if this daemon writes them. From then on, nobody in this process creates
@@ -47,18 +45,19 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
     await requirePermission(path, `${key} in ${config.file}`);
     resources.use(keepFolder(path));
   }
-  const lost = new Map<string, { since: number; times: number; next: number }>();
+  const lost = new Map<string, number>();
 
   async function look(): Promise<void> {
     const now = clock.monotonic();
     for (const { folder, path } of own) {
-      const { since = now, times = 0, next = now } = lost.get(folder) ?? {};
+      const since = lost.get(folder);
       if (await isThere(path)) {
-        if (lost.delete(folder))
-          folderBack(log, { folder, path, durationMs: Math.round(now - since) });
-      } else if (now >= next) {
+        if (since === undefined) continue;
+        lost.delete(folder);
+        folderBack(log, { folder, path, durationMs: Math.round(now - since) });
+      } else if (since === undefined) {
+        lost.set(folder, now);
         folderLost(log, { folder, path, remedy: GONE_REMEDY });
-        lost.set(folder, { since, times: times + 1, next: now + growingWait(times + 1, NEWS) });
       }
     }
   }

@@ -73,7 +73,7 @@ export function privateRedisStopped(log: Log, facts: { port: number; durationMs:
   log.info({ event: 'private-redis-stopped', ...facts }, 'private Redis stopped');
 }
 
-/** `data` or `reports` vanished while the daemon runs. Logged at once, then with growing gaps. */
+/** `data` or `reports` vanished while the daemon runs. */
 export function folderLost(
   log: Log,
   facts: { folder: string; path: string; remedy: string },

@@ -1,9 +1,7 @@
-import type { X509Certificate } from 'node:crypto';
-import { type Config, environmentOf, mappingsFor } from '../../config/config.ts';
-import { isLoopback, type TlsKeys } from '../../config/fields.ts';
+import { type Config, mappingsFor } from '../../config/config.ts';
+import { isLoopback } from '../../config/fields.ts';
 import { duration } from '../../core/format.ts';
-import { certificatesIn } from '../../core/tls-files.ts';
-import { type Finding, fail, failure, fine, warn } from './finding.ts';
+import { type Finding, warn } from './finding.ts';
 
 /** What a configuration that is right may still leave open. */
 export function checkConfig(config: Config): Finding[] {
@@ -56,57 +54,4 @@ function checkStop({ delivery: { timeout } }: Config): Finding[] {
   const message = `a call may take ${duration(timeout)} (delivery.timeout), and pm2 kills a daemon ${duration(KILLED)} after it has to stop: the order of that call would be in doubt`;
   const remedy = `Set kill_timeout of pm2, TimeoutStopSec of systemd or stop_grace_period of the container to more than ${duration(longest)}.`;
   return [warn('stop', message, remedy)];
-}
-
-/** Milliseconds before its end at which a certificate is reported. */
-const SOON = 14 * 86_400_000;
-
-/** Checks that the files of certificates can be read and are valid. `now` in milliseconds. */
-export function checkCertificates(config: Config, now: number): Finding[] {
-  const used = [
-    { called: 'API', tls: environmentOf(config).tls },
-    { called: 'Redis', tls: config.redis.tls },
-    ...config.sources.map((one) => ({
-      called: `export ${one.name}`,
-      tls: one.type === 'export' ? one.tls : undefined,
-    })),
-    ...config.notify.map(({ tls }) => ({ called: 'webhook', tls })),
-  ];
-  return used.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
-}
-
-function fileFindings(called: string, { caFile, certFile }: TlsKeys, now: number): Finding[] {
-  const files = [
-    ['caFile', caFile, `CA certificates of ${called}`],
-    ['certFile', certFile, `certificate for ${called}`],
-  ] as const;
-  return files.flatMap(([key, file, check]): Finding[] => {
-    if (file === undefined) return [];
-    try {
-      return certificatesIn(key, file).map((one) =>
-        ageFinding(check, `${file}: ${one.subject.replaceAll('\n', ', ')}`, one, now),
-      );
-    } catch (error) {
-      return [failure(check, error)];
-    }
-  });
-}
-
-function ageFinding(
-  check: string,
-  message: string,
-  { validFromDate, validToDate }: X509Certificate,
-  now: number,
-): Finding {
-  const end = validToDate.toISOString().slice(0, 10);
-  const remedy = 'Replace the certificate. po-sync reads new files without a restart.';
-  if (validToDate.getTime() <= now) return fail(check, `${message}; expired on ${end}`, remedy);
-  if (validFromDate.getTime() > now) {
-    const begin = validFromDate.toISOString().slice(0, 10);
-    const clock = 'Check the clock of this machine.';
-    return fail(check, `${message}; not valid before ${begin}`, clock);
-  }
-  if (validToDate.getTime() - now < SOON)
-    return warn(check, `${message}; expires on ${end}`, remedy);
-  return fine(check, `${message}; certificate valid until ${end}`);
 }

@@ -19,7 +19,7 @@ import { COMMAND_WAITS, explainRedisError } from '../../redis/connection-end.ts'
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
-import { checkCertificates, checkConfig } from './check-config.ts';
+import { checkConfig } from './check-config.ts';
 import { checkFolders, unusable } from './check-folders.ts';
 import { checkGuarantee } from './check-guarantee.ts';
 import { checkPartner } from './check-partner.ts';
@@ -72,11 +72,7 @@ export async function examine(
   report(found);
   const network = await loadNetwork(config, env).catch(asPoSyncError);
   if (network instanceof PoSyncError) report([failure('network', network)]);
-  else
-    report([
-      ...warned('network', network.warnings),
-      ...checkCertificates(config, systemClock.now()),
-    ]);
+  else report(warned('network', network.warnings));
   const missing = [
     secrets instanceof PoSyncError ? 'credentials' : [],
     network instanceof PoSyncError ? 'a network' : [],

@@ -1,7 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { stamp } from '../../core/format.ts';
 import { decided } from '../../journal/decided.ts';
-import { type Entry, type Known, numberOf } from '../../ledger/entry.ts';
+import { type Entry, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -56,9 +55,9 @@ export async function findInDoubt(
   ledger: Pick<Ledger, 'lookup'>,
   as: Resolution = 'accepted',
 ): Promise<Entry> {
-  const [known = { kind: 'nothing' } as const] = await ledger.lookup([number]);
-  if (known.kind === 'open' && isResolvable(known.entry, as)) return known.entry;
-  throw notInDoubt(number, known);
+  const [known] = await ledger.lookup([number]);
+  if (known?.kind === 'open' && isResolvable(known.entry, as)) return known.entry;
+  throw notInDoubt(number);
 }
 
 function isResolvable(entry: Entry, as: Resolution): boolean {
@@ -114,35 +113,9 @@ export async function resolveOrder(
 type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'operator' | 'config'> &
   Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'journals'>;
 
-function notInDoubt(number: string, known: Known): PoSyncError {
-  return new PoSyncError(
-    'not-in-doubt',
-    `Order ${number} is not in doubt: it is ${stateOf(known)}.`,
-    {
-      remedy: `${callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
-      facts: { order: number },
-    },
-  );
-}
-
-/** The daemon that made the call may be gone. */
-function callText(known: Known): string {
-  if (
-    known.kind !== 'open' ||
-    known.entry.state !== 'sending' ||
-    known.entry.deadline === undefined
-  )
-    return '';
-  return `Its call ends at ${stamp(known.entry.deadline)} at the latest; after that, a running daemon looks it up in the API's list. `;
-}
-
-function stateOf(known: Known): string {
-  switch (known.kind) {
-    case 'nothing':
-      return 'not in the ledger';
-    case 'accepted':
-      return 'already accepted';
-    case 'open':
-      return `in state ${known.entry.state}`;
-  }
+function notInDoubt(number: string): PoSyncError {
+  return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt.`, {
+    remedy: `Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
+    facts: { order: number },
+  });
 }

@@ -1,11 +1,6 @@
-import path from 'node:path';
 import { expect, it } from 'vitest';
-import { checkCertificates, checkConfig } from '../../../src/operate/doctor/check-config.ts';
-import { HAS_OPENSSL, openAuthority } from '../../support/certificates.ts';
+import { checkConfig } from '../../../src/operate/doctor/check-config.ts';
 import { configOf } from '../../support/config-text.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-
-const DAY = 86_400_000;
 
 /** A configuration with one source and what is added. */
 function configWith(more: string, env: Record<string, string> = {}, of = 'path: ../inbox') {
@@ -57,32 +52,3 @@ it('warns of a source whose mapping lets other columns or any value pass', () =>
     'source inbox: nothing protects it there: a column that nobody declared is ignored, and NR and ART may have any value (mapping erp)',
   ]);
 });
-
-it.skipIf(!HAS_OPENSSL)(
-  'a certificate file is fine for long, a warning before its end, and a failure after it or before its begin',
-  async () => {
-    await using folder = await makeTempFolder();
-    const { caFile, issue } = await openAuthority(folder.path);
-    const lasting = await issue('lasting', { names: ['po-sync'], until: '20990101000000Z' });
-    const client = await issue('client', { names: ['po-sync'] });
-    const found = (tls: object, now = Date.now() + 1_000) => {
-      const config = configWith('');
-      const { staging } = config.environments;
-      if (staging === undefined) throw new Error('no environment');
-      const environments = { staging: { ...staging, tls: { caFile, ...tls } } };
-      return checkCertificates({ ...config, environments }, now).map(
-        ({ check, state, message }) => `${state} ${check}: ${message}`,
-      );
-    };
-    const own = { certFile: client.cert, keyFile: client.key };
-    expect(found({ certFile: lasting.cert, keyFile: lasting.key })).toEqual([
-      expect.stringMatching(/^warn CA certificates of API: .*CN=ca; expires on \d{4}-\d\d-\d\d$/),
-      expect.stringMatching(/^ok certificate for API: .*certificate valid until 2099-01-01$/),
-    ]);
-    expect(found(own, Date.now() + 10 * DAY)[1]).toMatch(/^fail .*CN=po-sync; expired on/);
-    expect(found(own, Date.now() - 10 * DAY)[1]).toMatch(/^fail .*not valid before/);
-    expect(found({ caFile: path.join(folder.path, 'absent.pem') })).toEqual([
-      expect.stringMatching(/^fail CA certificates of API: /),
-    ]);
-  },
-);

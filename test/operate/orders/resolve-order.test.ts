@@ -86,12 +86,11 @@ it('an order that was sent once more meanwhile is not resolved, and the message 
   expect(await stateOf('PO-2')).toBe('unknown');
 });
 
-it('an order in a call of a daemon that may be gone says until when it waits', async () => {
+it('an order in a call is not in doubt yet', async () => {
   const sending = entryOf({ state: 'sending', attempt: 1, deadline: Date.UTC(2099, 0, 1) });
   await expect(
     findInDoubt('4711', { lookup: async () => [{ kind: 'open', entry: sending }] }),
   ).rejects.toMatchObject({
     code: 'not-in-doubt',
-    remedy: expect.stringContaining('Its call ends at 2099-01-01 00:00:00 UTC at the latest'),
   });
 });
