@@ -6,7 +6,6 @@ import {
   type FixCell,
   type FixRow,
   MOST_ADDED,
-  stateOf,
 } from '../../operate/corrections/corrections.ts';
 
 import { isConfirmable } from '../../order/problem.ts';
@@ -38,10 +37,9 @@ export async function fixSection(
   letter: FullLetter,
   entered?: Entered,
 ): Promise<FixSection> {
-  const { batches, store } = api.base;
   const why = result(entered);
-  const last = (await api.corrections.history(letter)).at(-1);
-  if (last && stateOf(last, await batches.find(last.batch), store.time.now()) === 'under-way') {
+  const last = await api.corrections.underWay(letter);
+  if (last !== undefined) {
     const body = html`${why}<p class="box" role="status">A correction by ${last.who} is being sent, as ${link(batchPath(last.batch), last.batch)}.</p>`;
     return { body: letter.closed ? why : body, isBusy: true };
   }

@@ -4,7 +4,6 @@ import { problemsOf } from '../../correct/letter-rows.ts';
 import { patchText, type SentRow } from '../../correct/patch.ts';
 import { listOf, readLetters } from '../../correct/read-as.ts';
 import { handIn } from '../../intake/hand-in.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { type DeadLetter, type LetterRow, REPLACED } from '../../order/dead-letter.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
@@ -31,12 +30,12 @@ export type FixRow = {
   problems: { field: string; code: ProblemCode; message: string }[];
 };
 
-/** A dead letter for correcting: its rows, an empty one to add, and earlier corrections. */
+/** A dead letter for correcting: its rows, and an empty one to add. `last`: the correction before. */
 export type Correctable = {
   letter: DeadLetter;
   rows: readonly FixRow[];
   added: FixRow;
-  corrections: readonly Correction[];
+  last: Correction | undefined;
   revision: number;
 };
 
@@ -63,23 +62,29 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     if (shape === undefined) throw batchForgotten();
     if (batch?.state !== 'done') throw inProgress(letter, batch?.held !== undefined);
     const kept = await keptLetter(letter, config);
-    const corrections = await chain.read(letter);
     const rows = fixRows(kept, shape);
     return {
       letter: kept,
       rows,
       added: addedRow(letter, rows),
-      corrections,
+      last: await chain.last(letter),
       revision: kept.revision,
     };
+  }
+
+  /** The correction that is being sent. One whose batch did not begin within a minute was lost. */
+  async function underWay(letter: Pick<FoundDeadLetter, 'batch' | 'id'>) {
+    const last = await chain.last(letter);
+    const batch = last && (await batches.find(last.batch));
+    const isOver = batch ? batch.state === 'done' : time.now() - (last?.at ?? 0) >= BEGINS_WITHIN;
+    return isOver ? undefined : last;
   }
 
   /** As `open`. `revision`: what the person saw. PoSyncError `dead-letter-changed`, `correction-under-way`. */
   async function current(letter: FoundDeadLetter, revision: number): Promise<Correctable> {
     const found = await open(letter);
-    const last = found.corrections.at(-1);
-    if (last && stateOf(last, await batches.find(last.batch), time.now()) === 'under-way')
-      throw underWay(last);
+    const other = await underWay(letter);
+    if (other) throw isUnderWay(other);
     if (found.revision !== revision) throw changed();
     return found;
   }
@@ -124,7 +129,6 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     operator: OperatorContext['operator'],
   ): Promise<CorrectionResult> {
     const found = await current(letter, revision);
-    const last = found.corrections.at(-1);
     const source = sourceOf(letter, config.sources);
     await using file = await fileOf(letter, found, corrected);
     const checked = await checkCorrection(
@@ -147,7 +151,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
 
     async function announce(batch: string): Promise<void> {
       sent.batch = batch;
-      if (!(await chain.add(letter, last, sent))) throw changed();
+      if (!(await chain.add(letter, found.last, sent))) throw changed();
       await batches.handedIn(batch, operator.who, { form: true });
       const numbers = new Set([
         letter.purchaseOrderNumber,
@@ -158,7 +162,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     }
   }
 
-  return { open, current, check, send, history: chain.read };
+  return { open, current, check, send, underWay };
 }
 
 /** The dead letter with its rows, as its report has it. */
@@ -303,19 +307,6 @@ function isUnchanged(rows: readonly FixRow[], corrected: readonly SentRow[]): bo
 /** Milliseconds after which a batch that did not begin will not. */
 const BEGINS_WITHIN = 60_000;
 
-/** What became of a correction; `lost`: its batch never began. */
-export type CorrectionState = 'under-way' | 'done' | 'lost';
-
-/** `batch`: that of the correction, if it is known. `now`: Redis time. */
-export function stateOf(
-  { at }: Correction,
-  batch: Pick<Batch, 'state'> | undefined,
-  now: number,
-): CorrectionState {
-  if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
-  return batch.state === 'done' ? 'done' : 'under-way';
-}
-
 function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {
   const why = isHeld
     ? 'it is held until a person releases or cancels it'
@@ -330,7 +321,7 @@ function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncEr
   );
 }
 
-function underWay({ who, batch }: Correction): PoSyncError {
+function isUnderWay({ who, batch }: Correction): PoSyncError {
   return new PoSyncError('correction-under-way', `A correction by ${who} is in progress.`, {
     remedy: `Wait for batch ${batch}.`,
     facts: { batch },
@@ -371,15 +362,15 @@ function createChain({ redis, keys }: CorrectionContext['store']) {
   const fieldOf = ({ id }: Pick<FoundDeadLetter, 'id'>, previous: string) =>
     `${splitId(id)[1]} after ${previous}`;
 
-  async function read(letter: Pick<FoundDeadLetter, 'batch' | 'id'>): Promise<Correction[]> {
-    const found: Correction[] = [];
-    while (found.length < MOST) {
-      const text = await redis.hget(
-        keys.corrections(letter.batch),
-        fieldOf(letter, found.at(-1)?.batch ?? ''),
-      );
+  async function last(
+    letter: Pick<FoundDeadLetter, 'batch' | 'id'>,
+  ): Promise<Correction | undefined> {
+    let found: Correction | undefined;
+    for (let read = 0; read < MOST; read += 1) {
+      const field = fieldOf(letter, found?.batch ?? '');
+      const text = await redis.hget(keys.corrections(letter.batch), field);
       if (text === null) break;
-      found.push(JSON.parse(text) as Correction);
+      found = JSON.parse(text) as Correction;
     }
     return found;
   }
@@ -393,7 +384,7 @@ function createChain({ redis, keys }: CorrectionContext['store']) {
     return (await redis.hsetnx(keys.corrections(letter.batch), field, JSON.stringify(next))) === 1;
   }
 
-  return { read, add };
+  return { last, add };
 }
 
 function batchForgotten(): PoSyncError {
