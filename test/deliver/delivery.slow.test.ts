@@ -30,23 +30,6 @@ beforeEach(() => {
 afterEach(() => stack.disposeAsync());
 
 describe('delivery', () => {
-  it('sends every order of a batch once and finishes the batch', async () => {
-    await using rig = await openDeliveryRig();
-    const numbers = numbersOf(200);
-    await rig.submit('b1', numbers);
-    await rig.settled();
-    expect(byNumber(rig.stored())).toEqual(once(numbers));
-    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 200 } });
-    expect(await rig.batches.finished()).toEqual(['b1']);
-  });
-
-  it('requests one token for all orders', async () => {
-    await using rig = await openDeliveryRig();
-    await rig.submit('b1', numbersOf(50));
-    await rig.settled();
-    expect(rig.events.filter(({ type }) => type === 'token')).toHaveLength(1);
-  });
-
   it('never has more calls in flight than allowed', async () => {
     await using rig = await openDeliveryRig({
       delivery: { concurrency: 3 },
@@ -77,25 +60,6 @@ describe('delivery', () => {
     await rig.settled();
     expect(new Set(byNumber(rig.stored()).values())).toEqual(new Set([1]));
     expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 60 } });
-  });
-
-  it('reports a refused order with the words of the API and sends the others', async () => {
-    const refuse = {
-      kind: 'answer',
-      status: 400,
-      message: 'PO-2: articleCode is invalid',
-      orders: ['PO-2'],
-    };
-    await using rig = await openDeliveryRig({ faults: { faults: [refuse] } });
-    await rig.submit('b1', ['PO-1', 'PO-2', 'PO-3']);
-    await rig.settled();
-    expect(await rig.batches.find('b1')).toMatchObject({
-      open: 1,
-      counts: { accepted: 2, refused: 1 },
-    });
-    const [result] = await rig.batches.results('b1', [1]);
-    expect(result).toMatchObject({ outcome: 'refused', code: '400', httpStatus: 400, attempts: 1 });
-    expect(result?.facts).toEqual({ says: 'PO-2: articleCode is invalid' });
   });
 
   it('sends the declared headers with orders and the list, not with token requests; an order whose number contains one is an order like any other', async () => {
@@ -275,58 +239,6 @@ describe('delivery', () => {
     await resumeDelivery({ ...rig, ...rig.context });
     await rig.settled();
     expect(odd.stored).toHaveLength(5);
-  });
-
-  it('slows down for 429 as long as the API says', async () => {
-    await using rig = await openDeliveryRig({
-      // Calls that are on their way already are not slowed down.
-      delivery: { concurrency: 1 },
-      faults: { faults: [{ kind: 'answer', status: 429, calls: '1', retryAfter: '1s' }] },
-    });
-    await rig.submit('b1', numbersOf(20));
-    await rig.settled();
-    const refused = rig.events.find((event) => event.type === 'answered' && event.status === 429);
-    const later = rig.events.filter(
-      (event) => event.type === 'received' && event.at > (refused?.at ?? 0) + 100,
-    );
-    expect(Math.min(...later.map(({ at }) => at)) - (refused?.at ?? 0)).toBeGreaterThan(900);
-    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
-  });
-
-  it('waits as long as a burst of 503 asks, although orders were accepted just before', async () => {
-    await using rig = await openDeliveryRig({
-      faults: {
-        faults: [
-          { kind: 'answer', status: 503, message: 'Too busy.', retryAfter: '120s', calls: '21-' },
-        ],
-      },
-    });
-    await rig.submit('b1', numbersOf(60));
-    await until('a pause', () => rig.breaker.current()?.code === 'http-503');
-    const { nextTryAt = 0, reason } = rig.breaker.current() ?? {};
-    expect(rig.stored().size).toBe(20);
-    expect(nextTryAt - rig.store.time.now()).toBeGreaterThan(60_000);
-    expect(reason).toMatch(/^Too busy \(HTTP 503\); the API asks to wait 1[12]\d s$/);
-  });
-
-  it('an answer that asks for a long wait does not pause delivery while other orders are accepted', async () => {
-    await using rig = await openDeliveryRig({
-      faults: {
-        faults: [{ kind: 'answer', status: 503, retryAfter: '120s', orders: ['PO-0030'] }],
-      },
-    });
-    await rig.submit('b1', numbersOf(60));
-    await until('the others', () => rig.stored().size === 59);
-    expect(rig.breaker.current()).toBeUndefined();
-  });
-
-  it('keeps to the rate limit, smoothly', async () => {
-    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 50, per: 1000 } } });
-    await rig.submit('b1', numbersOf(60));
-    await rig.settled();
-    const times = rig.events.flatMap((event) => (event.type === 'received' ? [event.at] : []));
-    const within = times.map((from) => times.filter((at) => at >= from && at < from + 500).length);
-    expect(Math.max(...within)).toBeLessThan(45);
   });
 
   it('writes no order after a pause, not even one with an intent, and gives the intents back', async () => {
@@ -695,40 +607,5 @@ describe('delivery', () => {
     await rig.breaker.reset();
     await rig.settled();
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(30)));
-  });
-
-  it('leaves orders in doubt to a person when the API offers no list', async () => {
-    await using rig = await openDeliveryRig({
-      faults: {
-        faults: [
-          { kind: 'drop', when: 'after', attempts: '1' },
-          { kind: 'answer', on: 'list', status: 403 },
-        ],
-      },
-    });
-    await rig.submit('b1', numbersOf(4));
-    await rig.settled();
-    expect(byNumber(rig.stored())).toEqual(once(numbersOf(4)));
-    expect(await rig.batches.find('b1')).toMatchObject({ open: 4, counts: { inDoubt: 4 } });
-  });
-
-  it('accepts an order whose acceptance arrives after the attempt has ended', async () => {
-    await using rig = await openDeliveryRig({
-      delivery: { timeout: 10_000 },
-      faults: {
-        faults: [
-          { kind: 'delay', when: 'after', by: '2s' },
-          { kind: 'answer', on: 'list', status: 403 },
-        ],
-      },
-    });
-    await rig.submit('b1', ['PO-0001']);
-    await until('the order at the API', () => rig.stored().size === 1);
-    const [known] = await rig.ledger.lookup(['PO-0001']);
-    if (known?.kind !== 'open') throw new Error('its answer came too soon');
-    const lapse = next(known.entry, { kind: 'lapsed', at: known.entry.deadline ?? 0 }, policy);
-    expect(await rig.ledger.take(known.entry, lapse)).toBe(true);
-    await rig.settled();
-    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 1 } });
   });
 });

@@ -371,18 +371,6 @@ it('a held batch whose refused orders were sent again and accepted ends without 
   );
 });
 
-it('batches list counts duplicates, which are done although nothing was accepted', async () => {
-  await using place = await openWorkplace();
-  await place.drop('first.csv', csvOf(20));
-  await place.run(['start', '--once']);
-  expect((await place.run(['batches', 'list'])).out).not.toMatch(/duplicate|settled/);
-  await place.drop('again.csv', csvOf(20));
-  await place.run(['start', '--once']);
-  expect((await place.run(['batches', 'list'])).out).toMatch(
-    /again\.csv +finished +20\/20 +0 +20 +0 /,
-  );
-});
-
 it('a batch that was cancelled while no daemon ran stays cancelled when the API has another address', async () => {
   await using place = await openWorkplace();
   await place.run(['pause', '--reason', 'the API moves']);

@@ -93,18 +93,6 @@ it.each([
   expect(err).toContain(preview.list);
 });
 
-it('check --preview without a configuration is an error', async () => {
-  await using place = await openWorkplace();
-  const { code, err } = await place.run([
-    '--config',
-    'absent.yaml',
-    'check',
-    '--preview',
-    'new.csv',
-  ]);
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('absent.yaml') });
-});
-
 it('check --preview says that a number is known in another spelling', async () => {
   await using place = await openWorkplace();
   await place.drop('erp.csv', fileOf(['0088,A,1']));

@@ -35,19 +35,6 @@ describe('a workbook that exhausts its reader', () => {
   });
 });
 
-describe('another program on the admin port', () => {
-  it('ends the daemon with exit code 1, with the reason and a remedy', async () => {
-    await using place = await openWorkplace();
-    await using neighbor = await openWebServer((_, response) => response.end());
-    const { port } = neighbor;
-    const { code, err } = await place.start(['start'], { PO_SYNC_ADMIN_PORT: String(port) }).ended;
-    expect(code).toBe(1);
-    expect(err).toContain(
-      `The admin port 127.0.0.1:${port} is occupied.\n  Check first whether po-sync already runs`,
-    );
-  });
-});
-
 describe('a list without an end', () => {
   const HEAD = '{"status":"success","error":null,"data":{"purchaseOrders":[';
   it.each([

@@ -111,10 +111,17 @@ async function drop(name: string, ...rows: string[]): Promise<void> {
   await rename(hidden, path.join(root, 'inbox', name));
 }
 
-test('the samples give a first report, and Ctrl-C leaves no process running', async () => {
+test('the samples give a first report, the commands in the README work beside it, also those that call the API, and Ctrl-C leaves no process running', async () => {
   const samples = (await readdir(path.join(root, 'config', 'samples'))).sort();
   const first = await start();
   for (const sample of samples) await first.told(new RegExp(`^po-sync: ${sample}: \\d+ orders`));
+  const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
+  expect(readme).toMatch(
+    /^\. data\/sandbox\/env\b.*\nexport PATH="\$PWD\/bin:\$PATH".*\npo-sync status\b/m,
+  );
+  expect(await command('doctor')).toContain('No problems found.');
+  expect(await command('reconcile')).toContain('They agree.');
+  expect(await command('explain', 'PO-2026-0105')).toContain('NO-SUCH-ARTICLE');
   await mkdir(path.join(root, 'inbox', 'august'));
   await first.told(
     /^po-sync: august is not read, because it is a folder: drop the files themselves into inbox\//,
@@ -135,6 +142,11 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   for (const line of await linesOf('daemon.log')) expect(JSON.parse(line)).toHaveProperty('msg');
   expect(await linesOf('sandbox.log')).toContainEqual(expect.stringMatching(/ POST \/.* 201 /));
   expect(await processes()).toEqual([]);
+  // Its API has ended with it.
+  expect(await command('status')).toContain('none running; start one with npm start');
+  await expect(command('reconcile')).rejects.toThrow(
+    /ECONNREFUSED[\s\S]*Try again while npm start is running/,
+  );
 
   const batches = await settledBatches(path.join(root, 'reports'));
   expect(batches.map(({ report }) => report.file).sort()).toEqual(samples);
@@ -146,46 +158,7 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
     expect(first.lines).toContain(`  ${path.relative(root, folder)}/report.html`);
 });
 
-test('the commands in the README work next to it, also those that call the API', async () => {
-  const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
-  expect(readme).toMatch(
-    /^\. data\/sandbox\/env\b.*\nexport PATH="\$PWD\/bin:\$PATH".*\npo-sync status\b/m,
-  );
-  const first = await start();
-  for (const sample of await readdir(path.join(root, 'config', 'samples')))
-    await first.told(new RegExp(`^po-sync: ${sample}: `));
-  expect(await command('doctor')).toContain('No problems found.');
-  expect(await command('reconcile')).toContain('They agree.');
-  expect(await command('explain', 'PO-2026-0105')).toContain('NO-SUCH-ARTICLE');
-  expect(await first.end('SIGINT')).toBe(0);
-  // Its API has ended with it.
-  expect(await command('status')).toContain('none running; start one with npm start');
-  await expect(command('reconcile')).rejects.toThrow(
-    /ECONNREFUSED[\s\S]*Try again while npm start is running/,
-  );
-});
-
-test('after kill -9 of everything it starts again and continues', async () => {
-  const first = await start();
-  await first.told(/press Ctrl-C to stop/);
-  // Frozen, so that the file is not done before they are killed, however slow this test is.
-  for (const pid of await processes()) killProcess(pid, 'SIGSTOP');
-  await drop('before.csv', 'P-1,A-1,1', 'P-2,A-1,2');
-  await killEverything();
-
-  const second = await start();
-  await second.told(/^po-sync: before\.csv: 2 orders, 2 accepted$/);
-  await drop('after.csv', 'P-1,A-1,1', 'P-3,A-1,3');
-  await second.told(/^po-sync: after\.csv: 2 orders, 1 accepted, 1 duplicate$/);
-  // The sandbox refuses the same article as at the first start.
-  await drop('unknown.csv', 'P-4,NO-SUCH-ARTICLE,1');
-  await second.told(/^po-sync: unknown\.csv: 1 order, 1 refused; 1 needs a person$/);
-  expect(second.lines.filter((line) => line.includes('config/samples'))).toEqual([]);
-  expect(await second.end('SIGTERM')).toBe(0);
-  expect(await processes()).toEqual([]);
-});
-
-test('the next start stops the processes of a killed one, and shows what they finished', async () => {
+test('the next start stops the processes of a killed one and shows what they finished; after kill -9 of everything it starts again and continues', async () => {
   const first = await start();
   await first.told(/press Ctrl-C to stop/);
   await first.end('SIGKILL');
@@ -206,7 +179,21 @@ test('the next start stops the processes of a killed one, and shows what they fi
   expect(third.lines.at(-1)).toMatch(
     /^po-sync: `npm start` is already running here \(process \d+\); stop it first$/,
   );
-  expect(await second.end('SIGINT')).toBe(0);
+  // Frozen, so that the file is not done before they are killed, however slow this test is.
+  for (const pid of await processes()) killProcess(pid, 'SIGSTOP');
+  await drop('before.csv', 'Q-1,A-1,1', 'Q-2,A-1,2');
+  await killEverything();
+
+  const fourth = await start();
+  await fourth.told(/^po-sync: before\.csv: 2 orders, 2 accepted$/);
+  await drop('after.csv', 'Q-1,A-1,1', 'Q-3,A-1,3');
+  await fourth.told(/^po-sync: after\.csv: 2 orders, 1 accepted, 1 duplicate$/);
+  // The sandbox refuses the same article as at the first start.
+  await drop('unknown.csv', 'Q-4,NO-SUCH-ARTICLE,1');
+  await fourth.told(/^po-sync: unknown\.csv: 1 order, 1 refused; 1 needs a person$/);
+  expect(fourth.lines.filter((line) => line.includes('config/samples'))).toEqual([]);
+  expect(await fourth.end('SIGTERM')).toBe(0);
+  expect(await processes()).toEqual([]);
 });
 
 test('a port in use and a missing inbox end it with remedies that it accepts', async () => {
