@@ -222,7 +222,7 @@ describe('mistakes', () => {
 });
 
 describe('what is in the inbox and its folders', () => {
-  const json = async (...args: string[]) => JSON.parse((await place.run([...args, '--json'])).out);
+  const { json } = place;
   const openNow = async (): Promise<string[]> => {
     const { batches } = await get('batches/list?open=true');
     return (batches as { file: string }[]).map(({ file }) => file);

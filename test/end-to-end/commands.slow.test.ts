@@ -97,10 +97,12 @@ it('status --watch shows the status again and again until it is interrupted', as
 });
 
 it('a file that could not be read says so, with its place and what to do', async () => {
-  const { out } = await place.run(['--json', 'batches', 'list']);
-  const { batches }: { batches: { file: string; batch: string }[] } = JSON.parse(out);
+  const { batches }: { batches: { file: string; batch: string }[] } = await place.json(
+    'batches',
+    'list',
+  );
   const broken = batches.find((one) => one.file === 'broken.csv')?.batch ?? '';
-  const document = JSON.parse((await place.run(['--json', 'batches', 'show', broken])).out);
+  const document = await place.json('batches', 'show', broken);
   expect(document).toMatchObject({
     state: 'unreadable',
     error: { message: expect.stringContaining('line 2') },

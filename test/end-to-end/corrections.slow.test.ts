@@ -383,7 +383,7 @@ describe('several workbooks, or none', () => {
     await place.drop('fixed.xlsx', fix);
     const first = place.start(['start']);
     await until('orders that wait', async () => {
-      const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+      const { queue } = await place.json('status');
       return queue.unsettledOrders === 2;
     });
     first.child.kill('SIGTERM');

@@ -155,8 +155,7 @@ it('an unreadable file is closed by a later file of the same name that could be 
   expect((await place.reportsNow())[0]).toMatchObject({ error: { line: 2 } });
   await place.drop('b.csv', table('PO-2,NEW,A,1'));
   await place.run(['start', '--once']);
-  const unreadable = async () =>
-    JSON.parse((await place.run(['--json', 'status'])).out).unreadable as object[];
+  const unreadable = async () => (await place.json('status')).unreadable as object[];
   expect(await unreadable()).toMatchObject([{ batch: broken.batch }]);
   const page = await place.read(broken, 'report.html');
   await place.drop('a.csv', table('PO-1,NEW,A,1'));

@@ -37,7 +37,7 @@ it('folders that vanish under a daemon are not created again: everybody says so,
   await place.drop('meanwhile.csv', csvOf(5));
   await until('its orders', () => place.stored().size === 5);
   await until('the batch that waits', async () => {
-    const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+    const [one] = (await place.json('batches', 'list')).batches;
     return one?.unsettled?.reason.includes('was there when po-sync started, and is gone');
   });
   const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;

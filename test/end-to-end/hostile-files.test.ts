@@ -72,7 +72,7 @@ describe('an inbox full of hostile files', () => {
       if (!WITHOUT_LINE.has(name)) expect(errors.get(name), name).toHaveProperty('line');
     }
     expect(errors.get('empty.csv')).toMatchObject({ code: 'unreadable-empty' });
-    const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+    const { batches } = await place.json('batches', 'list');
     const waiting = batches.filter(({ state }: { state: string }) => state === 'waiting');
     expect(waiting.map(({ file }: { file: string }) => file).toSorted()).toEqual(
       Object.keys(WAITING).toSorted(),

@@ -45,8 +45,7 @@ it('status names an export that is cut off above its last row, until the complet
   await using place = await openWorkplace({ more: MORE, source });
   const file = path.join(place.folder, 'erp.csv');
   await writeFile(file, ROWS);
-  const waiting = async () =>
-    JSON.parse((await place.run(['status', '--json'])).out).sources[0].waitingFiles;
+  const waiting = async () => (await place.json('status')).sources[0].waitingFiles;
   expect(await waiting()).toMatchObject([
     { name: 'erp.csv', why: { code: 'changing', reason: 'it is still changing' } },
   ]);

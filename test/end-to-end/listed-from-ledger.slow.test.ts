@@ -46,7 +46,7 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
   await finished(place, 'known.csv');
   await place.drop('wrong.csv', csvOf(40).replace('\n', '\nPO-900,NEW,A,1\n'));
   const { batch } = await until('the hold', async () => {
-    const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+    const [one] = (await place.json('batches', 'list')).batches;
     return one?.state === 'waiting' && one;
   });
   await rm(path.join(place.inbox, 'processing', batch, 'wrong.csv'));

@@ -12,6 +12,11 @@ import type { Workplace } from '../support/workplace.ts';
 
 type Copy = readonly (readonly [key: string, value: Buffer | null])[];
 
+function clientOf(url: string): Redis & AsyncDisposable {
+  const client = new Redis(url);
+  return Object.assign(client, { [Symbol.asyncDispose]: async () => client.disconnect() });
+}
+
 /** Everything that Redis has. */
 async function copyOf(client: Redis): Promise<Copy> {
   const keys = await client.keys('*');
@@ -28,7 +33,7 @@ async function putBack(client: Redis, copy: Copy): Promise<void> {
 async function readPaused(place: Workplace, file: string, orders: number): Promise<void> {
   const daemon = place.start(['start']);
   await until('all orders', async () => {
-    const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+    const { batches } = await place.json('batches', 'list');
     return batches.some(
       (one: { file: string; state: string; counts: { orders: number } }) =>
         one.file === file && one.counts.orders === orders && one.state !== 'reading',
@@ -38,15 +43,22 @@ async function readPaused(place: Workplace, file: string, orders: number): Promi
   await daemon.ended;
 }
 
+/** A run sends a file of these orders; returns what it says. */
+async function deliver(place: Workplace, ...numbers: string[]): Promise<string> {
+  const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
+  await place.drop(`${numbers.join('-')}.csv`, `${HEAD}\n${rows}`);
+  const { code, out, err } = await place.run(['start', '--once']);
+  expect(code).toBe(0);
+  return out + err;
+}
+
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const PACE = 'settle: 500ms, timeout: 2s';
 
 it.concurrent('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   await place.run(['pause', '--reason', 'test']);
   const orders = Array.from({ length: 5 }, (_, i) => `NO-${i},NEW,A,1\n`).join('');
   await place.drop('wrong.csv', `${HEAD}\n${orders}`);
@@ -82,9 +94,7 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
       faults: { faults: [refused, busy] },
       sandbox: { record: true },
     });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
+    await using client = clientOf(redis);
     await place.run(['pause', '--reason', 'test']);
     await place.drop('orders.csv', `${HEAD}\nREF9,NEW,BAD,1\nGOOD9,NEW,A,1\nLATE9,NEW,SLOW,1\n`);
     await readPaused(place, 'orders.csv', 3);
@@ -92,8 +102,7 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
 
     await place.run(['resume']);
     const daemon = place.start(['start']);
-    const letters = async () =>
-      JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+    const letters = async () => (await place.json('dead-letters', 'list')).deadLetters;
     await until('the refusal', async () => (await letters()).length === 1);
     expect((await place.run(['dead-letters', 'discard', '--order', 'REF9', '--yes'])).code).toBe(0);
     daemon.child.kill('SIGTERM');
@@ -106,9 +115,7 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
     await place.run(['resume']);
     if (isLost) {
       expect((await place.run(['start', '--once', '--max-wait', '4m'])).code).toBe(2);
-      const { waits } = JSON.parse(
-        (await place.run(['--json', 'batches', 'show', 'orders.csv'])).out,
-      );
+      const { waits } = await place.json('batches', 'show', 'orders.csv');
       expect([waits.code, [...place.stored().keys()]]).toEqual(['ledger', before]);
       await place.run(['batches', 'release', 'orders.csv', '--yes']);
     }
@@ -128,9 +135,7 @@ it.concurrent('after Redis has lost its data, reconcile --repair does not let de
   await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nONE9,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   await client.flushdb();
   const delivery = place.start(['start', '--role', 'delivery']);
   const paused = async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)');
@@ -151,9 +156,7 @@ it.concurrent('after Redis has lost its data, reconcile --repair does not let de
 it.concurrent('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   const once = () => place.run(['start', '--once', '--max-wait', '4m']);
   await once();
   const restore = await snapshotOf(client);
@@ -239,9 +242,7 @@ it.concurrent.each([
       faults: { faults: [refused] },
       sandbox: { record: true },
     });
-    await using client = Object.assign(new Redis(redis), {
-      [Symbol.asyncDispose]: async () => client.disconnect(),
-    });
+    await using client = clientOf(redis);
     const once = () => place.run(['start', '--once', '--max-wait', '4m']);
     const exported = path.join(place.folder, file);
     await mkdir(path.dirname(exported), { recursive: true });
@@ -300,9 +301,7 @@ it.concurrent('after the folder data was lost together with Redis, what was disc
     sandbox: { record: true },
   };
   await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nFIRST9,NEW,A,1\nX-1,NEW,BAD,1\n`);
   const once = () => place.run(['start', '--once', '--max-wait', '4m']);
   await once();
@@ -336,9 +335,7 @@ it.concurrent('what was discarded in an export from a web address is not sent wh
     sandbox: { record: true },
   };
   await using place = await openWorkplace(options);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   const daemon = place.start(['start']);
   await until('its dead letter', async () =>
     (await place.reportsNow()).some(({ finishedAt }) => finishedAt),
@@ -364,16 +361,14 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
   const rows = Array.from({ length: 7 }, (_, i) => `GOOD-${i + 1},NEW,A,1\n`);
   await place.drop('first.csv', `${HEAD}\n${rows.join('')}`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   await client.flushdb();
   await place.setFaults([{ kind: 'answer', on: 'list', status: 500 }]);
   const daemon = place.start(['start']);
   await until('the pause', async () =>
     (await place.run(['status'])).out.includes('(ledger-rolled-back)'),
   );
-  const [pause] = JSON.parse((await place.run(['status', '--json'])).out).pauses;
+  const [pause] = (await place.json('status')).pauses;
   expect(pause).toMatchObject({ ends: 'list', nextTryAt: expect.stringMatching(/Z$/) });
   daemon.child.kill('SIGTERM');
   await daemon.ended;
@@ -393,13 +388,8 @@ it.concurrent('while a ledger that was rolled back waits for the list, reconcile
 it.concurrent('after a restore of what Redis had before the last short run, no order of that run is created again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
-  const once = async (name: string) => {
-    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
-    expect((await place.run(['start', '--once'])).code).toBe(0);
-  };
+  await using client = clientOf(redis);
+  const once = (name: string) => deliver(place, name);
   await once('BEFORE9');
   const backup = await copyOf(client);
   await once('LAST9');
@@ -418,12 +408,9 @@ it.concurrent('after a restore of what Redis had before the last short run, no o
 it.concurrent('after a restore of the folder of Redis alone, doctor says before the start that it reads the list first, as the instructions do', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: PACE });
   const redis = path.join(place.folder, 'data', 'redis');
-  const once = async (name: string) => {
-    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
-    return await place.run(['start', '--once']);
-  };
+  const once = (name: string) => deliver(place, name);
   const doctor = async () => {
-    const { findings } = JSON.parse((await place.run(['--json', 'doctor'])).out);
+    const { findings } = await place.json('doctor');
     return (findings as { check: string; state: string; message: string }[]).filter(
       ({ check }) => check === 'ledger',
     );
@@ -443,9 +430,7 @@ it.concurrent('after a restore of the folder of Redis alone, doctor says before 
     ),
   });
   expect(more).toEqual([]);
-  const { code, out, err } = await once('LAST9');
-  expect(code).toBe(0);
-  expect(out + err).toContain('ledger-rolled-back');
+  expect(await once('LAST9')).toContain('ledger-rolled-back');
   expect(Object.fromEntries(place.stored())).toEqual({ BEFORE9: 1, LAST9: 1 });
   expect(await doctor()).toEqual([]);
 });
@@ -453,12 +438,7 @@ it.concurrent('after a restore of the folder of Redis alone, doctor says before 
 it.concurrent('after a restore of the complete folder data, no order that was sent since the backup is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');
-  const once = async (name: string) => {
-    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
-    const { code, out, err } = await place.run(['start', '--once']);
-    expect(code).toBe(0);
-    return out + err;
-  };
+  const once = (name: string) => deliver(place, name);
   await once('BEFORE9');
   await cp(data, `${data}.backup`, { recursive: true, preserveTimestamps: true });
   await once('LAST9');
@@ -480,13 +460,7 @@ it.concurrent('after a restore of the complete folder data, no order that was se
 it.concurrent('after another folder data was used in its place, as while a volume was not mounted, no order sent then is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');
-  const once = async (...numbers: string[]) => {
-    const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
-    await place.drop(`${numbers.join('-')}.csv`, `${HEAD}\n${rows}`);
-    const { code, out, err } = await place.run(['start', '--once']);
-    expect(code).toBe(0);
-    return out + err;
-  };
+  const once = (...numbers: string[]) => deliver(place, ...numbers);
   await once('FIRST9');
   await rename(data, `${data}.away`);
   expect(await once('FIRST9', 'MEANWHILE9')).not.toContain('ledger-rolled-back');
@@ -521,9 +495,7 @@ it.concurrent('a command ends with 1 and says why when Redis is lost while it ru
 it.concurrent('a file that ended and that Redis has again as being read is shown as finished and counted again, never as one that cannot be read', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
-  await using client = Object.assign(new Redis(redis), {
-    [Symbol.asyncDispose]: async () => client.disconnect(),
-  });
+  await using client = clientOf(redis);
   const keys = keysOf('staging');
   await place.run(['pause', '--reason', 'test']);
   await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
@@ -548,7 +520,7 @@ it.concurrent('a file that ended and that Redis has again as being read is shown
   const daemon = place.start(['start']);
   const shown = new Set<string>();
   await until('the end', async () => {
-    const { batches, pauses } = JSON.parse((await place.run(['status', '--json'])).out);
+    const { batches, pauses } = await place.json('status');
     const { out } = await place.run(['status']);
     for (const line of out.match(/^.*orders\.csv.*$|^No report yet.*$/gm) ?? [])
       shown.add(line.replace(/ +/g, ' '));

@@ -17,7 +17,7 @@ const WRONG = {
 type Shown = { batch: string; state: string; unsettled?: { reason: string } };
 
 async function json(place: Workplace, ...args: string[]) {
-  return JSON.parse((await place.run(['--json', ...args])).out);
+  return await place.json(...args);
 }
 
 async function shown(place: Workplace): Promise<Shown | undefined> {

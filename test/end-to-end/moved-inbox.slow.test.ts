@@ -15,7 +15,7 @@ async function moveInbox(place: Workplace): Promise<string> {
 }
 
 async function json(place: Workplace, ...args: string[]) {
-  return JSON.parse((await place.run([...args, '--json'])).out);
+  return await place.json(...args);
 }
 
 it('after an inbox was moved, settled files are read, shown and updated in the new folder', async () => {

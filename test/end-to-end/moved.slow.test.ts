@@ -34,7 +34,7 @@ it('an unfinished file is found again after the installation was moved, with its
   const first = place.start(['start']);
   await place.drop('mixed.csv', `${csvOf(3)}PO-9,NEW,ART-1,many\n`);
   const { batch } = await until('the orders to wait', async () => {
-    const [found] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+    const [found] = (await place.json('batches', 'list')).batches;
     return found?.state === 'sending' ? found : undefined;
   });
   first.child.kill('SIGTERM');

@@ -8,7 +8,7 @@ import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
-import { csvOf } from '../support/workplace.ts';
+import { csvOf, type Workplace } from '../support/workplace.ts';
 
 /** A webhook that fails the first call, or each until it is repaired, and the bodies of those it took. */
 async function openHook({ isBroken } = { isBroken: false }) {
@@ -180,6 +180,6 @@ type Status = {
   sources: { last?: { file: string } }[];
 };
 
-async function statusOf(place: { run(args: string[]): Promise<{ out: string }> }): Promise<Status> {
-  return JSON.parse((await place.run(['status', '--json'])).out) as Status;
+async function statusOf(place: Pick<Workplace, 'json'>): Promise<Status> {
+  return (await place.json('status')) as Status;
 }

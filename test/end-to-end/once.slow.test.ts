@@ -172,7 +172,7 @@ it('ends with 2 for a file that it took and another daemon finished', async () =
   await place.drop('orders.csv', `${csvOf(1)}BAD-1,NEW,BAD,1\n`);
   const run = place.spawn(['--json', 'start', '--once']);
   await until('the refusal', async () => {
-    const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
+    const { deadLetters } = await place.json('dead-letters', 'list');
     return deadLetters.length === 1;
   });
   run.child.kill('SIGSTOP');

@@ -417,10 +417,8 @@ it('an order that needs a person is listed and retried once while its report is 
   await until('the report', async () =>
     (await place.reportsNow()).some(({ state }) => state === 'finished'),
   );
-  const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
+  const { deadLetters } = await place.json('dead-letters', 'list');
   expect(deadLetters).toHaveLength(1);
-  const retried = JSON.parse(
-    (await place.run(['--json', 'dead-letters', 'retry', '--order', 'PO-1', '--yes'])).out,
-  );
+  const retried = await place.json('dead-letters', 'retry', '--order', 'PO-1', '--yes');
   expect(retried).toMatchObject({ done: { retried: 1 } });
 });

@@ -8,7 +8,7 @@ import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 type Shown = { batch: string; state: string; unsettled?: { reason: string } };
 
 async function shown(place: Workplace): Promise<Shown | undefined> {
-  return JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches[0];
+  return (await place.json('batches', 'list')).batches[0];
 }
 
 /** Drops a file that is read in part, because delivery is paused; returns its batch. */
@@ -17,7 +17,7 @@ async function dropLong(place: Workplace): Promise<string> {
   place.start(['start']);
   await place.drop('long.csv', csvOf(1000));
   return until('the file to wait', async () => {
-    const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+    const { queue } = await place.json('status');
     return queue.unsettledOrders > 0 ? (await shown(place))?.batch : undefined;
   });
 }
@@ -68,7 +68,7 @@ it('the rest of a file that is removed while it is read is not sent until the fi
   await missing(place);
   await place.run(['resume']);
   await until('what was read', async () => {
-    const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+    const { queue } = await place.json('status');
     return (
       place.stored().size > 0 &&
       queue.unsettledOrders === 0 &&
@@ -97,13 +97,11 @@ it('cancel takes the name of a file, and counts the orders that were not read', 
   );
   await place.run(['resume']);
   await until('what was read', async () => {
-    const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+    const { queue } = await place.json('status');
     return place.stored().size > 0 && queue.unsettledOrders === 0;
   });
   const sent = place.stored().size;
-  const cancelled = JSON.parse(
-    (await place.run(['--json', 'batches', 'cancel', 'long.csv', '--yes'])).out,
-  );
+  const cancelled = await place.json('batches', 'cancel', 'long.csv', '--yes');
   expect(cancelled).toMatchObject({
     batch,
     cancelled: 0,

@@ -45,7 +45,7 @@ it('an inbox of another environment is named in status, and its files are not co
   await using place = await openWorkplace();
   await place.drop('orders.csv', csvOf(2));
   await writeFile(path.join(place.inbox, '.po-sync-environment'), 'production\n');
-  const [source] = JSON.parse((await place.run(['--json', 'status'])).out).sources;
+  const [source] = (await place.json('status')).sources;
   expect(source).toEqual({
     name: 'inbox',
     type: 'inbox',

@@ -15,9 +15,7 @@ it('while a long file is delivered, every call of status counts each of its orde
   place.start(['start']);
   await place.drop('long.csv', csvOf(1_000));
   const look = async () => {
-    const { queue, batches }: Partial<Shown> = JSON.parse(
-      (await place.run(['--json', 'status'])).out,
-    );
+    const { queue, batches }: Partial<Shown> = await place.json('status');
     // A command that Redis does not answer in time gives an error.
     const [batch] = batches ?? [];
     if (!queue || batch === undefined || batch.counts.orders === null) return undefined;

@@ -17,7 +17,7 @@ it('a stored token is not called valid while a new one is needed and none can be
   place.start(['start']);
   await place.drop('more.csv', csvOf(2).replaceAll('PO-', 'MORE-'));
   const { token } = await until('the pause', async () => {
-    const status = JSON.parse((await place.run(['status', '--json'])).out);
+    const status = await place.json('status');
     return (
       status.pauses.some(({ code }: { code: string }) => code === 'token-unavailable') && status
     );

@@ -13,7 +13,7 @@ async function openPlace(): Promise<Workplace & { batch: string }> {
   const place = await openWorkplace({ source: SOURCE });
   await place.drop('orders.csv', FILE);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const [{ batch }] = JSON.parse((await place.run(['batches', 'list', '--json'])).out).batches;
+  const [{ batch }] = (await place.json('batches', 'list')).batches;
   return { ...place, batch };
 }
 
@@ -21,7 +21,7 @@ it('a file with more orders than its source allows waits, and says why', async (
   await using place = await openPlace();
   const { batch } = place;
   expect([...place.stored()]).toEqual([]);
-  expect(JSON.parse((await place.run(['batches', 'show', batch, '--json'])).out)).toMatchObject({
+  expect(await place.json('batches', 'show', batch)).toMatchObject({
     state: 'waiting',
     waits: {
       code: 'volume',
@@ -78,9 +78,7 @@ async function openUndeclared(): Promise<Workplace & { batch: string }> {
     `purchaseOrderNumber,articleCode,quantity,plant\n${rows.join('\n')}\n`,
   );
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
-  const [{ batch, waits }] = JSON.parse(
-    (await place.run(['batches', 'list', '--json'])).out,
-  ).batches;
+  const [{ batch, waits }] = (await place.json('batches', 'list')).batches;
   const values = [
     { value: 'N', rows: 2 },
     { value: 'S', rows: 1 },
@@ -129,7 +127,7 @@ it('an export that waits, and its order that failed a rule, are judged anew afte
     const config = await readFile(place.config, 'utf8');
     await writeFile(place.config, config.replace(columns(from), columns(to)));
     const { code } = await place.run(['start', '--once']);
-    const open = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
+    const open = (await place.json('dead-letters', 'list')).deadLetters;
     return { code, open: open.length, sent: [...place.stored().keys()] };
   };
   const [some, all] = [', plant: { send: [N] }', ', plant: { send: [N, S] }'];

@@ -113,7 +113,7 @@ async function releaseUntilReported(
   dropped: readonly DroppedFile[],
 ): Promise<void> {
   await until('all reports', async () => {
-    const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out) as {
+    const { batches } = (await place.json('batches', 'list')) as {
       batches: { batch: string; state: string }[];
     };
     for (const { batch, state } of batches)

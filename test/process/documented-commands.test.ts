@@ -114,7 +114,7 @@ describe('the commands of the documentation', () => {
     await writeFile(at('po-sync.log'), out);
     await place.drop('held.csv', csvOf(30).replaceAll('PO-', 'HELD-'));
     await place.run(['start', '--once']);
-    const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+    const { batches } = await place.json('batches', 'list');
     held = batches.find(({ file }: { file: string }) => file === 'held.csv').batch.slice(-8);
     await writeFile(at('orders.csv'), csvOf(3));
     await writeFile(at('export.csv'), 'NO;MAT;QTY\nPO-1;A;1\n');

@@ -131,11 +131,7 @@ describe('a command with --json', () => {
 
   async function holdBatch(): Promise<void> {
     await place.drop('held.csv', fileOf(Array.from({ length: 30 }, (_, i) => `HELD-${i},A,1`)));
-    seen.push([
-      'start',
-      '--once',
-      JSON.parse((await place.run(['--json', 'start', '--once'])).out),
-    ]);
+    seen.push(['start', '--once', await place.json('start', '--once')]);
   }
 
   async function documentOf(command: string, args: string): Promise<unknown> {

@@ -11,7 +11,7 @@ const SOURCES = `- { name: orders, type: inbox, path: inbox, stable: 100ms, poll
 
 it('with its own Redis alive, po-sync continues without data and reports, and files that are dropped again bring their dead letters back', async () => {
   await using place = await openWorkplace({ source: SOURCES });
-  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+  const { json } = place;
   /** Runs a daemon until something is so; returns its log. */
   const runUntil = async (what: string, isSo: () => Promise<boolean> | boolean) => {
     const daemon = place.start(['start']);

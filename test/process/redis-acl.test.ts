@@ -17,7 +17,7 @@ const FILE = 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,1\nPO-2
 
 async function ledgerOf(place: Workplace) {
   const { code, out } = await place.run(['reconcile', '--json']);
-  const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+  const { batches } = await place.json('batches', 'list');
   return { code, ...JSON.parse(out), batches };
 }
 

@@ -52,7 +52,7 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   // Nobody delivers now: intake continues, and status says what the orders wait for.
   await dropOrders(place, dropped, 5);
   await until('the orders wait for a daemon', async () => {
-    const { waits } = JSON.parse((await place.run(['status', '--json'])).out);
+    const { waits } = await place.json('status');
     return waits.some(
       (wait: { for: string; orders: number }) => wait.for === 'daemon' && wait.orders === 5,
     );

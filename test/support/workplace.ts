@@ -29,6 +29,8 @@ export type Workplace = AsyncDisposable & {
   start(args: readonly string[], env?: Record<string, string>): Running;
   /** Runs it to its end. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
+  /** What a command prints with `--json`. */
+  json(...args: string[]): Promise<ReturnType<typeof JSON.parse>>;
   /** Every report there is, oldest first, and how many of its dead letters are open now. */
   reportsNow(): Promise<ReportNow[]>;
   /** A file of a report's folder. */
@@ -129,6 +131,7 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     spawn,
     start,
     run: (args, env) => start(args, env).ended,
+    json: async (...args) => JSON.parse((await start(['--json', ...args]).ended).out),
     async drop(name, content) {
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(inbox, name));
