@@ -30,8 +30,8 @@ const common = {
   globalSetup: ['test/support/shared-redis.setup.ts'],
   pool: 'forks' as const,
   // Far beyond what any test needs: a slow machine must not fail a test that only takes its time.
-  testTimeout: 400_000,
-  hookTimeout: 240_000,
+  testTimeout: 900_000,
+  hookTimeout: 600_000,
   maxWorkers: 2,
   provide: { isThorough: true },
 };
@@ -81,7 +81,6 @@ const SUITES = [
         Number(process.env['WORLDS'] ?? 1_000) < 1_000
           ? ['test/worlds/{safeguards,assumptions}.test.ts']
           : [],
-      testTimeout: 600_000,
     },
   },
   {
@@ -113,8 +112,6 @@ const SUITES = [
       name: 'deploy',
       globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
       include: ['test/deploy/**/*.test.ts'],
-      testTimeout: 600_000,
-      hookTimeout: 600_000,
     },
   },
 ];

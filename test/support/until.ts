@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,
-  within = 120_000,
+  within = 300_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + within;
   for (;;) {

@@ -10,6 +10,7 @@ import { CLIENT_ID, CLIENT_SECRET, type OpenSandbox, openSandbox } from './open-
 import { type Ended, type Running, startInside, startProgram } from './program.ts';
 import { openDatabase } from './shared-redis.ts';
 import { makeTempFolder } from './temp-folder.ts';
+import { until } from './until.ts';
 
 export type { Ended, Running } from './program.ts';
 
@@ -131,7 +132,12 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
     spawn,
     start,
     run: (args, env) => start(args, env).ended,
-    json: async (...args) => JSON.parse((await start(['--json', ...args]).ended).out),
+    json: (...args) =>
+      until(`an answer to ${args.join(' ')}`, async () => {
+        const document = JSON.parse((await start(['--json', ...args]).ended).out);
+        // A busy machine may keep Redis from answering a command in time.
+        return document.error?.code !== 'redis-unreachable' && document;
+      }),
     async drop(name, content) {
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(inbox, name));

@@ -21,7 +21,7 @@ describe('part 4, GET /purchase-orders', () => {
     await using fresh = await conformingSandbox();
     const own = await fresh.token();
     expect(await fresh.orders(own)).toEqual([]);
-    const numbers = Array.from({ length: 1234 }, (_, nth) => `PO-${nth}`);
+    const numbers = Array.from({ length: 534 }, (_, nth) => `PO-${nth}`);
     for (const number of numbers.slice(0, 3)) await fresh.create(goodOrder(number), own);
     await createOrders(fresh, numbers.slice(3), own);
     const listed = await fresh.orders(own);
