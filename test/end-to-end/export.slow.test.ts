@@ -219,7 +219,7 @@ describe('an export', () => {
     const file = path.join(place.folder, 'erp.csv');
     await writeFile(file, `${HEAD}1001;BOLT;5\n`);
     const { batch } = await until('the order', async () => {
-      const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+      const { batches } = await place.json('batches', 'list');
       return batches[0]?.counts?.orders === 1 && batches[0];
     });
     const truth =

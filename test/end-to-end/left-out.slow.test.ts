@@ -48,9 +48,7 @@ it('the report, the batch and the log name an accepted order whose rows the mapp
   expect((await place.read(second, 'report.html')).replaceAll('&quot;', '"')).toContain(text);
   const shown = await place.run(['batches', 'show', second.batch]);
   expect(shown.out.replace(/\s+/g, ' ')).toContain(text);
-  expect(
-    JSON.parse((await place.run(['batches', 'show', second.batch, '--json'])).out),
-  ).toMatchObject({
+  expect(await place.json('batches', 'show', second.batch)).toMatchObject({
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);

@@ -285,9 +285,7 @@ it('of a held file that was cancelled, the corrected file settles the refused or
     `${csvOf(2)}${Array.from({ length: 40 }, (_, i) => `OLD-${i},NEW,${article},1\n`).join('')}`;
   await place.drop('held.csv', list('OLD'));
   const held = await until('the hold', async () => {
-    const { batches }: { batches: ShownBatch[] } = JSON.parse(
-      (await place.run(['--json', 'batches', 'list'])).out,
-    );
+    const { batches }: { batches: ShownBatch[] } = await place.json('batches', 'list');
     return batches.find(({ state }) => state === 'waiting');
   });
   await place.run(['batches', 'cancel', held.batch, '--yes']);
@@ -313,7 +311,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   const [held] = JSON.parse(told).batches;
   expect(held).toMatchObject({ state: 'waiting', counts: { orders: 500 } });
   // Each of its orders is in one count.
-  const { waits } = JSON.parse((await place.run(['--json', 'status'])).out);
+  const { waits } = await place.json('status');
   const [wait] = waits.filter((one: { for: string }) => one.for === 'release');
   const { refused, accepted } = held.counts;
   expect(wait.unread).toBeGreaterThan(0);
@@ -328,7 +326,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
     `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${id}.`,
   );
   await place.run(['dead-letters', 'retry', '--batch', id, '--yes']);
-  const { waits: now, sentAgain } = JSON.parse((await place.run(['--json', 'status'])).out);
+  const { waits: now, sentAgain } = await place.json('status');
   expect(now).toMatchObject([
     { for: 'release', orders: wait.orders + refused, unread: wait.unread },
   ]);
@@ -353,7 +351,7 @@ it('a held batch whose refused orders were sent again and accepted ends without 
   expect((await place.run(['start', '--once'])).code).toBe(2);
   await place.setFaults([]);
   await place.run(['dead-letters', 'retry', '--kind', 'refused', '--yes']);
-  const [held] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+  const [held] = (await place.json('batches', 'list')).batches;
   await place.run(['batches', 'release', held.batch, '--yes']);
   const { code, out } = await place.run(['start', '--once']);
   const finished = out.split('\n').find((line) => line.includes('"batch-finished"')) ?? '{}';
@@ -362,9 +360,7 @@ it('a held batch whose refused orders were sent again and accepted ends without 
     level: 'info',
     needPerson: 0,
   });
-  const [{ counts, open, settled }] = JSON.parse(
-    (await place.run(['--json', 'batches', 'list'])).out,
-  ).batches;
+  const [{ counts, open, settled }] = (await place.json('batches', 'list')).batches;
   expect([open, settled]).toEqual([0, counts.refused]);
   expect((await place.run(['batches', 'list'])).out).toMatch(
     new RegExp(`open +settled +taken\n.* 30/30 +${30 - settled} +0 +${settled} `),
@@ -377,8 +373,10 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
   const daemon = place.start(['start']);
   await place.drop('orders.csv', csvOf(30));
   const shown = await until('the orders', async () => {
-    const { out } = await place.run(['--json', 'batches', 'list']);
-    const { batches }: { batches: { batch: string; state: string }[] } = JSON.parse(out);
+    const { batches }: { batches: { batch: string; state: string }[] } = await place.json(
+      'batches',
+      'list',
+    );
     return batches.find(({ state }) => state !== 'reading');
   });
   daemon.child.kill('SIGTERM');
@@ -418,8 +416,7 @@ it('an order that was refused before its file was cancelled is sent again when a
   });
   place.start(['start']);
   await place.drop('r.csv', csvOf(3));
-  const shown = async () =>
-    JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches?.[0];
+  const shown = async () => (await place.json('batches', 'list')).batches?.[0];
   await until('the refusal', async () => ((await shown())?.counts?.refused ?? 0) > 0);
   expect((await place.run(['batches', 'cancel', 'r.csv', '--yes'])).out).toMatch(
     /^2 orders of \S+ cancelled\./,

@@ -101,8 +101,6 @@ it('check --preview says that a number is known in another spelling', async () =
     path.join(place.folder, 'list.csv'),
     fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1', 'Summe,,9']),
   );
-  const [{ preview }] = JSON.parse(
-    (await place.run(['check', '--preview', '--json', 'list.csv'])).out,
-  ).files;
+  const [{ preview }] = (await place.json('check', '--preview', 'list.csv')).files;
   expect(preview).toMatchObject({ new: 1, conflict: 1, invalid: 3 });
 });

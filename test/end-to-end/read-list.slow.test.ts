@@ -81,7 +81,7 @@ it('start --once ends after --max-wait while the list fails, says why, and statu
   expect(code).toBe(2);
   expect(err).toContain('The maximum wait is over. The rest is kept; run po-sync status.');
   expect(err).toContain('Not finished: second.csv: 0 of 2 orders finished.');
-  const status = JSON.parse((await place.run(['status', '--json'])).out);
+  const status = await place.json('status');
   expect(status).toMatchObject({
     queue: { unreadOrders: 2 },
     waits: [{ for: 'daemon', unread: 2 }],
