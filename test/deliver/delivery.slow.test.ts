@@ -106,18 +106,6 @@ describe('delivery', () => {
     expect(rig.events.filter((one) => one.type === 'answered' && one.on === 'list')).toEqual([]);
   });
 
-  it('renews a token that was revoked, once, and loses no order', async () => {
-    await using rig = await openDeliveryRig({
-      faults: { faults: [{ kind: 'revoke', calls: '20' }] },
-    });
-    const numbers = numbersOf(60);
-    await rig.submit('b1', numbers);
-    await rig.settled();
-    expect(byNumber(rig.stored())).toEqual(once(numbers));
-    expect(rig.events.filter(({ type }) => type === 'token')).toHaveLength(2);
-    expect(rig.lines.filter(({ msg }) => String(msg).startsWith('delivery paused'))).toEqual([]);
-  });
-
   it('pauses while the API is away, logs it once, costs no order an attempt, and resumes', async () => {
     await using rig = await openDeliveryRig({
       delivery: { attempts: 1 },

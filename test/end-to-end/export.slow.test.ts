@@ -223,7 +223,7 @@ describe('an export', () => {
       return batches[0]?.counts?.orders === 1 && batches[0];
     });
     const truth =
-      'orders that are still in the export are sent as soon as the export or its mapping changes in anything.';
+      'orders that are still in the export are sent as soon as the export or its mapping changes in anything';
     const pageText = async () => (await person.page(`/batches/${batch}`)).text;
     expect(await pageText()).toContain(`are in no fix file. Cancelled ${truth}`);
     expect(await pageText()).toContain(

@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
 import { until } from '../support/until.ts';
-import { credentials, type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
+import { type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const ROWS = [
@@ -392,19 +392,6 @@ describe("the operator's commands", () => {
     await daemon.ended;
     expect((await json('status')).document.daemons).toEqual([]);
     expect((await run('resume')).out).toContain('it begins when a daemon runs.');
-  });
-
-  it('doctor and reconcile name the path of baseUrl when nothing is there', async () => {
-    const config = path.join(place.folder, 'wrong-path.yaml');
-    const text = await readFile(place.config, 'utf8');
-    // The ledger of staging is for the right path.
-    const other = text.replaceAll('/api/v1', '/wrong/api/v1').replaceAll('staging:', 'other:');
-    await writeFile(config, other.replace('environment: staging', 'environment: other'));
-    const { out } = await place.run(['doctor', '--config', config], credentials('OTHER'));
-    expect(out).toMatch(/warn +API +.*does not offer its list[^\n]* → Check baseUrl/);
-    const { code, err } = await place.run(['reconcile', '--config', config], credentials('OTHER'));
-    expect(code).toBe(1);
-    expect(err).toMatch(/does not offer its list[^\n]*\n +Check baseUrl, and that/);
   });
 });
 

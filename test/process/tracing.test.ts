@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { expect, it } from 'vitest';
 import { CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { openCollector } from '../support/otlp-collector.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 const ON = 'tracing: { enabled: true }\n';
-const WATCH = `--import=${path.resolve(import.meta.dirname, '../support/watch-modules.program.ts')}`;
 
 it('an order has one trace from file to answer, over a retry, without its content', async () => {
   await using collector = await openCollector();
@@ -33,16 +30,4 @@ it('an order has one trace from file to answer, over a retry, without its conten
   expect(file?.attributes).toMatchObject({ 'po_sync.orders': 2, 'po_sync.accepted': 2 });
   for (const secret of [CLIENT_SECRET, 'Bearer', 'ART-1'])
     expect(collector.requests.filter(({ body }) => body.includes(secret))).toEqual([]);
-});
-
-it('tracing imports packages only when it is on', async () => {
-  await using place = await openWorkplace();
-  const file = path.join(place.folder, 'packages');
-  const env = { NODE_OPTIONS: WATCH, LOADED_PACKAGES: file };
-  expect(await place.spawn(['start', '--once'], env).ended).toMatchObject({ code: 0 });
-  await expect(readFile(file)).rejects.toThrow('ENOENT');
-
-  await using traced = await openWorkplace({ more: ON });
-  expect(await traced.spawn(['start', '--once'], env).ended).toMatchObject({ code: 0 });
-  expect(await readFile(file, 'utf8')).toContain('@opentelemetry/sdk-trace\n');
 });

@@ -127,23 +127,6 @@ describe.concurrent('the connection to the API', () => {
     expect(pauses.length).toBeLessThanOrEqual(3);
   });
 
-  it('a token endpoint that is not up yet at the first start is waited for', async () => {
-    let up = false;
-    await using api = await openOddApi(({ endpoint }) =>
-      endpoint === 'token' && !up ? { drop: true } : undefined,
-    );
-    await using place = await openTroublePlace(api);
-    await place.drop('orders.csv', csv(['PO-1']));
-    await until('some tries', () => api.calls.length >= 2);
-    const ended = await Promise.race([
-      place.daemon.ended,
-      new Promise((resolve) => setTimeout(resolve, 3_000)),
-    ]);
-    expect(ended).toBeUndefined();
-    up = true;
-    expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
-  });
-
   it('a canary that the list archives does not spoil later doubts', async () => {
     let archived = false;
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
