@@ -31,8 +31,6 @@ const shown = (args: string, columns: number, env: Record<string, string> = {}) 
   shownOnTerminal(place, args, columns, env);
 
 describe('on a terminal', () => {
-  const _tables = ['dead-letters list', 'batches list'];
-
   it('dead-letters list says at 80 columns what is wrong, and where the fix file is', async () => {
     const text = (await shown('dead-letters list', 80, { NO_COLOR: '1' })).join('\n');
     expect(text).toMatch(/PO-7 +invalid .*quantity is not a number/);
