@@ -65,7 +65,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   '@opentelemetry/resources': { units: ['log'] },
   '@opentelemetry/sdk-trace': { units: ['log'] },
   undici: { units: ['core'] },
-  yaml: { units: ['config', 'sandbox'] },
+  yaml: { units: ['config', 'sandbox', 'setup'] },
   yazl: { units: ['correct'] },
   zod: { units: ['config', 'sandbox', 'api', 'journal', 'operations', 'cli', 'admin'] },
 };

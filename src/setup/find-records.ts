@@ -4,7 +4,7 @@ import { decodeStart, encodingOf } from '../parse/decoder.ts';
 import { LIMITS } from '../parse/limits.ts';
 import type { Declared } from '../parse/record.ts';
 import { createXmlReader } from '../parse/xml/xml-reader.ts';
-import { nameScore } from './names.ts';
+import { rolesIn } from './names.ts';
 
 /** What is at one path of a document: how many objects, and the names of what is inside them. */
 type Place = { steps: readonly string[]; objects: number; names: Set<string>; isList: boolean };
@@ -37,12 +37,6 @@ export async function findRecords(
     return undefined;
   const isDocument = format === 'json' && best.steps.length === 0;
   return isDocument && best.isList ? undefined : best.steps.join('.');
-}
-
-/** How many of number, article and quantity are among the names. */
-function rolesIn(names: ReadonlySet<string>): number {
-  const kinds = ['number', 'article', 'quantity'] as const;
-  return kinds.filter((kind) => [...names].some((name) => nameScore(name, kind) > 38)).length;
 }
 
 function keyOf(steps: readonly string[]): string {

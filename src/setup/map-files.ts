@@ -1,14 +1,8 @@
 import path from 'node:path';
-import { PoSyncError } from '../core/errors.ts';
 import { shorten } from '../order/text.ts';
 import { type Entry, mappingInput, type Proposal, propose } from './propose.ts';
 import { readSample, type SampleOptions } from './read-samples.ts';
-import type { Table } from './table.ts';
-
-export type MapOptions = SampleOptions & {
-  /** The name of the mapping; absent: from the first file of its layout. */
-  name?: string | undefined;
-};
+import { hasRows, type Table } from './table.ts';
 
 /**
  * Proposes mappings for sample files, one for each layout. Nothing of it is used before a person puts it into the
@@ -16,50 +10,22 @@ export type MapOptions = SampleOptions & {
  */
 export async function mapFiles(
   files: readonly string[],
-  options: MapOptions = {},
+  options: SampleOptions = {},
 ): Promise<Proposal[]> {
-  const { name } = options;
-  if (name !== undefined && !/^[a-z\d][\w-]{0,62}$/i.test(name))
-    throw new PoSyncError('map-name', `${JSON.stringify(shorten(name))} is no name of a mapping.`, {
-      remedy: 'Use letters, digits, - and _, beginning with a letter or digit.',
-    });
-
-  const layouts = new Map<string, [Table, ...Table[]]>();
-  for (const file of files) {
-    const table = await readSample(file, options);
-    const key = layoutOf(
-      table,
-      [...layouts.values()].map(([first]) => first),
-    );
-    const known = layouts.get(key);
-    if (known === undefined) layouts.set(key, [table]);
-    else known.push(table);
-  }
-
+  const all: Table[] = [];
+  for (const file of files) all.push(await readSample(file, options));
   const taken = new Set<string>();
-  return [...layouts.values()].map((tables) =>
-    propose(freeName(name ?? nameOf(tables[0].file), taken), tables),
+  return [...Map.groupBy(all, layoutOf).values()].flatMap(([first, ...others]) =>
+    first ? propose(freeName(nameOf(first.file), taken), [first, ...others]) : [],
   );
 }
 
-/** What files of one mapping have in common. ASCII is right in every encoding. */
-function layoutOf(table: Table, others: readonly Table[]): string {
-  const { settings, columns, isAscii, format } = table;
-  const isTable = format === 'csv' || format === 'xlsx';
-  const names = isTable ? columns.map(({ name }) => name.toLowerCase()).toSorted() : [];
-  const keyed = (encoding: string | undefined) =>
-    JSON.stringify([
-      ...settings.filter(({ key }) => key !== 'encoding').map(({ key, value }) => [key, value]),
-      ['encoding', encoding],
-      ...names,
-    ]);
-  if (!isAscii) return keyed(encodingOf(table));
-  const same = others.find((one) => keyed(encodingOf(one)) === layoutOf(one, []));
-  return keyed(same === undefined ? undefined : encodingOf(same));
-}
-
-function encodingOf({ settings }: Table): string | undefined {
-  return settings.find(({ key }) => key === 'encoding')?.value;
+/** What files of one mapping have in common, but for their encoding: ASCII is right in every one. */
+function layoutOf(table: Table): string {
+  const { settings, columns } = table;
+  const names = hasRows(table) ? columns.map(({ name }) => name.toLowerCase()).toSorted() : [];
+  const own = settings.filter(({ key }) => key !== 'encoding');
+  return JSON.stringify([...own.map(({ key, value }) => [key, value]), ...names]);
 }
 
 /** A name of letters, digits and hyphens, as a mapping may have. */

@@ -68,22 +68,11 @@ function beginning(line: string, most: number): string | undefined {
   const text = /\p{L}/u.test(start) ? start.trimEnd() : shown;
   if (text.replace(/[\s,;|"]/g, '') === '') return undefined;
 
-  const runs = text.match(/(.)\1*/gsu) ?? [];
-  const isLine = runs.length === 1 && text.length >= 3;
-  if (isLine) return `^${one(text.charAt(0))}{3,}$`;
-  const isCut = text.length < line.trimEnd().length && !/\d/.test(line.charAt(text.length));
-  const whole = text.match(/\d+|([^\p{L}\d])\1*|\p{L}+/gu) ?? [];
-  const parts = (isCut && whole.length > 3 ? whole.slice(0, -1) : whole).map((run) => {
-    const [first = ''] = run;
-    const length = Array.from(run).length;
-    if (/\d/.test(first)) return length > 1 ? `\\d{${length}}` : '\\d';
-    if (/\p{L}/u.test(first) || length < 3) return Array.from(run, one).join('');
-    return `${one(first)}{${length}}`;
-  });
-  return `^${parts.join('')}${text === line && text.length < 3 ? '$' : ''}`;
+  return `^${Array.from(text, one).join('')}`;
 }
 
 function one(character: string): string {
+  if (/\d/.test(character)) return '\\d';
   if (character === '\t') return '\\t';
   return /\p{Cc}/u.test(character) ? '.' : escaped(character);
 }

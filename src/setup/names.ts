@@ -17,6 +17,9 @@ const NAMES: Readonly<Record<Kind, Names>> = {
   unit: folded(unit),
 };
 
+/** The score of a longer name with a usual one in it. */
+const LEAST = 38;
+
 /** Shorter names, of letters that are not ideographs, are within too many others. */
 const LEAST_PART = 3;
 
@@ -37,7 +40,7 @@ export function nameScore(name: string, kind: Kind): number {
   };
   const inside = part.some((one) => one.length >= LEAST_PART && own.includes(one));
   const isShort = part.some((one) => /[^\p{scx=Latn}]/u.test(one) && own.includes(one));
-  return Math.max(score(own), score(last) - 1, inside || isShort ? 38 : 0);
+  return Math.max(score(own), score(last) - 1, inside || isShort ? LEAST : 0);
 }
 
 function folded({ part, exact }: Names): Names {
@@ -56,10 +59,15 @@ function fold(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** How many of number, article and quantity some of the names are usual for. */
+const ROLES: readonly Kind[] = ['number', 'article', 'quantity'];
+
+/** How many roles some of the names are usual for. */
+export function rolesIn(names: Iterable<string>, roles = ROLES, least = LEAST + 1): number {
+  const all = [...names].filter((name) => name !== '');
+  return roles.filter((kind) => all.some((name) => nameScore(name, kind) >= least)).length;
+}
+
+/** The same for the cells of a row, of which names may also be a part. */
 export function namedRoles(cells: readonly string[]): number {
-  if (cells.length < 2) return 0;
-  const kinds = ['number', 'article', 'quantity'] as const;
-  return kinds.filter((kind) => cells.some((cell) => cell !== '' && nameScore(cell, kind) >= 38))
-    .length;
+  return cells.length < 2 ? 0 : rolesIn(cells, ROLES, LEAST);
 }

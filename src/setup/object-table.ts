@@ -2,7 +2,7 @@ import type { Mark } from '../mapping/line.ts';
 import { isKeyed, isList, plainKey, textOfValue } from '../mapping/value.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Value } from '../parse/record.ts';
-import { nameScore } from './names.ts';
+import { rolesIn } from './names.ts';
 import {
   BOUNDS,
   isDeclarable,
@@ -30,12 +30,12 @@ export function tableOfObjects({ records, isAll, ...given }: Sample): Table {
   );
   const columns = createColumns(items);
   const rows: TableRow[] = [];
-  for (const [record, { line, value }] of objects.entries()) {
+  for (const { line, value } of objects) {
     const head = columns.cellsOf(value, false);
     const list = items === undefined ? [value] : itemsAt(value, items);
     for (const item of list) {
       const own = items === undefined ? head : columns.cellsOf(item, true, head);
-      rows.push({ line, record, width: own.cells.length, ...own });
+      rows.push({ line, ...own });
     }
   }
 
@@ -166,13 +166,13 @@ function findItems(orders: readonly Keyed[], isXml: boolean): readonly string[] 
   }
 
   for (const order of orders.slice(0, BOUNDS.rows)) look(order, [], []);
-  const outside = rolesIn(own);
+  const outside = rolesIn(own, OF_ITEMS);
   const [best] = [...candidates.values()]
     // A single element may be a list of one; an object of JSON is none.
-    .filter((one) => rolesIn(one.names) > outside || (one.isList && outside === 0))
+    .filter((one) => rolesIn(one.names, OF_ITEMS) > outside || (one.isList && outside === 0))
     .toSorted(
       (a, b) =>
-        rolesIn(b.names) - rolesIn(a.names) ||
+        rolesIn(b.names, OF_ITEMS) - rolesIn(a.names, OF_ITEMS) ||
         Number(b.isList) - Number(a.isList) ||
         b.objects - a.objects ||
         b.steps.length - a.steps.length,
@@ -180,6 +180,7 @@ function findItems(orders: readonly Keyed[], isXml: boolean): readonly string[] 
   return best?.steps;
 }
 
+const OF_ITEMS = ['article', 'quantity'] as const;
 const MOST_NAMES = 500;
 const LOOKED_AT = 200;
 
@@ -188,10 +189,4 @@ function namesIn(object: Keyed): string[] {
   return Object.entries(object).flatMap(([key, value]) =>
     isKeyed(value) ? [key, ...namesIn(value)] : [key],
   );
-}
-
-function rolesIn(names: ReadonlySet<string>): number {
-  return (['article', 'quantity'] as const).filter((kind) =>
-    [...names].some((name) => nameScore(name, kind) > 38),
-  ).length;
 }

@@ -1,7 +1,7 @@
 import { patternFault, SEEN } from '../config/mapping-schema.ts';
 
 /** A pattern for values, and how many of the distinct ones it was made of. */
-export type Pattern = { like: string; values: number };
+export type Pattern = { like?: string; values: number };
 
 /** A run of characters of one kind; `text` as long as all values have the same. */
 type Run = { kind: RunKind; least: number; most: number; text: string; isSame: boolean };
@@ -16,33 +16,26 @@ const KEPT_DIGITS = 2;
 const LONGEST = 70;
 
 /**
- * What all these values look like, as a regular expression that the schema accepts and that matches each of them. Letters
- * and digits at the beginning are kept where all values have them.
+ * What all these values look like, as a regular expression that the schema accepts and that matches each of them; none
+ * where they have no few forms in common. Letters and digits at the beginning are kept where all values have them.
  */
-export function inferPattern(values: Iterable<string>): Pattern | undefined {
+export function inferPattern(values: Iterable<string>): Pattern {
   const all = new Set(values);
   all.delete('');
-  if (all.size === 0) return undefined;
-
   const forms = new Map<string, Run[]>();
-  const alphabet = createAlphabet();
   for (const value of all) {
-    alphabet.add(value);
-    if (forms.size > MOST_FORMS) continue;
     const runs = runsOf(value);
     const key = runs.map(({ kind, text }) => (kind === 'sign' ? text : kind)).join(' ');
     const known = forms.get(key);
     if (known === undefined) forms.set(key, runs);
     else merge(known, runs);
+    if (forms.size > MOST_FORMS) break;
   }
-
-  const exact =
-    forms.size <= MOST_FORMS &&
-    [...forms.values()].map((runs) => written(runs, forms.size === 1 ? all.size : 0)).join('|');
-  const like = [exact, alphabet.pattern(), '.+'].find(
-    (one): one is string => typeof one === 'string' && isGood(one, all),
-  );
-  return like === undefined ? undefined : { like, values: all.size };
+  const like = [...forms.values()]
+    .map((runs) => written(runs, forms.size === 1 ? all.size : 0))
+    .join('|');
+  const isForm = forms.size > 0 && forms.size <= MOST_FORMS && isGood(like, all);
+  return { ...(isForm && { like }), values: all.size };
 }
 
 function isGood(like: string, values: ReadonlySet<string>): boolean {
@@ -116,40 +109,6 @@ function counted(least: number, most: number): string {
 /** A text as a regular expression that matches only it. */
 export function escaped(text: string): string {
   return text.replace(/[\^$\\.*+?()[\]{}|]/g, '\\$&');
-}
-
-const MOST_SIGNS = 16;
-
-/** The characters that values have, for those that have no form in common. */
-function createAlphabet() {
-  const signs = new Set<string>();
-  const kinds = new Set<RunKind>();
-  let longest = 0;
-  return {
-    add(value: string) {
-      longest = Math.max(longest, Array.from(value).length);
-      for (const { kind, text } of runsOf(value)) {
-        kinds.add(kind);
-        if (kind === 'sign' && signs.size <= MOST_SIGNS) signs.add(text);
-      }
-    },
-    pattern(): string | undefined {
-      if (signs.size > MOST_SIGNS || longest > SEEN.value) return undefined;
-      const ranges = [
-        kinds.has('digits') ? '\\d' : '',
-        kinds.has('letters') ? '\\p{L}\\p{M}' : '',
-        !kinds.has('letters') && (kinds.has('upper') || kinds.has('mixed')) ? 'A-Z' : '',
-        !kinds.has('letters') && (kinds.has('lower') || kinds.has('mixed')) ? 'a-z' : '',
-        ...[...signs].map((sign) => sign.replace(/[\\\]^-]/g, '\\$&')),
-      ];
-      // The next values may be somewhat longer.
-      return `[${ranges.join('')}]{1,${roomFor(longest)}}`;
-    },
-  };
-}
-
-function roomFor(longest: number): number {
-  return Math.min(SEEN.value, Math.max(10, Math.ceil((longest * 1.5) / 10) * 10));
 }
 
 /** The next of 1, 2 and 5 with zeros that is at least twice a number. */

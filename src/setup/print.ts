@@ -1,6 +1,7 @@
+import { Document, Pair, Scalar, visit, YAMLMap } from 'yaml';
 import type { FileWait } from '../order/file-wait.ts';
-import { escapeHidden, shorten } from '../order/text.ts';
-import type { Entry, Proposal, Yaml } from './propose.ts';
+import { escapeHidden, escapeHiddenInJson, shorten } from '../order/text.ts';
+import type { Entry, Proposal } from './propose.ts';
 
 /** Characters of a line, where its content allows it. */
 const WIDTH = 100;
@@ -11,25 +12,23 @@ const LONGEST_COMMENT = 400;
  * one line and bounded.
  */
 export function printProposals(proposals: readonly Proposal[]): string {
-  const lines = ['mappings:'];
-  for (const proposal of proposals) lines.push(...printProposal(proposal));
-  if (proposals.length > 1) {
-    const names = proposals.map(({ name }) => scalar(name)).join(', ');
-    lines.push('', ...commentLines(`In the source: mapping: [${names}]`, 0));
+  const mappings = new YAMLMap();
+  for (const { name, files, notes, questions, ...entries } of proposals) {
+    const columns = mapOf(entries.columns);
+    const mapping = mapOf([...entries.before, { key: 'columns', value: '' }, ...entries.after]);
+    mapping.set('columns', columns);
+    mapping.commentBefore = [
+      `${files.join(', ')}: ${notes.join('; ')}`,
+      ...questions.map((one) => `QUESTION: ${one}`),
+    ]
+      .map(commentOf)
+      .join('\n');
+    mappings.set(name, mapping);
   }
-  return `${lines.join('\n')}\n`;
-}
-
-function printProposal({ name, files, notes, questions, ...entries }: Proposal): string[] {
-  const { before, columns, after } = entries;
-  return [
-    `  ${scalar(name)}:`,
-    ...commentLines(`${files.join(', ')}: ${notes.join('; ')}`, 4),
-    ...questions.flatMap((one) => commentLines(`QUESTION: ${one}`, 4)),
-    ...printEntries(before, 4),
-    ...(columns.length === 0 ? ['    columns: {}'] : ['    columns:', ...printEntries(columns, 6)]),
-    ...printEntries(after, 4),
-  ];
+  const all = new YAMLMap();
+  all.set('mappings', mappings);
+  const names = proposals.map(({ name }) => name).join(', ');
+  return written(all, proposals.length > 1 ? `In the source: mapping: [${names}]` : undefined);
 }
 
 /**
@@ -46,8 +45,8 @@ export function printUndeclared(facts: FileWait['facts']): string | undefined {
     const others = rest > 0 ? [`${rest}× other`] : [];
     return { key: name, value: 'ignore', note: [...shown, ...others].join(', ') || `${rows} rows` };
   });
-  const missing = facts.missing.map((name) => `# not in this file: ${safe(name)}`);
-  return [...missing, ...printEntries(entries, 0)].join('\n');
+  const missing = facts.missing.map((name) => `# not in this file: ${safe(name)}\n`).join('');
+  return (missing + (entries.length > 0 ? written(mapOf(entries)) : '')).trimEnd();
 }
 
 /** What a person decides about those lines. */
@@ -56,30 +55,32 @@ export const DECLARE =
 
 const SHOWN = 5;
 
-/** Widest key that the values of the others are aligned to. */
-const ALIGNED = 28;
-
-function printEntries(entries: readonly Entry[], indent: number): string[] {
-  const keys = entries.map(({ key }) => scalar(key).length).filter((one) => one <= ALIGNED);
-  const width = Math.max(0, ...keys) + 1;
-  return entries.flatMap((entry) => {
-    const { key, value } = entry;
-    const start = `${' '.repeat(indent)}${`${scalar(key)}:`.padEnd(width)} `;
-    const comment = commentOf(entry);
-    const line = start + flow(value);
-    if (comment === '') return fitted(start, value, indent);
-    const both = `${line}  # ${comment}`;
-    if (both.length <= WIDTH) return [both];
-    return [...commentLines(comment, indent), ...fitted(start, value, indent)];
-  });
+function mapOf(entries: readonly Entry[]): YAMLMap {
+  const map = new YAMLMap();
+  const document = new Document();
+  for (const { key, value, note = '', question } of entries) {
+    const name = new Scalar(key);
+    const node = document.createNode(value, { flow: true });
+    const text = safe(question === undefined ? note : `QUESTION: ${question}`);
+    const isShort = key.length + JSON.stringify(value).length + text.length < WIDTH - 16;
+    if (isShort && text !== '') node.comment = ` ${text}`;
+    else if (text !== '') name.commentBefore = commentOf(text);
+    map.add(new Pair(name, node));
+  }
+  return map;
 }
 
-function commentOf({ note, question }: Entry): string {
-  const parts = [
-    ...(question === undefined && note !== undefined ? [note] : []),
-    ...(question === undefined ? [] : [`QUESTION: ${question}`]),
-  ];
-  return safe(parts.join('; '));
+function written(contents: YAMLMap, comment?: string): string {
+  // What an older reader takes for something else than a text is quoted as well.
+  const document = new Document(contents, { compat: 'yaml-1.1' });
+  if (comment !== undefined) document.comment = commentOf(comment);
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value === 'string' && escapeHidden(node.value) !== node.value)
+        node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapeHiddenInJson(document.toString({ lineWidth: WIDTH, singleQuote: true }));
 }
 
 /** A text of which no character ends the comment. */
@@ -87,56 +88,7 @@ function safe(text: string): string {
   return escapeHidden(shorten(text, LONGEST_COMMENT));
 }
 
-function commentLines(text: string, indent: number): string[] {
-  const start = `${' '.repeat(indent)}# `;
-  const lines: string[] = [];
-  let line = start;
-  for (const word of safe(text).split(' ')) {
-    if (line !== start && line.length + word.length > WIDTH) {
-      lines.push(line.trimEnd());
-      line = `${start}  `;
-    }
-    line += `${word} `;
-  }
-  return [...lines, line.trimEnd()];
-}
-
-/** A value on one line, or the elements of its longest list one a line. */
-function fitted(start: string, value: Yaml, indent: number): string[] {
-  const line = start + flow(value);
-  if (line.length <= WIDTH) return [line];
-  const inner = ' '.repeat(indent + 2);
-  if (isList(value)) return [start.trimEnd(), ...value.map((one) => `${inner}- ${flow(one)}`)];
-  if (typeof value !== 'object') return [line];
-  return [
-    start.trimEnd(),
-    ...Object.entries(value).flatMap(([key, one]) => fitted(`${inner}${key}: `, one, indent + 2)),
-  ];
-}
-
-function flow(value: Yaml): string {
-  if (typeof value === 'string') return scalar(value);
-  if (typeof value !== 'object') return String(value);
-  if (isList(value)) return `[${value.map(flow).join(', ')}]`;
-  const entries = Object.entries(value).map(([key, one]) => `${key}: ${flow(one)}`);
-  return `{ ${entries.join(', ')} }`;
-}
-
-function isList(value: Yaml): value is readonly Yaml[] {
-  return Array.isArray(value);
-}
-
-/** Words that YAML 1.1 or 1.2 reads as something else than a text. */
-const WORDS = /^(?:true|false|yes|no|on|off|y|n|null)$/i;
-const PLAIN = /^[A-Za-z_][\w-]*(?:[. ][\w-]+)*$/;
-
-/** A text as a scalar of YAML, wherever it is. */
-function scalar(text: string): string {
-  if (PLAIN.test(text) && !WORDS.test(text)) return text;
-  // Between single quotes every character stands for itself; a long key must not be explicit.
-  if (escapeHidden(text) === text && !/\ufeff|\p{Cn}/u.test(text))
-    return `'${text.replaceAll("'", "''")}'`;
-  return JSON.stringify(text).replace(/[\x7f-\uffff]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+/** A comment in lines. */
+function commentOf(text: string): string {
+  return ` ${safe(text).replace(/(.{70,90}?) (?=.{20})/g, '$1\n   ')}`;
 }

@@ -1,16 +1,16 @@
 import path from 'node:path';
 import { plainName } from '../config/mapping-schema.ts';
 import { count, counted } from '../core/format.ts';
-import { compileDate } from '../mapping/date.ts';
 import { characterIn, quantityOf } from '../mapping/domain.ts';
+import type { Mark } from '../mapping/line.ts';
 import { readQuantity } from '../order/quantity.ts';
 import { shorten } from '../order/text.ts';
 import { type Inventory, inventoryOf, valuesText } from './inventory.ts';
 import { type Skip, type Sorted, skipPattern, sortRows } from './misfits.ts';
 import { nameScore } from './names.ts';
 import { inferPattern, roundAbove } from './patterns.ts';
-import { dateForm, findRoles, isText, type Roles } from './roles.ts';
-import type { Table, TableColumn, TableRow } from './table.ts';
+import { findRoles, isText, type Roles } from './roles.ts';
+import { hasRows, type Table, type TableColumn, type TableRow } from './table.ts';
 
 /** A value as YAML has it. */
 export type Yaml = string | number | boolean | readonly Yaml[] | { readonly [key: string]: Yaml };
@@ -43,9 +43,16 @@ export function propose(name: string, tables: readonly [Table, ...Table[]]): Pro
   const roles = rolesOf(table);
   const sorted = sortRows(table.rows, roles);
   const header = table.byPosition === undefined ? [] : headerSkips(tables, sorted.fitting);
-  const context: Context = { table, roles, sorted, isFilledDown: isFilledDown(sorted, roles) };
+  const context: Context = {
+    table,
+    roles,
+    sorted,
+    isFilledDown: hasRows(table) && isFilledDown(sorted, roles),
+  };
   const quantity = quantityEntries(context);
-  const columns = columnEntries(context);
+  const columns = table.columns.map((column, at) =>
+    entryOf(column, at, inventoryOf(sorted.fitting, at), context),
+  );
 
   return {
     name,
@@ -78,7 +85,6 @@ type Context = { table: Table; roles: Roles; sorted: Sorted; isFilledDown: boole
 function joined([first, ...others]: readonly [Table, ...Table[]]): Table {
   const columns = [...first.columns];
   const rows = [...first.rows];
-  let records = first.rows.at(-1)?.record ?? 0;
   for (const table of others) {
     const places = table.columns.map((column) => {
       const at = columns.findIndex(({ name }) => sameName(name, column.name));
@@ -86,17 +92,13 @@ function joined([first, ...others]: readonly [Table, ...Table[]]): Table {
     });
     for (const row of table.rows) {
       const cells: string[] = [];
-      for (const [at, place] of places.entries()) cells[place] = row.cells[at] ?? '';
-      const { record, odd } = row;
-      const moved = Object.entries(odd ?? {}).map(([at, mark]) => [places[Number(at)] ?? -1, mark]);
-      rows.push({
-        ...row,
-        cells,
-        ...(odd && { odd: Object.fromEntries(moved) }),
-        ...(record !== undefined && { record: record + records + 1 }),
-      });
+      const odd: { [at: number]: Mark | undefined } = {};
+      for (const [at, place] of places.entries()) {
+        cells[place] = row.cells[at] ?? '';
+        odd[place] = row.odd?.[at];
+      }
+      rows.push({ ...row, cells, odd });
     }
-    records = rows.at(-1)?.record ?? 0;
   }
   const all = rows.map((row) => ({ ...row, cells: columns.map((_, at) => row.cells[at] ?? '') }));
   const settings = [first, ...others].find(({ isAscii }) => !isAscii)?.settings ?? first.settings;
@@ -161,7 +163,7 @@ function othersText({ others }: Sorted): string[] {
 
 /** Whether the number is only in the first row of each order. */
 function isFilledDown({ fitting }: Sorted, { number, article }: Roles): boolean {
-  if (number === undefined || fitting.some(({ record }) => record !== undefined)) return false;
+  if (number === undefined) return false;
   const numbers = fitting.map(({ cells }) => cells[number.at] ?? '');
   const blank = numbers.filter((one) => one === '').length;
   if (blank === 0 || numbers[0] === '') return false;
@@ -256,59 +258,6 @@ function decimalOf(texts: readonly string[], name: string): Entry[] {
   return [{ key: 'decimal', value: guess, question }];
 }
 
-/** An entry for each column; those inside of an object of which nothing is used are one. */
-function columnEntries(context: Context): Entry[] {
-  const { table, sorted } = context;
-  const entries = table.columns.map((column, at) =>
-    entryOf(column, at, inventoryOf(sorted.fitting, at), context),
-  );
-  if (table.format === 'csv' || table.format === 'xlsx') return entries;
-
-  const used = table.columns.filter((_, at) => !isIgnored(entries[at]));
-  const covered = new Map<string, Entry[]>();
-  const result: Entry[] = [];
-  for (const [at, column] of table.columns.entries()) {
-    const entry = entries[at];
-    if (entry === undefined) continue;
-    const key = isIgnored(entry) ? cover(column, used, table) : column.name;
-    const before = covered.get(plainName(key));
-    if (before !== undefined) {
-      before.push(entry);
-      continue;
-    }
-    covered.set(plainName(key), [entry]);
-    result.push({ ...entry, key });
-  }
-  return result.map((entry) => {
-    const { key } = entry;
-    const inside = covered.get(plainName(key)) ?? [];
-    const [first] = inside;
-    if (first === undefined || (inside.length === 1 && first.key === key)) return entry;
-    const names = inside.flatMap((one) => one.key.slice(key.length + 1) || []);
-    const question = `with ${shorten(names.join(', '), 200)}: does anything of it decide?`;
-    return { key, value: 'ignore', question };
-  });
-}
-
-function isIgnored(entry: Entry | undefined): boolean {
-  return entry?.value === 'ignore';
-}
-
-/** The outermost object around a column in which no other column is used. */
-function cover(column: TableColumn, used: readonly TableColumn[], { settings }: Table): string {
-  const items = settings.find(({ key }) => key === 'items')?.value;
-  const isAround = (steps: readonly string[], { steps: of }: TableColumn) =>
-    steps.every((step, at) => sameName(step, of[at] ?? ''));
-  const least = column.isInItems ? (items ?? '').split('.').length + 1 : 1;
-  for (let depth = least; depth < column.steps.length; depth++) {
-    const steps = column.steps.slice(0, depth);
-    const isItems =
-      !column.isInItems && items !== undefined && `${items}.`.startsWith(`${steps.join('.')}.`);
-    if (!isItems && !used.some((one) => isAround(steps, one))) return steps.join('.');
-  }
-  return column.name;
-}
-
 function entryOf(column: TableColumn, at: number, inventory: Inventory, context: Context): Entry {
   const { name: key } = column;
   const { roles, sorted } = context;
@@ -327,8 +276,7 @@ function entryOf(column: TableColumn, at: number, inventory: Inventory, context:
         values: shownValues(inventory),
       }
     : entry;
-  const isTable = context.table.format === 'csv' || context.table.format === 'xlsx';
-  return isTable && inventory.hasLineBreak ? withLineBreaks(named) : named;
+  return hasRows(context.table) && inventory.hasLineBreak ? withLineBreaks(named) : named;
 }
 
 function withLineBreaks(entry: Entry): Entry {
@@ -352,15 +300,15 @@ function textEntry(
   const filled = rows.filter(({ cells }) => cells[at] !== '');
   const good = filled.filter((row) => isText(row, at, role === 'number'));
   const pattern = inferPattern(good.map(({ cells }) => cells[at] ?? ''));
-  if (pattern === undefined) return { key, value: { is: NAMES[role] }, note: 'no values' };
+  if (pattern.values === 0) return { key, value: { is: NAMES[role] }, note: 'no values' };
   const wrong = filled.find((row) => !isText(row, at, role === 'number'));
   const few = pattern.values < FEW ? `; made of only ${counted(pattern.values, 'value')}` : '';
   const bad =
     wrong === undefined ? '' : `; not ${JSON.stringify(shorten(wrong.cells[at] ?? '', 30))}`;
   return {
     key,
-    value: { is: NAMES[role], like: pattern.like },
-    note: `${count(good.length)} of ${count(rows.length)} match${few}${bad}`,
+    value: { is: NAMES[role], ...(pattern.like !== undefined && { like: pattern.like }) },
+    note: `${count(good.length)} of ${count(rows.length)} ${pattern.like === undefined ? 'can be sent, in no common form' : 'match'}${few}${bad}`,
   };
 }
 
@@ -405,16 +353,6 @@ function otherEntry(
       isOfOrder: distinct > 0 && isOfOrder(at, context),
     });
 
-  const forms = new Set(top.map(({ value }) => (value === '' ? '' : (dateForm(value) ?? '?'))));
-  forms.delete('');
-  const [form] = forms;
-  if (form !== undefined && form !== '?' && forms.size === 1) {
-    const read = compileDate(form);
-    const isWhole = top.every(({ value }) => value === '' || read(value) !== undefined);
-    const how = isWhole ? `; to send them: { field: …, type: date, format: ${form} }` : '';
-    const note = `dates such as ${top.find(({ value }) => value !== '')?.value}${how}`;
-    return { key, value: 'ignore', note };
-  }
   if (distinct === 0) return { key, value: 'ignore', note: 'empty in all rows' };
   const few =
     distinct <= ASKED && rows >= 2 * distinct && top.every(({ value }) => mayDecide(value));
@@ -430,7 +368,7 @@ const LONGEST_CONDITION = 40;
 
 /** A word, a flag or nothing; a number counts something. */
 function mayDecide(value: string): boolean {
-  return value.length <= 20 && !/^[\d.,]{2,}$|[\r\n]/.test(value);
+  return value.length <= 20 && !/^[\d.,:/-]{2,}$|[\r\n]/.test(value);
 }
 
 function isCondition({ top, distinct, isMore }: Inventory): boolean {

@@ -33,13 +33,16 @@ export function findRoles({ columns, rows }: Pick<Table, 'columns' | 'rows'>): R
     taken.add(at);
   }
   if (roles.number !== undefined) return roles;
-
   // Every mapping needs a number: a person must say which.
-  const free = columns.findIndex((_, at) => !taken.has(at));
-  const number: Found = { at: Math.max(0, free), by: 'values' };
-  if (free >= 0) return { ...roles, number };
-  const others = (['article', 'quantity'] as const).filter((role) => roles[role]?.at !== number.at);
-  return { number, ...Object.fromEntries(others.map((role) => [role, roles[role]])) };
+  const number: Found = {
+    at: Math.max(
+      0,
+      columns.findIndex((_, at) => !taken.has(at)),
+    ),
+    by: 'values',
+  };
+  const others = Object.entries(roles).filter(([, { at }]) => at !== number.at);
+  return { ...Object.fromEntries(others), number };
 }
 
 type Seen = { at: number; rows: readonly TableRow[]; hasItems: boolean };
@@ -125,20 +128,6 @@ export function isText(row: TableRow, at: number, needsDigit: boolean): boolean 
   );
 }
 
-const DATE_FORMS: readonly [RegExp, string][] = [
-  [/^(?:19|20)\d\d-\d\d-\d\d/, 'yyyy-MM-dd'],
-  [/^(?:19|20)\d\d\/\d\d\/\d\d/, 'yyyy/MM/dd'],
-  [/^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d/, 'dd.MM.yyyy'],
-  [/^\d{1,2}\/\d{1,2}\/(?:19|20)\d\d/, 'dd/MM/yyyy'],
-  [/^\d{1,2}-\d{1,2}-(?:19|20)\d\d/, 'dd-MM-yyyy'],
-  [/^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/, 'yyyyMMdd'],
-];
-
-/** The form of a date that a text begins with. */
-export function dateForm(text: string): string | undefined {
-  return DATE_FORMS.find(([form]) => form.test(text))?.[1];
-}
-
 function isDate(text: string): boolean {
-  return /\D/.test(text) && dateForm(text) !== undefined;
+  return /^(?:(?:19|20)\d\d([-/])\d\d\1\d\d|\d{1,2}([-./])\d{1,2}\2(?:19|20)\d\d)/.test(text);
 }

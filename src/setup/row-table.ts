@@ -39,7 +39,7 @@ export function tableOfRows({ records, isAll, ...given }: Sample): Table {
     rows: rows.map((row) => rowOf(row, columns)),
     header: header && { line: header.line, written: writtenOf(header) },
     byPosition,
-    notes: notesOf(rows, { width, isAll, isFixed: byPosition !== undefined }),
+    notes: isAll ? [] : [`only the first ${rows.length} rows were looked at`],
   };
 }
 
@@ -116,7 +116,6 @@ function rowOf(row: Row, columns: readonly { at: number }[]): TableRow {
   return {
     line: row.line,
     cells: columns.map(({ at }) => trimmed(row.cells[at] ?? '')),
-    width: row.cells.length,
     written: writtenOf(row),
     ...(row.odd && {
       odd: Object.fromEntries(columns.map(({ at }, index) => [index, row.odd?.[at]])),
@@ -127,21 +126,4 @@ function rowOf(row: Row, columns: readonly { at: number }[]): TableRow {
 /** The line that `skipRows` sees. */
 function writtenOf(row: Row): string {
   return row.written ?? row.cells.join('\t');
-}
-
-type Shape = { width: number; isAll: boolean; isFixed: boolean };
-
-function notesOf(rows: readonly Row[], { width, isAll, isFixed }: Shape): string[] {
-  const isWider = (row: Row) => row.cells.slice(width).some((cell) => trimmed(cell) !== '');
-  const wider = rows.filter(isWider);
-  const line = wider[0]?.line;
-  const columns = isFixed ? 'the columns below' : 'the header';
-  return [
-    ...(isAll ? [] : [`only the first ${rows.length} rows were looked at`]),
-    ...(line === undefined
-      ? []
-      : [
-          `${wider.length} of ${rows.length} rows have more cells than ${columns}, first on line ${line}: they will wait`,
-        ]),
-  ];
 }

@@ -42,12 +42,13 @@ export type TableRow = {
   /** Without spaces at their ends; missing cells are empty. */
   cells: readonly string[];
   odd?: Marks;
-  /** Cells that the row has in the file. */
-  width: number;
   written?: string;
-  /** The number of the object that it is of. */
-  record?: number;
 };
+
+/** Whether a sample has rows and not objects. */
+export function hasRows({ format }: Pick<Table, 'format'>): boolean {
+  return format === 'csv' || format === 'xlsx';
+}
 
 /** What is looked at of each file. */
 export const BOUNDS = { rows: 200_000, bytes: 64 * 1024 * 1024, columns: 1_000 } as const;

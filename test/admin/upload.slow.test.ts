@@ -225,7 +225,7 @@ it('the preview of a file with a column that nobody declared says that it would 
   const upload = await person.upload('more.csv', `${HEAD},plant\nPO-88,NEW,A,1,N\n`);
   const { text } = upload;
   expect(text).toContain('The file would wait: its mapping does not declare');
-  expect(text).toContain('plant: ignore  # 1× &quot;N&quot;');
+  expect(text).toContain('plant: ignore # 1× &quot;N&quot;');
   await remove(upload);
 });
 

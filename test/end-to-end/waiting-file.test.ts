@@ -91,7 +91,7 @@ async function openUndeclared(): Promise<Workplace & { batch: string }> {
   const { out } = await place.run(['batches', 'show', batch]);
   const page = await readFile(path.join(place.reports, 'open', 'open.html'), 'utf8');
   for (const text of [out, page.replaceAll('&quot;', '"')])
-    expect(text).toContain('plant: ignore  # 2× "N", 1× "S"');
+    expect(text).toContain('plant: ignore # 2× "N", 1× "S"');
   expect([...place.stored()]).toEqual([]);
   return { ...place, batch };
 }

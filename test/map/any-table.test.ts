@@ -166,8 +166,8 @@ test('a pattern matches every value that it was made of, and is one that the con
     fc.property(fc.array(text, { minLength: 1, maxLength: 30 }), (values) => {
       const filled = values.filter((one) => one !== '');
       const found = inferPattern(values);
-      expect(found === undefined).toBe(filled.length === 0);
-      if (found === undefined) return;
+      expect(found.values).toBe(new Set(filled).size);
+      if (found.like === undefined) return;
       expect(patternFault(found.like, SEEN.value, true)).toBeUndefined();
       const pattern = new RegExp(`^(?:${found.like})$`, 'u');
       expect(filled.filter((one) => !pattern.test(one))).toEqual([]);
@@ -183,7 +183,7 @@ test.each([
   [['#1001', '#1002'], '#\\d{4}'],
   [['A-1', 'B7'], '[A-Z]-\\d|[A-Z]\\d'],
   [['Ü-1', 'Ö-2'], '[\\p{L}\\p{M}]-\\d'],
-  [['a.b', 'c/d', 'x y', 'Q_1', 'z+9'], '[\\dA-Za-z./ _+]{1,10}'],
+  [['a.b', 'c/d', 'x y', 'Q_1', 'z+9'], undefined],
 ])('the pattern of %j is %s', (values, like) => {
-  expect(inferPattern(values)?.like).toBe(like);
+  expect(inferPattern(values).like).toBe(like);
 });

@@ -6,7 +6,7 @@ import type { Shell } from '../shell.ts';
 import { printJson } from '../terminal/print.ts';
 import { checkWith } from './check.ts';
 
-export type MapArgs = { files: readonly string[]; name?: string; test?: string; json: boolean };
+export type MapArgs = { files: readonly string[]; test?: string; json: boolean };
 
 /**
  * `map`: proposes mappings for sample files, or with `--test` checks files with mappings. Reads no configuration and changes
@@ -16,7 +16,7 @@ export async function mapCommand(args: MapArgs, shell: Shell): Promise<number> {
   const { signal, cwd } = shell;
   if (args.test === undefined) {
     const files = args.files.map((file) => path.resolve(cwd, file));
-    const proposals = await mapFiles(files, { signal, name: args.name });
+    const proposals = await mapFiles(files, { signal });
     if (args.json) printJson(shell, proposalsJson(proposals));
     else shell.out(printProposals(proposals));
     return 0;

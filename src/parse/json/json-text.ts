@@ -83,8 +83,10 @@ export class JsonText {
     let value: Value;
     try {
       value = (hasOddNumber(text) ? parseExactly(text) : JSON.parse(text)) as Value;
-    } catch {
-      throw this.#unexpected(piece.at + rightUntil(text));
+    } catch (error) {
+      const at = placeIn(text, error);
+      if (at === undefined) throw this.#fault('a value is no JSON', piece.at);
+      throw this.#unexpected(piece.at + at);
     }
     if (keysIn(value) !== piece.colons) throw this.#twice(piece) ?? this.#unexpected(piece.at);
     return value;
@@ -201,25 +203,10 @@ function keysIn(value: Value): number {
   return keys;
 }
 
-/** How much of a text that is no JSON more text could make JSON. The platform does not always say where its fault is. */
-function rightUntil(text: string): number {
-  if (text.length > LIMITS.record) return mayGoOn(text) ? text.length : 0;
-  let [right, wrong] = [0, text.length + 1];
-  while (wrong - right > 1) {
-    const middle = Math.floor((right + wrong) / 2);
-    if (mayGoOn(text.slice(0, middle))) right = middle;
-    else wrong = middle;
-  }
-  return right;
-}
-
-function mayGoOn(beginning: string): boolean {
-  try {
-    JSON.parse(beginning);
-    return true;
-  } catch (error) {
-    const { message } = toError(error);
-    const at = /position (\d+)/.exec(message)?.[1];
-    return message.startsWith('Unexpected end') || at === String(beginning.length);
-  }
+/** Where the platform's parser found a fault, if it says so. */
+function placeIn(text: string, error: unknown): number | undefined {
+  const { message } = toError(error);
+  if (message.startsWith('Unexpected end')) return text.length;
+  const at = /position (\d+)/.exec(message)?.[1];
+  return at === undefined ? undefined : Number(at);
 }

@@ -1,29 +1,17 @@
 import type { CellKind } from '../record.ts';
 
-/** Formats without a code in the file (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are dates. */
-const BUILT_IN: ReadonlyMap<number, string> = new Map(
-  [
-    [1, '0', '0.00', '#,##0', '#,##0.00'],
-    [9, '0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??', 'mm-dd-yy', 'd-mmm-yy', 'd-mmm', 'mmm-yy'],
-    [18, 'h:mm AM/PM', 'h:mm:ss AM/PM', 'h:mm', 'h:mm:ss', 'm/d/yy h:mm'],
-    [
-      37,
-      '#,##0 ;(#,##0)',
-      '#,##0 ;[Red](#,##0)',
-      '#,##0.00;(#,##0.00)',
-      '#,##0.00;[Red](#,##0.00)',
-    ],
-    [45, 'mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'],
-  ].flatMap(([first, ...codes]) =>
-    codes.map((code, i): [number, string] => [Number(first) + i, String(code)]),
-  ),
-);
+/** The first formats without a code in the file (ECMA-376 part 1, 18.8.30), and those of dates and times. */
+const BUILT_IN = ['General', '0', '0.00', '#,##0', '#,##0.00'];
+const DATES = [14, 22, 27, 36, 45, 47, 50, 58];
 
-/** The code of a number format by its id. */
+/** The code of a number format by its id; `?` for others without one, which are no plain numbers. */
 export function formatOf(id: number, codes: ReadonlyMap<number, string>): string {
-  if ((id >= 27 && id <= 36) || (id >= 50 && id <= 58)) return 'yyyy-mm-dd';
-  return codes.get(id) ?? BUILT_IN.get(id) ?? 'General';
+  const isDate = DATES.some((last, at) => at % 2 === 1 && id <= last && id >= (DATES[at - 1] ?? 0));
+  return codes.get(id) ?? (isDate ? 'yyyy-mm-dd' : id === 49 ? '@' : (BUILT_IN[id] ?? UNKNOWN));
 }
+
+/** The format of a style that the workbook lacks. */
+export const UNKNOWN = '?';
 
 /** What a cell with a stored number is, as text and as kind. */
 export function numberCell(

@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.ts';
 import type { CellKind, OddCell } from '../record.ts';
 import { cut, tooLarge, unreadable } from '../unreadable.ts';
 import { type Attribute, createXmlReader, type XmlEvents } from '../xml/xml-reader.ts';
-import { numberCell } from './number-text.ts';
+import { numberCell, UNKNOWN } from './number-text.ts';
 import { attributeOf, createRichText, isOn, type Sheet, type Workbook } from './workbook-parts.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
@@ -13,9 +13,6 @@ export type SheetRow = {
   odd?: { [at: number]: OddCell };
   isHidden?: true;
 };
-
-/** The format of a style that the workbook lacks. */
-const UNKNOWN = '?';
 
 /** The limits of Excel. */
 const ROWS = 1_048_576;

@@ -99,7 +99,6 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     summary: 'Look at sample files and print a mapping for them, with questions.',
     argument: { flags: '<file...>', key: 'files', text: 'sample files; they are not changed' },
     options: [
-      { flags: '--name <name>', text: 'name of the mapping (default: from the name of the file)' },
       {
         flags: '--test <mapping>',
         text: 'instead, show what each file would send with the mappings in this file',
@@ -107,7 +106,7 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     ],
     examples: [
       'po-sync map orders.csv',
-      'po-sync map --name erp export-1.csv export-2.csv > mapping.yaml',
+      'po-sync map export-1.csv export-2.csv > mapping.yaml',
       'po-sync map --test mapping.yaml export-1.csv export-2.csv',
     ],
     exits: [
