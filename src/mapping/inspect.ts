@@ -1,9 +1,8 @@
 import type { ContentWait, Undeclared } from '../order/file-wait.ts';
 import type { RawRecord } from '../parse/record.ts';
 import { listed } from '../parse/unreadable.ts';
-import { isSkipped } from './condition.ts';
 import { createInventory, type Layout, missingIn } from './layout.ts';
-import { type Line, notComparable, textAt, trimmed } from './line.ts';
+import { trimmed } from './line.ts';
 import { createNumberFilter, type NumberFilter } from './number-filter.ts';
 import { createObjectSorter, type ObjectWatch } from './objects.ts';
 import type { Plan } from './plan.ts';
@@ -27,7 +26,7 @@ export type Survey = {
   damagedLines: number[];
   /** Keys of all that may be a number in damaged rows. */
   damagedKeys: ReadonlySet<string>;
-  /** Orders; where a number may come again after another one, at most. Such numbers are in `repeated`. */
+  /** Orders; where it is not exact, at most. Numbers that may come again after another one are in `repeated`. */
   orders: number;
   isExact: boolean;
   repeated: NumberFilter;
@@ -54,7 +53,7 @@ export function createSurvey(plan: Plan, layout: Layout, form: Form, options: Su
   };
   const counts = { records: 0, skipped: 0 };
   const damage = createDamage(options.keyOf);
-  const runs = createRuns(plan, layout, options);
+  const runs = createRuns(plan, options);
   let last: RawRecord | undefined;
 
   const sink: Sink = {
@@ -63,7 +62,7 @@ export function createSurvey(plan: Plan, layout: Layout, form: Form, options: Su
       const record = line.kind === 'part' ? line.record : line;
       if (record !== last) counts.records += 1;
       last = record;
-      runs.add(line, number, begins);
+      runs.add(number, begins);
     },
     damaged(record, { line }, number) {
       counts.records += 1;
@@ -93,7 +92,7 @@ export function createSurvey(plan: Plan, layout: Layout, form: Form, options: Su
     const isGone = (index: number) => at[index] !== layout.at[index];
     return {
       layout: { ...layout, at, isWider: layout.isWider || isEveryWider },
-      isStale: isEveryWider || plan.rowSkips.some(isGone) || plan.orderSkips.some(isGone),
+      isStale: isEveryWider || plan.rowSkips.some(isGone),
       ...counts,
       ...damage.found(),
       ...runs.found(),
@@ -152,72 +151,36 @@ function createDamage(keyOf: SurveyOptions['keyOf']) {
 }
 
 /** Counts orders by their runs, the lines of one number that follow each other. */
-function createRuns(plan: Plan, { at }: Layout, { keyOf, filterBits }: SurveyOptions) {
+function createRuns(plan: Plan, { keyOf, filterBits }: SurveyOptions) {
   const seen = createNumberFilter(filterBits);
   const repeated = createNumberFilter(filterBits);
-  const skips = plan.orderSkips.flatMap((index) => {
-    const column = plan.columns[index];
-    return column === undefined || (at[index] ?? -1) < 0 ? [] : [{ column, at: at[index] ?? -1 }];
-  });
   let number: string | undefined;
   let key = '';
   let orders = 0;
-  let out = 0;
-  let mayRepeat = 0;
-  let items = 0;
-  let leftOut = 0;
-  let values: (Line | 'several' | undefined)[] = [];
-  let first: Line | undefined;
-
-  /** The order that ends is left out by one of its values, or because all its items are. */
-  function end() {
-    if (number === undefined) return;
-    const isOut = skips.some(({ column, at: where }, nth) => {
-      const line = values[nth] ?? first;
-      return line !== undefined && line !== 'several' && isSkipped(column, line, where);
-    });
-    if (isOut || (items === 0 && leftOut > 0)) out += 1;
-  }
-
-  function begin(next: string, nextKey: string, line: Line) {
-    end();
-    number = next;
-    key = nextKey;
-    orders += 1;
-    items = 0;
-    leftOut = 0;
-    values = [];
-    first = line;
-    if (!seen.add(key)) return;
-    mayRepeat += 1;
-    repeated.add(key);
-  }
+  let mayRepeat = false;
+  /** Whether some of them may be left out: by one value of the order, or with all their items. */
+  let mayBeOut = plan.orderSkips.length > 0;
 
   return {
-    add(line: Line, next: string, begins: boolean) {
-      if (begins || next !== number) {
-        const nextKey = keyOf(next);
-        if (begins || number === undefined || nextKey !== key) begin(next, nextKey, line);
-      }
-      if (line.kind === 'row' || line.isHead !== true) items += 1;
-      for (let nth = 0; nth < skips.length; nth++) {
-        const where = skips[nth]?.at ?? -1;
-        const text = textAt(line, where);
-        if (text === '' && notComparable(line.odd?.[where]) === undefined) continue;
-        const before = values[nth];
-        if (before === undefined) values[nth] = line;
-        else if (before !== 'several' && textAt(before, where) !== text) values[nth] = 'several';
-      }
+    add(next: string, begins: boolean) {
+      if (!begins && next === number) return;
+      const nextKey = keyOf(next);
+      if (!begins && number !== undefined && nextKey === key) return;
+      number = next;
+      key = nextKey;
+      orders += 1;
+      if (!seen.add(key)) return;
+      mayRepeat = true;
+      repeated.add(key);
     },
     leftOut() {
-      leftOut += 1;
+      mayBeOut = true;
     },
-    found() {
-      end();
-      number = undefined;
-      const isExact = plan.hasOrderRecords || mayRepeat === 0;
-      return { orders: isExact ? orders - out : orders, isExact, repeated };
-    },
+    found: () => ({
+      orders,
+      isExact: !mayBeOut && (plan.hasOrderRecords || !mayRepeat),
+      repeated,
+    }),
   };
 }
 

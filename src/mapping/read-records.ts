@@ -49,7 +49,7 @@ export type Reading = {
 /** What the first pass says about a file. `reading` is absent where no single mapping fits. */
 export type Inspection = {
   state: 'ready' | { waits: ContentWait };
-  /** `orders` is exact for a file that waits; otherwise a number may be counted again where its rows are apart. */
+  /** `orders` is exact for a file that waits; otherwise it is the most that there may be. */
   counts: { records: number; orders: number; skipped: number; damaged: number };
   /** A row that must have a line end has none: the file may not be complete. */
   isOpenEnded: boolean;
