@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
-const _HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
-
 it('status --exit-code ends with 0 during an outage of the API, and with 2 when the credentials are refused', async () => {
   await using place = await openWorkplace({
     sandbox: { record: true },

@@ -14,9 +14,6 @@ function configOf(path: string) {
   return { reports: { path, keep: 90 * 86_400_000 }, admin: { host: '127.0.0.1', port: 9464 } };
 }
 
-const _BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
-const _CLOSED_AT = '2026-11-22T08:00:00.000Z';
-
 it('a machine whose clock is ahead forgets no order', async () => {
   await using store = await openTestRedis();
   await using reports = await makeTempFolder();

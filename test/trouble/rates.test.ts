@@ -148,7 +148,6 @@ const FAST =
 const BEFORE = 150;
 /** Calls and prepared intents that are on their way when the trouble begins, and the failures that end delivery. */
 const ON_THEIR_WAY = 64 + 16 + 5;
-const _aSecond = { 'retry-after': '1' };
 
 describe.concurrent('after calls succeeded, with 64 in flight', () => {
   it.each<[string, OddAnswer]>([
