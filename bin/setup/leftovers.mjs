@@ -9,12 +9,11 @@ const PATIENCE = 45_000;
 
 /**
  * Stops the daemon and the sandbox that a killed `npm start` left running.
- * A process is a leftover if `state` contains its id and it runs from this checkout. Returns when the last result was
- * shown, ISO 8601; undefined at the first start.
+ * A process is a leftover if `state` contains its id and it runs from this checkout.
  */
 export async function endLeftovers(root, state, say) {
   const left = await readState(state);
-  if (!left) return undefined;
+  if (!left) return;
   if (
     left.setup &&
     left.setup !== process.pid &&
@@ -29,7 +28,6 @@ export async function endLeftovers(root, state, say) {
     say(`stopping process ${pid} of an earlier start`);
     await end(root, pid);
   }
-  return left.shown;
 }
 
 async function end(root, pid) {

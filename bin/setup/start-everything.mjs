@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sandboxCredentials, writeShellFile } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
+import { newsOf } from './news.mjs';
 import { startProgram } from './program.mjs';
-import { reportBatches } from './reports.mjs';
 import { dropSamples } from './samples.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { listenForStop } from './stop-signals.mjs';
@@ -29,7 +29,7 @@ export async function startEverything(root, say, args = []) {
   }
   const state = path.join(root, 'data', 'npm-start.json');
   const stop = listenForStop();
-  const shown = { at: (await endLeftovers(root, state, say)) ?? new Date().toISOString() };
+  await endLeftovers(root, state, say);
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const calls = await openLog(path.join(root, 'data', 'sandbox.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
@@ -39,8 +39,8 @@ export async function startEverything(root, say, args = []) {
   });
   const linesTo = (file) => (line) => {
     (isForLog(line) ? file : process.stderr).write(`${line}\n`);
-    const left = leftInInbox(line);
-    if (left !== undefined) say(left);
+    const news = newsOf(line);
+    if (news !== undefined) say(news);
   };
   const onCall = linesTo(calls);
 
@@ -50,7 +50,7 @@ export async function startEverything(root, say, args = []) {
     const { args, baseUrl } = await sandboxArguments(root);
     const sandbox = startProgram(root, args, { env, onLine: (line) => onCall(withoutFlags(line)) });
     running.unshift(sandbox);
-    await remember(state, shown, { sandbox: sandbox.pid });
+    await remember(state, { sandbox: sandbox.pid });
     await started(
       sandbox,
       `the sandbox did not start; its addresses are in ${CONFIGURATION}`,
@@ -62,23 +62,16 @@ export async function startEverything(root, say, args = []) {
     });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
-    await remember(state, shown, { sandbox: sandbox.pid, daemon: daemon.pid });
+    await remember(state, { sandbox: sandbox.pid, daemon: daemon.pid });
     await started(daemon, `the daemon did not start; its configuration is ${CONFIGURATION}`, stop);
     // Not before: a daemon that cannot start ends the sandbox, too.
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
-    const pids = { sandbox: sandbox.pid, daemon: daemon.pid };
-    await watch(root, say, stop, {
-      daemon,
-      sandbox,
-      env,
-      shown,
-      note: () => remember(state, shown, pids),
-    });
+    await watch(root, say, stop, { daemon, sandbox });
     say('stopping: finishing calls in progress; remaining orders are kept');
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
-    await remember(state, shown);
+    await remember(state);
     for (const stream of [log, calls]) await new Promise((resolve) => stream.end(resolve));
   }
   const isClean = codes.every((code) => code === 0);
@@ -90,52 +83,20 @@ export async function startEverything(root, say, args = []) {
   return isClean ? 0 : 1;
 }
 
-async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
+async function watch(root, say, stop, { daemon, sandbox }) {
   if (stop.signal.aborted) return;
-  const reports = path.join(root, 'reports');
-  const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
   const names = await dropSamples(root);
   if (names.length > 0) say(`copied ${names.join(', ')} from config/samples/ to inbox/`);
-  const since = shown.at;
   say('drop order files into inbox/; press Ctrl-C to stop');
   say('what needs a person is in reports/open/open.html');
   say('the log is data/daemon.log, that of the sandbox data/sandbox.log');
   say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
-  const watching = new AbortController();
-  const result = (sentence, report, at) => {
-    print(sentence, report);
-    if (at > shown.at) shown.at = at;
-    void note();
-  };
-  const reporting = reportBatches(reports, watching.signal, result, {
-    progress: say,
-    since,
-    status: () => readStatus(root, env),
-    columns: process.stdout.columns,
-  });
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
     daemon.ended.then((code) => `the daemon ended unexpectedly (${code}); see data/daemon.log`),
     sandbox.ended.then((code) => `the sandbox ended unexpectedly (${code}); see data/sandbox.log`),
   ]);
-  watching.abort();
-  await reporting;
   if (failure && !stop.signal.aborted) throw new SetupFailure(failure);
-}
-
-/** Files in progress and what orders wait for; nothing if `status` cannot say. */
-async function readStatus(root, env) {
-  const lines = [];
-  const status = startProgram(root, ['status', '--json', '--config', CONFIGURATION], {
-    env,
-    onLine: (line) => lines.push(line),
-  });
-  if ((await status.ended) !== 0) return {};
-  try {
-    return JSON.parse(lines.join('\n'));
-  } catch {
-    return {};
-  }
 }
 
 async function started(program, failure, stop) {
@@ -154,14 +115,6 @@ function isForLog(line) {
   return line.startsWith('{') || /^\d{4}-\d\d-\d\dT/.test(line);
 }
 
-/** What to do about something in the inbox that is not a file; undefined for every other line. No report names it. */
-function leftInInbox(line) {
-  // The last line of a killed daemon may be cut off.
-  if (!/^\{.*"event":"file-left".*\}$/.test(line)) return undefined;
-  const { file, kind } = JSON.parse(line);
-  return `${file} is not read, because it is a ${kind}: drop the files themselves into inbox/`;
-}
-
 /** The sandbox listens where the configuration expects it. */
 async function sandboxArguments(root) {
   const text = await readFile(path.join(root, CONFIGURATION), 'utf8');
@@ -175,12 +128,9 @@ async function sandboxArguments(root) {
   return { baseUrl, args };
 }
 
-/** What the next start must know: which processes to stop, none after a clean stop, and when the last result was shown. */
-async function remember(state, shown, pids) {
-  await writeFile(
-    state,
-    JSON.stringify({ shown: shown.at, ...(pids && { setup: process.pid, ...pids }) }),
-  );
+/** What the next start must know: which processes to stop, none after a clean stop. */
+async function remember(state, pids) {
+  await writeFile(state, JSON.stringify(pids ? { setup: process.pid, ...pids } : {}));
 }
 
 async function openLog(file) {

@@ -17,7 +17,6 @@ import {
 import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
-import { findPatches } from '../correct/patch.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
@@ -25,7 +24,6 @@ import { createLog } from '../log/log.ts';
 import { checkList, openApiList } from '../operate/delivery/api-list.ts';
 import { readStatus } from '../operate/delivery/read-status.ts';
 import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
-import { sourceIfAny } from '../operate/named-source.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../operate/operation-context.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { openPersonJobs } from '../queue/person-jobs.ts';
@@ -192,16 +190,12 @@ function shortest(file: string, cwd: string): string {
  * apply. Throws like `openConfig`.
  */
 export async function configIfAny(
-  args: CommonArgs & { source?: string; files?: readonly string[] },
+  args: CommonArgs & { source?: string },
   shell: Shell,
 ): Promise<Config | undefined> {
   try {
     const { config, warnings } = await openConfig(args, shell, { confirm: false });
-    const isDecided = args.source !== undefined || (await areFixFiles(args.files ?? [], shell.cwd));
-    const doubts = isDecided
-      ? warnings
-      : [...warnings, ...undecided(config, args.files, shell.cwd)];
-    if (!args.json) for (const doubt of doubts) shell.err(`warning: ${printable(doubt)}\n`);
+    if (!args.json) for (const doubt of warnings) shell.err(`warning: ${printable(doubt)}\n`);
     return config;
   } catch (error) {
     const isNamed =
@@ -212,29 +206,6 @@ export async function configIfAny(
     if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
     return undefined;
   }
-}
-
-/** A fix file is read with the mapping of its batch. */
-async function areFixFiles(files: readonly string[], cwd: string): Promise<boolean> {
-  const batches = files.map((file) => findPatches(path.resolve(cwd, file)).catch(() => undefined));
-  return files.length > 0 && !(await Promise.all(batches)).includes(undefined);
-}
-
-/** Why the standard columns apply although sources have mappings: there are several, and nothing says which is meant. */
-function undecided(
-  config: Config,
-  files: readonly (string | undefined)[] = [undefined],
-  cwd = '',
-): string[] {
-  const { sources } = config;
-  if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
-  const isKnown = (file?: string) =>
-    sourceIfAny(undefined, config, file && path.resolve(cwd, file)) !== undefined;
-  if (files.every(isKnown)) return [];
-  const names = sources.map(({ name }) => name).join(', ');
-  return [
-    `there are several sources, so the standard columns apply; choose the mapping with --source (${names})`,
-  ];
 }
 
 /**

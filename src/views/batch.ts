@@ -31,7 +31,6 @@ export function batchTable(batches: readonly BatchView[], now: number): Block {
   const duplicates: Column<BatchView> = {
     title: 'duplicate',
     right: true,
-    short: 'dup.',
     leaves: 3,
     of: ({ batch }) => count(batch.counts.duplicate),
   };
@@ -54,7 +53,6 @@ export function batchTable(batches: readonly BatchView[], now: number): Block {
     {
       title: 'accepted',
       right: true,
-      short: 'acc.',
       leaves: 3,
       of: ({ batch }) => count(batch.counts.accepted),
     },
@@ -65,14 +63,8 @@ export function batchTable(batches: readonly BatchView[], now: number): Block {
       of: ({ batch: { open } }) => [{ text: count(open), tone: open > 0 ? 'bad' : 'plain' }],
     },
     ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [settled] : []),
-    { title: 'taken', short: 'age', leaves: 1, of: ({ batch }) => takenText(batch, now) },
+    { title: 'taken', leaves: 1, of: ({ batch }) => ago(batch.startedAt, now) },
   ]);
-}
-
-/** Short: only in its largest unit. */
-function takenText({ startedAt }: Batch, now: number): Text {
-  const text = ago(startedAt, now);
-  return [{ text, short: text.replace(/^\D*(\d+ \w+).*$/, '$1') }];
 }
 
 const TONES: Record<BatchStanding, Tone> = {

@@ -62,7 +62,7 @@ export function letterTable(letters: readonly ListedLetter[]): Block {
       leaves: 1,
     },
     { title: 'line', of: ({ line }) => (line === 0 ? '–' : count(line)), right: true, leaves: 4 },
-    { title: 'last', ...timeOf(({ lastAt }: ListedLetter) => lastAt), leaves: 2 },
+    { title: 'last', of: ({ lastAt }) => moment(lastAt), leaves: 2 },
     ...(letters.some(({ closed }) => closed) ? [settled] : []),
     {
       title: 'what is wrong',
@@ -90,8 +90,8 @@ export function groupTable(groups: readonly ShownGroup[]): Block {
     },
     { title: 'kind', of: ({ kind }) => outcomeWord(kind), leaves: 4 },
     { title: 'signature', of: ({ signature }) => signature || '–' },
-    { title: 'first', ...timeOf(({ firstAt }: ShownGroup) => firstAt), leaves: 1 },
-    { title: 'last', ...timeOf(({ lastAt }: ShownGroup) => lastAt), leaves: 2 },
+    { title: 'first', of: ({ firstAt }) => moment(firstAt), leaves: 1 },
+    { title: 'last', of: ({ lastAt }) => moment(lastAt), leaves: 2 },
     { title: 'for example', of: ({ message }) => message, cut: 'end', wish: 24, leaves: 3 },
   ]);
 }
@@ -159,14 +159,6 @@ function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
     ['order', number === '' ? undefined : [{ text: number, about: { order: number } }]],
   ];
   return facts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
-}
-
-/** A time to the second; in few characters to the minute. */
-function timeOf<Row>(of: (row: Row) => string): Pick<Column<Row>, 'short' | 'of'> {
-  return {
-    short: 'UTC',
-    of: (row) => [{ text: moment(of(row)), short: moment(of(row)).slice(5, 16) }],
-  };
 }
 
 /** What an order that needs a person is now. */

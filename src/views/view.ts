@@ -8,10 +8,8 @@ export type Subject =
   | { letter: string }
   | { letters: Readonly<Record<string, string>> };
 
-/** `short`: in a column that is shortened. `share`: how much of all it is, from 0 to 1. */
-export type Part =
-  | string
-  | { text: string; tone?: Tone; about?: Subject; short?: string; share?: number };
+/** `share`: how much of all it is, from 0 to 1. */
+export type Part = string | { text: string; tone?: Tone; about?: Subject; share?: number };
 
 /** A text of one line or paragraph. */
 export type Text = string | readonly Part[];
@@ -30,7 +28,6 @@ export type ViewColumn = {
   right?: boolean;
   cut?: 'start' | 'end';
   wish?: number;
-  short?: string;
   leaves?: number;
 };
 

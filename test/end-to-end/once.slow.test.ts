@@ -36,18 +36,6 @@ describe('start --once', () => {
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0, err: '' });
   });
 
-  it('says how many of the orders are rows without an order number, as batches show does', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', `${csvOf(2)},NEW,A,1\n,NEW,B,none\nPO-9,NEW,A,none\n`);
-    const { code, out, err } = await place.run(['start', '--once', '--json']);
-    expect(code).toBe(2);
-    const [batch] = JSON.parse(out).batches;
-    expect(batch).toMatchObject({ orders: 5, nameless: 2, needPerson: 4 });
-    expect(err).toContain('(orders.csv: 2 orders and 2 rows without an order number, batch ');
-    const shown = (await place.run(['batches', 'show', batch.batch])).out;
-    expect(shown).toContain('5/5 orders have an outcome; 2 rows without an order number\n');
-  });
-
   it('ends with 2, once, when the file of an earlier run has grown since', async () => {
     const url = await openDatabase();
     await using place = await openWorkplace({ redis: url });
@@ -81,7 +69,7 @@ describe('start --once', () => {
     });
   });
 
-  it('says on standard error why delivery is paused when the maximum wait is over, and how far each file is', async () => {
+  it('says on standard error why delivery is paused when the maximum wait is over', async () => {
     await using place = await openWorkplace({
       faults: { faults: [{ kind: 'answer', status: 403 }] },
     });
@@ -90,13 +78,13 @@ describe('start --once', () => {
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\nNot finished: orders\.csv: 0 of 1 order finished\.\n$/,
+        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\n$/,
       ),
     });
   });
 });
 
-it('says on standard error while a person has paused delivery who, why, since when, how to resume, and which file waits', async () => {
+it('says on standard error while a person has paused delivery who, why, since when and how to resume', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
   await place.run(['pause', '--reason', 'stock-taking']);
@@ -105,11 +93,6 @@ it('says on standard error while a person has paused delivery who, why, since wh
   expect(code).toBe(2);
   expect(err).toMatch(
     /^A person must decide: delivery is paused by \S+: stock-taking, since \d{4}-[-\d]+ [:\d]+ UTC; run po-sync resume, then run this again\. The rest is kept; run po-sync status\.\n/,
-  );
-  // A second run finds the batch that the first one began.
-  const again = await place.run(['start', '--once']);
-  expect(again.err).toMatch(
-    /\nNot finished: orders\.csv: (?:0 of 1 order finished|it is not read yet)\.\n$/,
   );
   await place.run(['resume']);
   expect((await place.run(['start', '--once'])).code).toBe(0);

@@ -12,16 +12,13 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
 import { versionOf } from '../../core/version.ts';
-import { readLetters } from '../../correct/read-as.ts';
 import { openDaemon } from '../../daemon.ts';
 import { takenNames } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
 import { sourceIfAny } from '../../operate/named-source.ts';
-import { errorLine } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
 import { type Report, readReport } from '../../report/report.ts';
-import { isNameless, openText } from '../../report/story.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
@@ -50,8 +47,6 @@ type Rehearsed = {
 /** The name of environment, source, mapping and client of a rehearsal. */
 const REHEARSAL = 'rehearsal';
 const FAULTS = path.join(PROGRAM_ROOT, 'config', 'rehearsals', 'rehearse.yaml');
-/** Orders shown. */
-const PROBLEMS = 20;
 /** Short waits: the sandbox is on this machine. */
 const PACE = {
   timeout: 5_000,
@@ -86,7 +81,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   if (report === undefined) throw unfinished(file);
   place.keepReport();
   const kind = config && sourceIfAny(args.source, config)?.type;
-  await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
+  print({ report, folder, ...sandbox.seen() }, kind, args, shell);
   return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
 }
 
@@ -218,56 +213,38 @@ function unfinished(file: string): PoSyncError {
   );
 }
 
-async function print(
+function print(
   rehearsed: Rehearsed,
   kind: Source['type'] | undefined,
   { json }: RehearseArgs,
   shell: Shell,
-): Promise<void> {
+): void {
   const page = path.join(rehearsed.folder, 'report.html');
   if (json) printJson(shell, { ...rehearsed, page });
   else
     shell.out(
-      `${[...(await rehearsedLines(rehearsed, kind, formatOf(shell))), `Report: ${page}`].join('\n')}\n`,
+      `${[...rehearsedLines(rehearsed, kind, formatOf(shell)), `Report: ${page}`].join('\n')}\n`,
     );
 }
 
-async function rehearsedLines(
+function rehearsedLines(
   { report, folder, faults, createdTwice }: Rehearsed,
   kind: Source['type'] | undefined,
   { paint }: Format,
 ) {
-  const { counts, nameless = 0, state, error, warnings } = report;
+  const { counts, state, error, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
-  const lines = await problemLines(folder);
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
-    `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
+    `${paint('strong', printable(report.file))}: ${orders(counts.orders)}, sent to a temporary sandbox only`,
     ...outcomes,
     ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
-    ...lines,
-    '',
     ...correctionSteps(kind, countNeedingPerson(counts) + (error === undefined ? 0 : 1)),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
     `po-sync does not remove the report. When you do not need it any more, remove its folder: ${path.resolve(folder, '../..')}`,
   ];
-}
-
-/** Orders that need a person, one a line. */
-async function problemLines(folder: string) {
-  const lines: string[] = [];
-  let more = 0;
-  for await (const letter of readLetters(path.join(folder, 'dead-letters.json'))) {
-    const { purchaseOrderNumber: number, message } = letter;
-    const name = isNameless(letter) ? 'no order number' : number || '(no number)';
-    if (lines.length >= PROBLEMS) more += 1;
-    else lines.push(`  line ${errorLine(letter)}: ${printable(`${name}: ${message}`)}`);
-  }
-  if (lines.length === 0) return [];
-  const rest = more === 0 ? [] : [`  … and ${count(more)} more`];
-  return ['', 'Orders that need a person:', ...lines, ...rest];
 }

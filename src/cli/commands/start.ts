@@ -12,7 +12,7 @@ import {
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { counted, iso, moment } from '../../core/format.ts';
+import { iso, moment } from '../../core/format.ts';
 import { within } from '../../core/semaphore.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
@@ -39,7 +39,7 @@ import type { LedgerChange } from '../../redis/ledger-api.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
-import { endText, personText, type SettledBatch, stalledText } from '../terminal/live-lines.ts';
+import { endText, personText, type SettledBatch } from '../terminal/live-lines.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
 
@@ -203,8 +203,6 @@ async function runDaemon(
   return 0;
 }
 
-/** Files that were not taken that are named; all are in the JSON. */
-const NAMED = 20;
 /** How long a run that ends asks Redis, which may be lost, for what is left. Milliseconds. */
 const LOOK = 2_000;
 
@@ -222,12 +220,11 @@ async function startOnce(
   const taken = new Set<string>();
   let ended: { end: End; notTaken: NotTaken[] };
   let reason: string | undefined;
-  let stalled: readonly Batch[] = [];
   let others: readonly (Batch | undefined)[] = [];
   {
-    const onSettled = (batch: Batch, needPerson: number, nameless = 0) => {
-      batches.push(summaryOf(batch, needPerson, nameless));
-      live?.settled(batch, needPerson, nameless);
+    const onSettled = (batch: Batch, needPerson: number) => {
+      batches.push(summaryOf(batch, needPerson));
+      live?.settled(batch);
     };
     const onTaken = (name: string) => void taken.add(name);
     await using daemon = await openDaemon({ ...input, admin: false, onSettled, onTaken });
@@ -236,8 +233,6 @@ async function startOnce(
     const elsewhere = Promise.all([...taken].map(daemon.find));
     others = (await within(LOOK, elsewhere, input.clock, shell.signal)) ?? [];
     const pause = daemon.pause();
-    if (ended.end === 'waited' || ended.end === 'held')
-      stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
     const byPerson = pause?.code === OPERATOR ? pausedByPerson(pause) : undefined;
     reason =
       ended.end === 'held'
@@ -252,18 +247,13 @@ async function startOnce(
       : ended.notTaken;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
-  const more =
-    notTaken.length > NAMED ? `Not taken: ${counted(notTaken.length - NAMED, 'more file')}.\n` : '';
-  const named = notTaken
-    .slice(0, NAMED)
-    .map((one) => `Not taken: ${printable(notTakenText(one))}\n`);
-  const left = named.join('') + more;
+  const left = notTaken.map((one) => `Not taken: ${printable(notTakenText(one))}\n`).join('');
   const reports = input.config.reports.path;
   const text =
     left +
     (end === 'done' && left
       ? personText(batches, reports)
-      : endText(end, batches, { reason, reports }) + stalledText(stalled));
+      : endText(end, batches, { reason, reports }));
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
   // A run without a file needs no API; that none can be reached must not look like success.
@@ -282,7 +272,7 @@ function settledElsewhere(
   const others = taken.filter(
     (batch) => batch?.state === 'done' && here.every((one) => one.batch !== batch.batch),
   );
-  return others.flatMap((batch) => (batch ? summaryOf(batch, batch.open, 0) : []));
+  return others.flatMap((batch) => (batch ? summaryOf(batch, batch.open) : []));
 }
 
 /** Who paused delivery, why and since when, and how it continues. */
@@ -302,15 +292,9 @@ function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {
   }
 }
 
-function summaryOf(batch: Batch, needPerson: number, nameless: number): SettledBatch {
-  const { batch: name, source, name: file, total: orders = 0, counts } = batch;
-  return {
-    batch: name,
-    source,
-    file,
-    orders,
-    counts,
-    ...(nameless > 0 && { nameless }),
-    needPerson,
-  };
+function summaryOf(
+  { batch, source, name: file, total: orders = 0, counts }: Batch,
+  needPerson: number,
+): SettledBatch {
+  return { batch, source, file, orders, counts, needPerson };
 }

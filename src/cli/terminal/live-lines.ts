@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import {
   count,
   counted,
@@ -15,11 +14,10 @@ import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import type { End } from '../../operate/daemon.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
-import { openText } from '../../report/story.ts';
 import { pauseEndText } from '../../views/pause.ts';
 import type { Tone } from '../../views/view.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { hanging, type Paint, printable, wrapped } from './print.ts';
+import { type Paint, printable } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 
@@ -44,7 +42,7 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 4));
   const more = batches.length - shown.length;
   return [
-    ...(pause === undefined ? [] : pauseParts(pause, now, format.columns)),
+    ...(pause === undefined ? [] : [pauseParts(pause, now)]),
     ...shown.map((batch) => lineOf(batch, name)),
     ...(more === 0
       ? []
@@ -52,20 +50,12 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   ].map((parts) => fitted(parts, format));
 }
 
-/** Maximum number of lines of a reason. */
-const REASON_LINES = 3;
-
-/** The pause and, on the same line if it fits and else below, its complete reason. */
-function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
-  const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
-  const reason = printable(withoutStop(pause.reason));
-  const head: Part = { tone: 'bad', text: 'paused' };
-  const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
-  if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];
-  const lines = wrapped(reason, columns - 3).slice(0, REASON_LINES);
+function pauseParts(pause: ShownPause, now: number): Part[] {
+  const { since, reason } = pause;
+  const text = `for ${duration(Math.max(0, now - since))} (${pauseEndText(pause, now)})`;
   return [
-    [head, { tone: 'plain', text }],
-    ...lines.map((line): Part[] => [{ tone: 'plain', text: `  ${line}` }]),
+    { tone: 'bad', text: 'paused' },
+    { tone: 'plain', text: `${text}: ${printable(withoutStop(reason))}` },
   ];
 }
 
@@ -80,14 +70,7 @@ function lineOf(batch: Batch, width: number): Part[] {
     ...(batch.held
       ? [{ tone: 'bad' as const, text: `waits: ${printable(fileWaitText(batch.held))}` }]
       : []),
-    ...(needed === 0
-      ? []
-      : [
-          {
-            tone: 'bad' as const,
-            text: `${count(needed)} need${needed === 1 ? 's' : ''} a person`,
-          },
-        ]),
+    ...(needed === 0 ? [] : [{ tone: 'bad' as const, text: neededText(needed) }]),
   ];
 }
 
@@ -116,49 +99,26 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   return texts.join('  ').trimEnd();
 }
 
-/** `nameless`: how many of its orders are rows without an order number. */
-type FinalFacts = { page: string; nameless?: number };
-
-/** What remains for a finished batch: its outcomes and its report, on a separate line where both do not fit. */
-export function finalLine(
-  batch: Batch,
-  { page, nameless = 0 }: FinalFacts,
-  format: Format,
-): string {
-  const { paint } = format;
+/** What remains for a finished batch: its outcomes and, below, its report. */
+export function finalLine(batch: Batch, page: string, paint: Paint): string {
   const { total, counts, startedAt, lastAt } = batch;
-  const name = paint('strong', printable(batch.name));
+  const end = (tone: Tone, sign: string, text: string) =>
+    `${paint(tone, sign)} ${paint('strong', printable(batch.name))}  ${text}\n  ${printable(page)}\n`;
   if (total === undefined || batch.unreadable) {
     const sent = total === undefined ? 'nothing was sent' : `${orders(total)} admitted before`;
-    return withPage(
-      `${paint('bad', '✗')} ${name}  ${paint('bad', 'unreadable')}, ${sent}`,
-      page,
-      format,
-    );
+    return end('bad', '✗', `${paint('bad', 'unreadable')}, ${sent}`);
   }
   const needed = neededPerson(batch);
-  const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
-    (outcome) => `${count(counts[outcome])} ${outcomeWord(outcome)}`,
-  );
-  const result = [
-    `${openText(total, Math.min(nameless, total))} in ${duration(lastAt - startedAt)}`,
-    ...(total === 0 ? [] : [outcomes.join(', ')]),
-  ].join(': ');
-  const call =
-    needed === 0
-      ? ''
-      : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
-  return withPage(
-    `${needed === 0 ? paint('good', '✓') : paint('bad', '!')} ${name}  ${result}${call}`,
-    page,
-    format,
-  );
+  const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0)
+    .map((outcome) => `${count(counts[outcome])} ${outcomeWord(outcome)}`)
+    .join(', ');
+  const result = `${orders(total)} in ${duration(lastAt - startedAt)}${outcomes && ': '}${outcomes}`;
+  if (needed === 0) return end('good', '✓', result);
+  return end('bad', '!', `${result}; ${paint('bad', neededText(needed))}`);
 }
 
-function withPage(line: string, page: string, { columns }: Format): string {
-  const width = textWidth(stripVTControlCharacters(line));
-  if (width > columns) return `${hanging(line, 2, columns)}\n  ${printable(page)}\n`;
-  return `${line}${width + 2 + textWidth(printable(page)) < columns ? '  ' : '\n  '}${printable(page)}\n`;
+function neededText(needed: number): string {
+  return `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`;
 }
 
 /** A batch in the output of `start --once --json`. */
@@ -168,8 +128,6 @@ export type SettledBatch = {
   file: string;
   orders: number;
   counts: OutcomeCounts;
-  /** How many of `orders` are rows without an order number; absent if none are. */
-  nameless?: number;
   needPerson: number;
 };
 
@@ -194,22 +152,6 @@ export function endText(
   }
 }
 
-/** Batches that are not finished, and why or how far each is. */
-export function stalledText(left: readonly Batch[]): string {
-  const more =
-    left.length > MOST_SHOWN ? `and ${counted(left.length - MOST_SHOWN, 'more file')}.\n` : '';
-  return left.slice(0, MOST_SHOWN).map(stallOf).join('') + more;
-}
-
-function stallOf(batch: Batch): string {
-  const { name, unsettled } = batch;
-  if (unsettled !== undefined)
-    return `Not finished: ${printable(withoutStop(`${name}: ${unsettled.reason}`))}.\n`;
-  const [total, done] = [totalOrders(batch), count(settledIn(batch))];
-  const far = total === undefined ? 'it is not read yet' : `${done} of ${orders(total)} finished`;
-  return `Not finished: ${printable(name)}: ${far}.\n`;
-}
-
 /** Files named among those that need a person. */
 const NAMED = 3;
 
@@ -217,12 +159,10 @@ const NAMED = 3;
 export function personText(batches: readonly SettledBatch[], reports: string): string {
   const open = batches.filter(({ needPerson }) => needPerson > 0);
   if (open.length === 0) return '';
-  const named = open
-    .slice(0, NAMED)
-    .map(({ file, batch, orders: all, needPerson, nameless = 0 }) => {
-      const what = all === 0 ? 'unreadable' : openText(needPerson, Math.min(nameless, needPerson));
-      return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
-    });
+  const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson }) => {
+    const what = all === 0 ? 'unreadable' : orders(needPerson);
+    return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
+  });
   const more = open.length > NAMED ? [`${open.length - NAMED} more`] : [];
   const which = [...named, ...more].join('; ');
   const report = open[1]

@@ -6,7 +6,6 @@ import { counted, textWidth } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LogTarget } from '../../log/log.ts';
 import type { Daemon } from '../../operate/daemon.ts';
-import { readReport } from '../../report/report.ts';
 import type { Shell } from '../shell.ts';
 import { finalLine, liveLines } from './live-lines.ts';
 import { createPaint } from './print.ts';
@@ -15,8 +14,8 @@ import { createPaint } from './print.ts';
 export type LiveView = {
   /** The log's target; its lines appear above the view. */
   target: LogTarget;
-  /** This daemon settled a batch; `nameless` of its orders are rows without an order number. */
-  settled: (batch: Batch, needPerson?: number, nameless?: number) => void;
+  /** This daemon settled a batch. */
+  settled: (batch: Batch) => void;
   /** Shows the daemon's work until disposed; then only one line for each finished batch is left. */
   follow(daemon: Watched): AsyncDisposable;
 };
@@ -49,12 +48,12 @@ export function createLiveView({
   const finished = new Set<string>();
   let under: Batch[] = [];
 
-  function settled(batch: Batch, _needPerson = 0, nameless = 0): void {
+  function settled(batch: Batch): void {
     if (finished.has(batch.batch)) return;
     finished.add(batch.batch);
     for (const oldest of [...finished].slice(0, -MOST_FINISHED)) finished.delete(oldest);
     const page = join(reports, batch.batch, 'report.html');
-    screen.target.write(finalLine(batch, { page, nameless }, { paint, columns: columns() }));
+    screen.target.write(finalLine(batch, page, paint));
   }
 
   async function look(daemon: Watched): Promise<void> {
@@ -65,7 +64,7 @@ export function createLiveView({
     // Settled by another daemon.
     for (const { batch } of gone) {
       const found = await daemon.find(batch);
-      if (found?.state === 'done') settled(found, 0, await namelessIn(join(reports, batch)));
+      if (found?.state === 'done') settled(found);
     }
   }
 
@@ -102,11 +101,6 @@ export function createLiveView({
   }
 
   return { target: screen.target, settled, follow };
-}
-
-/** How many orders of a batch are rows without an order number, by its report. */
-async function namelessIn(report: string): Promise<number | undefined> {
-  return (await readReport(report).catch(() => undefined))?.nameless;
 }
 
 /** The last lines of a terminal, repainted in place, with other text above them. */

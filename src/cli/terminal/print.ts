@@ -101,7 +101,7 @@ export async function confirmation(
 const AGREE = 'Run again with --yes, or with --dry-run to see what would happen.';
 
 /** A text in lines, broken between words; in one line where its width is undefined. */
-export function wrapped(text: string, width: Width, indent = 0): string[] {
+function wrapped(text: string, width: Width, indent = 0): string[] {
   const columns = typeof width === 'object' ? width.columns : width;
   if (columns === undefined) return [text];
   const [start = ''] = /^ */.exec(text) ?? [];

@@ -10,8 +10,6 @@ export type Column<Row> = {
   cut?: 'start' | 'end';
   /** The preferred width of a column that may be cut. */
   wish?: number;
-  /** What replaces title or text on a narrow terminal, the last column first, before a column is omitted. */
-  short?: { title: string; of?: (row: Row) => string | number } | undefined;
   /** Columns with a number are omitted, lowest number first, when other columns do not get their preferred width. */
   leaves?: number;
   tone?: (row: Row) => Tone;
@@ -25,7 +23,7 @@ const GAP = 2;
 const LEAST = 6;
 
 /**
- * Rows below their titles, fitted into `columns` characters: columns are shortened, optional ones omitted, the others cut. If
+ * Rows below their titles, fitted into `columns` characters: optional columns are omitted, the others cut. If
  * `columns` is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
 export function table<Row>(
@@ -55,7 +53,7 @@ function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
   return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
 }
 
-/** Shortens columns, then omits optional ones, until those that may be cut get their preferred width. */
+/** Omits optional columns until those that may be cut get their preferred width. */
 function chosen<Row>(
   rows: readonly Row[],
   columns: Columns<Row>,
@@ -67,17 +65,15 @@ function chosen<Row>(
       sum + GAP + Math.min(natural[at] ?? 0, cut === undefined ? Number.POSITIVE_INFINITY : wish)
     );
   }, -GAP);
-  const long = columns.findLast(({ short }) => short !== undefined);
   const [first] = columns
     .flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves]))
     .sort((a, b) => a - b);
-  if (needed <= places || (long ?? first) === undefined) return columns;
-  const shorter = long
-    ? columns.map((column) =>
-        column === long ? { ...column, ...column.short, short: undefined } : column,
-      )
-    : columns.filter(({ leaves }) => leaves !== first);
-  return chosen(rows, shorter, places);
+  if (needed <= places || first === undefined) return columns;
+  return chosen(
+    rows,
+    columns.filter(({ leaves }) => leaves !== first),
+    places,
+  );
 }
 
 function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): number[] {

@@ -27,13 +27,10 @@ export function blockText(block: Block, format: Format): string {
     case 'list':
       return lines(block.texts, 2, format);
     case 'table': {
-      const columns = block.columns.map(({ short, ...column }, i) => ({
+      const columns = block.columns.map((column, i) => ({
         ...column,
         of: (row: readonly Text[]) => partsText(row[i] ?? ''),
         tone: (row: readonly Text[]) => toneOf(row[i] ?? ''),
-        ...(short !== undefined && {
-          short: { title: short, of: (row: readonly Text[]) => partsText(row[i] ?? '', true) },
-        }),
       }));
       return table(block.rows, columns, format);
     }
@@ -89,12 +86,9 @@ function painted(text: Text, paint: Paint): string {
     .join('');
 }
 
-function partsText(text: Text, isShort = false): string {
+function partsText(text: Text): string {
   if (typeof text === 'string') return text;
-  const each = text.map((part) =>
-    typeof part === 'string' ? part : (isShort && part.short) || part.text,
-  );
-  return each.join('');
+  return text.map((part) => (typeof part === 'string' ? part : part.text)).join('');
 }
 
 function toneOf(text: Text) {

@@ -115,39 +115,22 @@ describe('a batch in progress', () => {
 });
 
 describe('a finished batch', () => {
-  it('leaves one line with its outcomes and its report', () => {
-    expect(
-      finalLine(
-        batchOf({ total: 2250 }),
-        { page: '/reports/b/report.html' },
-        { paint: plain, columns: 120 },
-      ),
-    ).toBe(
-      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n',
-    );
-    expect(
-      finalLine(
-        batchOf({ total: 2250 }),
-        { page: '/reports/b/report.html' },
-        { paint: plain, columns: 80 },
-      ),
-    ).toBe(
-      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person\n  /reports/b/report.html\n',
-    );
-    const fine = batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } });
-    expect(finalLine(fine, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
-      '✓ orders.csv  1 order in 12 s: 1 accepted  /r\n',
-    );
-    const empty = batchOf({ total: 0, lastAt: 0, counts: noOutcomes() });
-    expect(finalLine(empty, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
-      '✓ orders.csv  0 orders in less than 1 s  /r\n',
-    );
-  });
-
-  it('that is unreadable says so', () => {
-    const { total: _, ...unreadable } = batchOf();
-    expect(finalLine(unreadable, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
-      '✗ orders.csv  unreadable, nothing was sent  /r\n',
-    );
+  const { total: _, ...unreadable } = batchOf();
+  it.each([
+    [
+      batchOf({ total: 2250 }),
+      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person',
+    ],
+    [
+      batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } }),
+      '✓ orders.csv  1 order in 12 s: 1 accepted',
+    ],
+    [
+      batchOf({ total: 0, lastAt: 0, counts: noOutcomes() }),
+      '✓ orders.csv  0 orders in less than 1 s',
+    ],
+    [unreadable, '✗ orders.csv  unreadable, nothing was sent'],
+  ])('leaves its outcomes and, below, its report (%#)', (batch, line) => {
+    expect(finalLine(batch, '/r/report.html', plain)).toBe(`${line}\n  /r/report.html\n`);
   });
 });
