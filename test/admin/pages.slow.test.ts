@@ -208,7 +208,7 @@ describe('a person who operates', () => {
     const id = await letterOn(3);
     const letter = `/dead-letters/${encodeURIComponent(id)}`;
     expect(await page(letter)).toMatch(
-      /<input type="checkbox" required> PO-3 is not sent from this file.* A file that brings a discarded order again can send it .*<button class="bad">Discard</s,
+      /<input type="checkbox" required> It is not sent from this file.* A file that brings a discarded order again can send it .*<button class="bad">Discard</s,
     );
     expect(await submit(letter, '/dead-letters/retry', { id })).toContain(
       '1 order queued to be sent again.',
