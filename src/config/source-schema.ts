@@ -84,7 +84,6 @@ export const sourceFields = z.object({
   type: z.enum(['inbox', 'export']),
   answers: common.answers,
   path: exportPath,
-  newestOnly: z.boolean(),
 });
 
 /** One source as read: with defaults, durations in milliseconds, the path as written. */

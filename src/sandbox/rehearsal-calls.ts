@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import type { Row } from './database.ts';
 import type { Exchanges } from './exchanges.ts';
 import { NO_FAULTS } from './faults/fault-control.ts';
+import type { FaultFile } from './faults/fault-file.ts';
 import { failure, type Reply } from './reply.ts';
 import { type Call, isReading, notAllowed, readBody } from './request.ts';
 
@@ -41,22 +42,24 @@ function created({ items, storedAt }: Row): string {
   return `{"at":${storedAt},"orderState":"NEW","items":${items}}`;
 }
 
-/** GET, PUT and DELETE /rehearsal/faults; a file is YAML or JSON, as for --faults. */
+/** PUT and DELETE /rehearsal/faults; a file is YAML or JSON, as for --faults. */
 function answerFaults(call: Call, context: Context): Reply | Promise<Reply> {
   switch (call.method) {
-    case 'GET':
-    case 'HEAD':
-      return json(context.faults.text());
     case 'DELETE':
-      return context.faults.replace(NO_FAULTS).then(() => json(context.faults.text()));
+      return replaceFaults(NO_FAULTS, context);
     case 'PUT':
-      return replaceFaults(call, context);
+      return readFaults(call, context);
     default:
-      return notAllowed(call.method, 'GET, HEAD, PUT, DELETE');
+      return notAllowed(call.method, 'PUT, DELETE');
   }
 }
 
-async function replaceFaults({ request }: Call, { faults }: Context): Promise<Reply> {
+async function replaceFaults(file: FaultFile, { faults }: Context): Promise<Reply> {
+  await faults.replace(file);
+  return json(JSON.stringify({ faults: file.faults.length }));
+}
+
+async function readFaults({ request }: Call, context: Context): Promise<Reply> {
   const body = await readBody(request, LARGEST_FILE);
   if (body === 'gone') return { kind: 'drop', how: 'close' };
   if (body === 'too-large')
@@ -70,8 +73,7 @@ async function replaceFaults({ request }: Call, { faults }: Context): Promise<Re
     );
     if (fixed !== undefined)
       return failure(400, `${fixed} can only be set when the sandbox starts.`);
-    await faults.replace(file);
-    return json(faults.text());
+    return await replaceFaults(file, context);
   } catch (thrown) {
     if (thrown instanceof PoSyncError) return failure(400, thrown.message);
     throw thrown;

@@ -45,7 +45,7 @@ const SEND_JSON = { accept: 'application/json' };
 
 /**
  * Checks the headers that every call must carry (API part 5, rule 4).
- * Returns the refusal when one is missing or has another value; `lenient` refuses only a header that excludes JSON.
+ * Returns the refusal when one is missing or has another value; `lenient` also allows none, and a wider Accept.
  */
 export function refuseHeaders(
   headers: IncomingHttpHeaders,
@@ -66,7 +66,7 @@ export function refuseHeaders(
       `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`,
     );
   }
-  if (!acceptsJson(plain(accept)) && !(mayLack && acceptsAny(accept))) {
+  if (!(mayLack && accept === undefined) && !acceptsJson(plain(accept), mayLack)) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -99,31 +99,14 @@ function isJsonType(type: string): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
-/** Whether the client takes anything, and does not exclude JSON by name. */
-function acceptsAny(accept: string | undefined): boolean {
-  if (accept === undefined) return true;
-  const ranges = rangesOf(plain(accept));
-  return (
-    ranges.some(({ type, isExcluded }) => /^(?:\*|application)\/\*$/.test(type) && !isExcluded) &&
-    !ranges.some(({ type, isExcluded }) => type === 'application/json' && isExcluded)
-  );
-}
-
-function acceptsJson(accept: string): boolean {
-  return rangesOf(accept).some(
-    ({ type, isExcluded }) => type === 'application/json' && !isExcluded,
-  );
-}
-
-/** The media ranges of an Accept header; weight 0 excludes a range (RFC 9110, 12.4.2). */
-function rangesOf(accept: string): { type: string; isExcluded: boolean }[] {
-  return accept.split(',').map((range) => {
+/** Whether a client takes JSON, or anything where that is enough; weight 0 excludes a media range (RFC 9110, 12.4.2). */
+function acceptsJson(accept: string, mayBeAny: boolean): boolean {
+  const types = accept.split(',').flatMap((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return {
-      type,
-      isExcluded: parameters.some((parameter) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(parameter)),
-    };
+    return parameters.some((one) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(one)) ? [] : [type];
   });
+  const isAny = (type: string) => mayBeAny && /^(?:\*|application)\/\*$/.test(type);
+  return types.some((type) => type === 'application/json' || isAny(type));
 }
 
 function said(value: string | undefined): string {

@@ -62,38 +62,22 @@ export type SandboxOptions = {
 };
 
 /** The options with all defaults applied. */
-export type SandboxSettings = {
-  [Name in Exclude<keyof SandboxOptions, NotSettings>]-?: Exclude<SandboxOptions[Name], undefined>;
-} & { client: Client; list: ListMode };
-type NotSettings =
-  | 'port'
-  | 'authPort'
-  | 'clientId'
-  | 'clientSecret'
-  | 'scopes'
-  | 'list'
-  | 'memory'
-  | 'reset'
-  | 'publicUrl'
-  | 'seed'
-  | 'faults'
-  | 'record'
-  | 'onEvent';
+export type SandboxSettings = ReturnType<typeof settingsOf>;
 
 /**
  * Applies the defaults; an explicit option takes precedence over the fault file.
  * Throws PoSyncError `list-mode-invalid`.
  */
-export function settingsOf(options: SandboxOptions): SandboxSettings {
+export function settingsOf(options: SandboxOptions) {
   return {
     environment: options.environment,
     host: options.host ?? '127.0.0.1',
-    tokenPath: options.tokenPath ?? '/oauth2/token',
+    tokenPath: options.tokenPath ?? TOKEN_PATHS[0],
     client: {
       id: options.clientId,
       secret: options.clientSecret,
       scopes: options.scopes ?? SCOPES,
-    },
+    } satisfies Client,
     headers: options.headers ?? 'strict',
     data: options.data,
     allowIp: options.allowIp ?? [],

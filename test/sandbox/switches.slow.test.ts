@@ -13,7 +13,6 @@ describe('headers lenient', () => {
     [{ 'content-type': undefined }, 200],
     [{ accept: 'text/html' }, 406],
     [{ accept: '*/*;q=0' }, 406],
-    [{ accept: 'application/json;q=0, */*' }, 406],
     [{ 'content-type': 'text/plain' }, 415],
   ])('%j gives %d', async (changed: Record<string, string | undefined>, status) => {
     await using sandbox = await conformingSandbox({ headers: 'lenient' });
@@ -133,18 +132,15 @@ describe('HTTP', () => {
   });
 });
 
-test.each(['/healthz', '/openapi.json', '/rehearsal', '/rehearsal/faults'])(
-  'HEAD %s answers like GET',
-  async (path) => {
-    await using sandbox = await conformingSandbox({ record: true });
-    const [head, get] = [
-      await exchange('HEAD', `${sandbox.authUrl}${path}`),
-      await exchange('GET', `${sandbox.authUrl}${path}`),
-    ];
-    expect([head.status, head.text, head.headers['content-type']]).toEqual([
-      200,
-      '',
-      get.headers['content-type'],
-    ]);
-  },
-);
+test.each(['/healthz', '/openapi.json', '/rehearsal'])('HEAD %s answers like GET', async (path) => {
+  await using sandbox = await conformingSandbox({ record: true });
+  const [head, get] = [
+    await exchange('HEAD', `${sandbox.authUrl}${path}`),
+    await exchange('GET', `${sandbox.authUrl}${path}`),
+  ];
+  expect([head.status, head.text, head.headers['content-type']]).toEqual([
+    200,
+    '',
+    get.headers['content-type'],
+  ]);
+});

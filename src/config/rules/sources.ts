@@ -7,7 +7,7 @@ import { type Rule, repeated } from './ruling.ts';
 
 /** Sources have different names, and their mappings exist. */
 export const sourceRule: Rule = (parts) => {
-  const problems = [...sharedNames(parts), ...unknownMappings(parts), ...newestOfOne(parts)];
+  const problems = [...sharedNames(parts), ...unknownMappings(parts)];
   return { problems, warnings: unusedMappings(parts) };
 };
 
@@ -34,16 +34,6 @@ function unknownMappings({ sources, mappings }: Readable): Finding[] {
       return { path: ['sources', index, 'mapping'], message: `there is no mapping ${name}`, hint };
     });
   });
-}
-
-/** Of one file, there is no newest. The schema refuses the key for an inbox. */
-function newestOfOne({ sources }: Readable): Finding[] {
-  const isOne = ({ type, path: written = '*' }: SourceParts) =>
-    type === 'export' && !isPattern(written);
-  const message =
-    'only a pattern has a newest file: set one such as /mnt/erp/PO_*.csv as path, or remove newestOnly';
-  const wrong = sources.flatMap(([index, one]) => (one.newestOnly && isOne(one) ? index : []));
-  return wrong.map((index) => ({ path: ['sources', index, 'newestOnly'], message }));
 }
 
 function unusedMappings({ sources, mappings }: Readable): Finding[] {

@@ -4,7 +4,6 @@ import type { Address } from '../address.ts';
 import type { Emit } from '../sandbox-options.ts';
 import type { Fault, FaultFile } from './fault-file.ts';
 import { chance, type Planner, planFaults } from './plan-faults.ts';
-import type { Between } from './values.ts';
 
 /** The faults of a sandbox, which can be replaced while it runs. */
 export type FaultControl = AsyncDisposable & {
@@ -12,8 +11,6 @@ export type FaultControl = AsyncDisposable & {
   readonly plan: Planner | undefined;
   /** A number from 0 to below 1, by the seed of the current file and the key only. */
   draw(key: string): number;
-  /** The faults of the current file as JSON text, in the notation of fault files. */
-  text(): string;
   /** Begins the outages of the file. Throws PoSyncError `faults-need-auth-port`. */
   attach(addresses: Addresses): void;
   /**
@@ -49,7 +46,6 @@ export function openFaultControl(file: FaultFile | undefined, emit?: Emit): Faul
       return plan;
     },
     draw: (key) => chance(current.seed, key),
-    text: () => JSON.stringify({ seed: current.seed, faults: current.faults.map(writtenFault) }),
     attach(opened) {
       outages = keepOutages(current, opened);
       addresses = opened;
@@ -70,24 +66,6 @@ function plannerOf(file: FaultFile, emit: Emit | undefined): Planner | undefined
   if (file.faults.length === 0) return undefined;
   const begun = performance.now();
   return planFaults(file, () => performance.now() - begun, emit);
-}
-
-/** A fault in the notation of fault files, with times in milliseconds. */
-function writtenFault(fault: Fault): Record<string, unknown> {
-  const written = (value: unknown, separator: string) =>
-    isRange(value)
-      ? `${value.least}${separator}${Number.isFinite(value.most) ? value.most : ''}`
-      : value;
-  const entries = Object.entries(fault).map(([key, value]: [string, unknown]) => {
-    if (key === 'retryAfter' && typeof value === 'number') return [key, `${value}ms`];
-    if (!Array.isArray(value) || !value.some(isRange)) return [key, written(value, '..')];
-    return [key, value.map((one: unknown) => written(one, '-')).join(',')];
-  });
-  return Object.fromEntries(entries);
-}
-
-function isRange(value: unknown): value is Between {
-  return typeof value === 'object' && value !== null && 'least' in value;
 }
 
 type Outage = Extract<Fault, { kind: 'outage' }>;

@@ -109,16 +109,6 @@ describe('sources', () => {
       'must be a complete address',
     ],
     [
-      'have a newest file only if they are a pattern, not one file',
-      ['{ name: a, type: export, path: /a/PO.csv, newestOnly: true }'],
-      'sources[0].newestOnly: only a pattern has a newest file: set one such as /mnt/erp/PO_*.csv as path, or remove newestOnly',
-    ],
-    [
-      'have a newest file only if they are a pattern, not an address',
-      ['{ name: a, type: export, path: "https://erp.example/PO?of=*", newestOnly: true }'],
-      'sources[0].newestOnly: only a pattern has a newest file',
-    ],
-    [
       'have no keys of the other type',
       ['{ name: a, type: inbox, path: /a, newestOnly: true }'],
       'sources[0].newestOnly: is not a key of type: inbox (remove it, or change the type)',

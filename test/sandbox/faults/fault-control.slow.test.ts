@@ -31,7 +31,7 @@ describe('PUT /rehearsal/faults', () => {
     expect(await status()).toBe(503);
     expect((await faults('PUT', '{"faults":[{"kind":"answer","status":418}]}')).status).toBe(200);
     expect(await status()).toBe(418);
-    expect((await faults('DELETE')).json).toEqual({ seed: 1, faults: [] });
+    expect((await faults('DELETE')).json).toEqual({ faults: 0 });
     expect(await status()).toBe(201);
   });
 
@@ -44,17 +44,6 @@ describe('PUT /rehearsal/faults', () => {
     );
     expect((await api.create(goodOrder('PO-1'), token)).status).toBe(500);
     expect((await api.create(goodOrder('PO-1'), token)).status).toBe(201);
-  });
-
-  test('what GET returns can be sent back', async () => {
-    const { faults } = await open();
-    const file = `{ seed: 7, faults: [
-      { kind: delay, by: 1s..2s, calls: '1,4-6,10-' }, { kind: drop, share: 5%, sticky: true, attempts: 2 },
-      { kind: answer, on: token, status: 502, text: oops, headers: { X-Gateway: a } }, { kind: outage, from: 1h, until: 2h } ] }`;
-    const { text } = await faults('PUT', file);
-    expect(JSON.parse(text).faults[0]).toMatchObject({ by: '1000..2000', calls: '1-1,4-6,10-' });
-    expect((await faults('PUT', text)).text).toBe(text);
-    expect((await faults('GET')).text).toBe(text);
   });
 
   test.each([
@@ -98,14 +87,13 @@ describe('PUT /rehearsal/faults', () => {
     const before = timers();
     const outage = faultFile.parse({ faults: [{ kind: 'outage', from: '1h', until: '2h' }] });
     await Promise.all([control.replace(outage), control.replace(NO_FAULTS)]);
-    expect(control.text()).toBe('{"seed":1,"faults":[]}');
     // A timer of the replaced outage would still close the address.
     expect(timers()).toBe(before);
   });
 
   test('needs --record', async () => {
     const { faults } = await open({ record: false });
-    expect((await faults('GET')).status).toBe(404);
+    expect((await faults('DELETE')).status).toBe(404);
   });
 });
 
