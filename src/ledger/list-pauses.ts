@@ -30,7 +30,7 @@ export function listPauseEnd(code: string): string {
     case LIST_UNPROVED:
       return "ends when the API's list shows the order that was sent";
     case LIST_NOT_OFFERED:
-      return 'ends when the API offers its list; without one set list: none, or run po-sync reconcile --repair --without-list';
+      return 'ends when the API offers its list; without one set list: none; after a loss run po-sync reconcile --repair then';
     case LIST_INCOMPLETE:
     case LIST_UNCONFIRMED:
       return "ends when the API's list shows what it must; po-sync reconcile --expect N says how many orders there are";

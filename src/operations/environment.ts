@@ -101,7 +101,6 @@ export const RECONCILE = acting({
     expect: count(
       'the API has so many orders: a list that shows as many counts as complete',
     ).optional(),
-    withoutList: flag('with --repair: resume delivery after a rollback if the API offers no list'),
     yes: flag('do not ask for confirmation'),
   }),
   output: schemas.reconciled,

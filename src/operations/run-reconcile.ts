@@ -1,4 +1,5 @@
-import { interruption, PoSyncError } from '../core/errors.ts';
+import { environmentOf } from '../config/config.ts';
+import { interruption } from '../core/errors.ts';
 import { count, counted, iso, orders, withoutStop } from '../core/format.ts';
 import {
   type Comparison,
@@ -16,7 +17,6 @@ type ReconcileInput = {
   limit?: number | undefined;
   repair: boolean;
   expect?: number | undefined;
-  withoutList: boolean;
 };
 
 /** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
@@ -30,13 +30,12 @@ export type ReconcilePlan = Plan & {
 };
 
 /**
- * Compares the ledger with the API's list, and adds to it what only the API has. PoSyncError `list-unavailable`, `list-failed`,
- * `flag-invalid`.
+ * Compares the ledger with the API's list, and adds to it what only the API has. PoSyncError `list-unavailable`, `list-failed`.
  */
 export const reconcile: Act<ReconcileInput, ReconcilePlan> = {
   async plan(input, context) {
-    if (input.withoutList) return await planWithoutList(input, context);
     const { limit, repair, expect } = input;
+    if (repair && environmentOf(context.config).list === 'none') return planWithoutList(context);
     const reconciliation = createReconciliation(context, context.readList);
     if (expect !== undefined) await reconciliation.expect(expect);
     const before = repair ? await waitForCallsInFlight(context, reconciliation) : undefined;
@@ -96,17 +95,8 @@ async function waitForCallsInFlight(
   return pending;
 }
 
-/** If the API offers no list, a person may resume delivery after a rollback without it. */
-async function planWithoutList(
-  { repair }: ReconcileInput,
-  context: OperationContext,
-): Promise<ReconcilePlan> {
-  if (!repair) {
-    throw new PoSyncError('flag-invalid', 'Option --without-list needs --repair.', {
-      remedy: 'Run po-sync reconcile --repair --without-list.',
-      facts: { flag: '--without-list' },
-    });
-  }
+/** Where the configuration says that there is no list, a person resumes delivery after a rollback. */
+async function planWithoutList(context: OperationContext): Promise<ReconcilePlan> {
   const { environment } = context.config;
   const waiting = await createReconciliation(context, context.readList).pending();
   return {

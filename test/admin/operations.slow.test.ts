@@ -89,7 +89,6 @@ const ACTS: readonly (readonly [name: string, given: Json])[] = [
   ['dead-letters resolve', { order: 'PO-3', as: 'accepted' }],
   ['dead-letters resolve', { order: 'PO-3', as: 'wrong' }],
   ['reconcile', {}],
-  ['reconcile', { withoutList: true }],
   ['pause', { reason: 'stock-taking' }],
   ['resume', {}],
   ['dashboard', {}],

@@ -1,5 +1,7 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { keysOf } from '../../src/redis/keys.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -127,7 +129,9 @@ describe('orders in doubt where the API gives no list', () => {
   });
 
   it('after a rollback delivery waits for a person, who may resume it without the list', async () => {
-    expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
+    const text = await readFile(place.config, 'utf8');
+    await writeFile(place.config, text.replace('list: trust', 'list: none'));
+    expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 0,
       out: 'Delivery is not waiting for the list.\n',
     });
@@ -137,19 +141,15 @@ describe('orders in doubt where the API gives no list', () => {
     await until('a hold that names the way out', async () =>
       (await run('status')).out.includes('run po-sync reconcile'),
     );
-    expect((await run('resume')).out).toMatch(
-      /still paused[\s\S]*run po-sync reconcile --repair --without-list/,
-    );
-    expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('--without-list'),
-    });
-    expect(await run('reconcile', '--repair', '--without-list')).toMatchObject({ code: 1 });
+    expect((await run('resume')).out).toMatch(/still paused[\s\S]*run po-sync reconcile --repair/);
+    expect(await run('reconcile', '--repair')).toMatchObject({ code: 1 });
     expect(place.stored().has('PO-11')).toBe(false);
-    expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
+    expect(await run('reconcile', '--repair', '--yes')).toMatchObject({
       code: 0,
       out: 'Delivery resumes without the list.\n',
     });
+    // With list: prove, a list is read as for a new ledger.
+    expect(await redis.hget(keysOf('staging').listProof, 'assumed')).toBe('none');
     await until(
       'the orders',
       () => place.stored().get('PO-11') === 1 && place.stored().get('PO-12') === 1,

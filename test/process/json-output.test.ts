@@ -74,7 +74,6 @@ const CALLS: [command: string, args: string][] = [
   ['explain', 'PO-6'],
   ['reconcile', ''],
   ['reconcile', '--repair --yes'],
-  ['reconcile', '--repair --without-list --yes'],
   ['doctor', ''],
   ['config show', ''],
   ['completion', 'bash'],

@@ -58,8 +58,7 @@ export function createReconciliation(context: OperatorContext, read: Look) {
       count(order);
       listed.push(order);
     });
-    if (end.kind === 'unavailable')
-      throw listUnavailable(end.said, (await request.pending()) !== undefined);
+    if (end.kind === 'unavailable') throw listUnavailable(end.said);
     if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
     const found = await differences(listed, listedFrom);
@@ -82,9 +81,9 @@ export function createReconciliation(context: OperatorContext, read: Look) {
     return { added, left, waits: pending !== undefined };
   }
 
-  /** Ends the wait for the list, and its pause. */
+  /** Ends the wait for the list, and its pause, as the configuration says: without a proof. */
   async function finish(epoch: string): Promise<void> {
-    await request.finish(epoch);
+    await request.finish(epoch, { assumed: mode });
     await breaker.refresh(true);
   }
 
@@ -121,12 +120,10 @@ export function listFailed(message: string, start: ReturnType<typeof startComman
   });
 }
 
-function listUnavailable(said: Said, deliveryWaits: boolean): PoSyncError {
+function listUnavailable(said: Said): PoSyncError {
   const reason = withoutStop(said.message);
   return new PoSyncError('list-unavailable', `This API does not offer its list: ${reason}.`, {
-    remedy: deliveryWaits
-      ? `${listRemedy(said)} To resume delivery without the list, at your own risk, run po-sync reconcile --repair --without-list.`
-      : `${listRemedy(said)} Without the list there is nothing to compare with.`,
+    remedy: `${listRemedy(said)} With list: none, po-sync reconcile --repair ends a wait for the list, at your own risk.`,
     facts: { reason },
   });
 }
