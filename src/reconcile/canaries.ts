@@ -45,11 +45,6 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
       .exec();
   }
 
-  async function all(): Promise<Canary[]> {
-    const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
-    return scored(flat).map(([number, since]) => ({ number, since }));
-  }
-
   /** Replaces canaries that the list no longer shows because of their age. One caller at a time. */
   async function age(sight: Parameters<typeof ageCanaries>[0]): Promise<void> {
     const before = JSON.parse((await redis.hget(keys.verification, 'absent')) ?? '{}') as Record<
@@ -72,5 +67,14 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
     return Number((await redis.hget(keys.verification, 'agedUntil')) ?? 0);
   }
 
-  return { remember, flush, all, age, agedUntil };
+  return { remember, flush, all: () => allCanaries({ redis, keys }), age, agedUntil };
+}
+
+/** Every order that a complete list must show, when it is old enough. */
+export async function allCanaries({
+  redis,
+  keys,
+}: Pick<CanaryDeps, 'redis' | 'keys'>): Promise<Canary[]> {
+  const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
+  return scored(flat).map(([number, since]) => ({ number, since }));
 }

@@ -6,8 +6,8 @@ import type { KeyOf } from '../order/number-key.ts';
 export type Unproved =
   /** Nothing was sent yet that the list would have to show. */
   | { code: 'list-unproved'; facts: { order?: string } }
-  /** It does not show the order of the turn, or it has not grown, or it lacks what it showed. */
-  | { code: 'list-incomplete'; facts: { order: string; before: number } };
+  /** It does not show this order, or it has not grown since that was sent, or it lacks what it showed. */
+  | { code: 'list-incomplete'; facts: { order: string } };
 
 /** An order that the API certainly has, and when its attempt began: a complete list must show it. */
 export type Canary = { number: string; since: number };
@@ -124,21 +124,21 @@ function grownOf(canaries: readonly Canary[], listedFrom: number, settle: number
     .sort((a, b) => a.since - b.since);
 }
 
-/** Collects the rows of the orders with these keys, however spelled, and the canaries that the list shows as they were sent. */
+/** Collects the rows of the orders with these keys, and the canaries that the list shows, however spelled. */
 export function collectRows(
   wanted: ReadonlySet<string>,
   canaries: readonly Canary[],
   keyOf: KeyOf,
 ) {
   const rows = new Map<string, ListedOrder[]>();
-  const watched = new Set(canaries.map(({ number }) => number));
+  const watched = new Map(canaries.map(({ number }) => [keyOf(number), number]));
   const listed = new Set<string>();
   const count = createListBudget();
 
   function take(order: ListedOrder): void {
-    const { purchaseOrderNumber: number } = order;
-    if (watched.has(number)) listed.add(number);
-    const key = keyOf(number);
+    const key = keyOf(order.purchaseOrderNumber);
+    const canary = watched.get(key);
+    if (canary !== undefined) listed.add(canary);
     if (!wanted.has(key)) return;
     count(order);
     const shown = rows.get(key) ?? [];

@@ -7,8 +7,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import type { Canaries } from './canaries.ts';
-import type { Unproved } from './evidence.ts';
+import { allCanaries, type Canaries } from './canaries.ts';
+import { collectRows, judgeEvidence, type Unproved } from './evidence.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
 import { askPaging, readPages } from './list-pages.ts';
@@ -29,6 +29,7 @@ export type ListProof = ReturnType<typeof createListProof>;
 export type ListRules = { mode: ListMode; isProtected: boolean; settle: number };
 
 type ProofStore = Pick<Store, 'redis' | 'keys' | 'time'>;
+type Place = Pick<Store, 'redis' | 'keys'>;
 
 type ListProofDeps = {
   store: ProofStore;
@@ -367,7 +368,7 @@ function whyWaiting({ turn, before, seen, isDoubtful }: Waiting): { code: string
   return { code: LIST_INCOMPLETE, reason: shown + advice };
 }
 
-async function storedProof({ redis, keys }: Pick<ProofStore, 'redis' | 'keys'>): Promise<Stored> {
+async function storedProof({ redis, keys }: Place): Promise<Stored> {
   const stored = await redis.hgetall(keys.listProof);
   const { proof, turn, turnAt = '0', before = '0', reads = '0' } = stored;
   const { nextAt = '0', paging, askedAt = '0' } = stored;
@@ -392,17 +393,30 @@ export type Look = (
   onOrder: (order: ListedOrder) => void,
 ) => Promise<ListEnd & { unproved?: Unproved | undefined }>;
 
-/** The way to the complete list for who only looks, as far as it is known whether it has pages. */
+/**
+ * The way to the complete list for who only looks, as far as it is known whether it has pages. `now`: ledger time.
+ */
 export function lookingList(
-  store: Pick<ProofStore, 'redis' | 'keys'>,
-  mode: ListMode,
+  store: Place,
+  { mode, settle }: Pick<ListRules, 'mode' | 'settle'>,
   list: ReadList,
+  now: () => number,
 ): Look {
   return async (onOrder) => {
     if (mode === 'none') return NO_LIST;
-    const { hasPages } = await storedProof(store);
-    const end = await (hasPages ? readPages(list, onOrder) : list(onOrder));
-    return { ...end, unproved: await unprovedBy(store, mode) };
+    const [{ hasPages }, canaries] = await Promise.all([storedProof(store), allCanaries(store)]);
+    const listedFrom = now();
+    const { listed, take } = collectRows(new Set(), canaries, store.keys.keyOf);
+    const see = (order: ListedOrder) => {
+      take(order);
+      onOrder(order);
+    };
+    const end = await (hasPages ? readPages(list, see) : list(see));
+    const unproved = await unprovedBy(store, mode);
+    const sight = { listedFrom, settle, canaries, listed, agedUntil: 0, unproved };
+    const evidence = judgeEvidence(sight);
+    if (evidence.kind !== 'bad') return { ...end, unproved };
+    return { ...end, unproved: { code: LIST_INCOMPLETE, facts: { order: evidence.missing } } };
   };
 }
 
@@ -410,38 +424,27 @@ export function lookingList(
  * Keeps what a list showed, whether it could be read to its end or not: a complete one shows all of it, until an order has proved
  * that. Returns how many that earlier ones showed it lacks.
  */
-async function keepShown(
-  { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
-  shown: ShownNumbers,
-): Promise<number> {
+async function keepShown({ redis, keys }: Place, shown: ShownNumbers): Promise<number> {
   const earlier = decodeShown((await redis.get(keys.listShown)) ?? '');
   await redis.set(keys.listShown, encodeShown(new Set([...earlier, ...shown])));
   return earlier.size - countShared(earlier, shown);
 }
 
 /** The number of orders that a person says the API has; undefined: nobody said. */
-export async function expectedOrders(
-  store: Pick<ProofStore, 'redis' | 'keys'>,
-): Promise<number | undefined> {
+export async function expectedOrders(store: Place): Promise<number | undefined> {
   return (await storedProof(store)).expected;
 }
 
 /** A person says how many orders the API has: a list that shows as many, or more, is complete. */
-export async function expectOrders(
-  { redis, keys }: Pick<ProofStore, 'redis' | 'keys'>,
-  expected: number,
-): Promise<void> {
+export async function expectOrders({ redis, keys }: Place, expected: number): Promise<void> {
   await redis.hset(keys.listProof, { expect: expected });
 }
 
 /** Why the list proves nothing now about orders that it does not show; undefined: it is proved complete. */
-export async function unprovedBy(
-  store: Pick<ProofStore, 'redis' | 'keys'>,
-  mode: ListMode,
-): Promise<Unproved | undefined> {
+export async function unprovedBy(store: Place, mode: ListMode): Promise<Unproved | undefined> {
   if (mode !== 'prove') return undefined;
   const { redis, keys } = store;
-  const [{ isDue, turn, before, assumed }, isPending, hasLedger, hold] = await Promise.all([
+  const [{ isDue, turn, assumed }, isPending, hasLedger, hold] = await Promise.all([
     storedProof(store),
     redis.exists(keys.rebuild),
     redis.hexists(keys.identity, 'epoch'),
@@ -449,7 +452,6 @@ export async function unprovedBy(
   ]);
   if (!isDue && assumed === undefined && isPending === 0 && hasLedger === 1) return undefined;
   const isIncomplete = (JSON.parse(hold ?? '{}') as { code?: string }).code === LIST_INCOMPLETE;
-  if (isIncomplete && turn !== undefined)
-    return { code: 'list-incomplete', facts: { order: turn, before } };
+  if (isIncomplete && turn !== undefined) return { code: LIST_INCOMPLETE, facts: { order: turn } };
   return { code: 'list-unproved', facts: turn === undefined ? {} : { order: turn } };
 }

@@ -379,7 +379,9 @@ function readerOf(
 ) {
   const partner = partnerOf(host, around, context.store, context.clock);
   const { redis } = context.store;
-  const list = lookingList(context.store, 'prove', partner.list);
+  const { settle } = context.config.delivery;
+  const { now } = context.store.time;
+  const list = lookingList(context.store, { mode: 'prove', settle }, partner.list, now);
   const read: Desk['read'] = async (onOrder) => {
     for (;;) {
       const lease = await takeLease(redis, keys.lease('verification'), context.owner, 15_000);

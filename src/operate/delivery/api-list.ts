@@ -1,4 +1,4 @@
-import type { ListedOrder } from '../../api/list.ts';
+import type { ListedOrder, ReadList } from '../../api/list.ts';
 import { openPartner, type Partner } from '../../api/partner.ts';
 import { environmentOf } from '../../config/config.ts';
 import { loadNetwork } from '../../config/network.ts';
@@ -70,14 +70,17 @@ export function readInTurn(
   partner: Pick<Partner, 'list'>,
 ): Look {
   const counted = countedList(context, partner);
-  return lookingList(context.store, environmentOf(context.config).list, async (onOrder, query) => {
+  const { config, store } = context;
+  const inTurn: ReadList = async (onOrder, query) => {
     const lease = await waitForLease(context);
     try {
       return await counted(onOrder, query);
     } finally {
       await lease.release();
     }
-  });
+  };
+  const rules = { mode: environmentOf(config).list, settle: config.delivery.settle };
+  return lookingList(store, rules, inTurn, store.time.now);
 }
 
 type LeaseContext = Pick<OperatorContext, 'store' | 'owner' | 'clock' | 'stopping'>;

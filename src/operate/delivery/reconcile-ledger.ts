@@ -173,7 +173,8 @@ export async function compareWithList(
   found.twice = [...timesListed(listed)].map(([order, times]) => ({ order, times }));
   for (let i = 0; i < listed.length; i += PAGE)
     await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
-  await findMissing(new Set(listed.map(numberOf)), listedFrom - 2 * settle, found, context);
+  const shown = new Set(listed.map((one) => context.store.keys.keyOf(numberOf(one))));
+  await findMissing(shown, listedFrom - 2 * settle, found, context);
   return found;
 }
 
@@ -212,14 +213,14 @@ function isSame(here: string, listed: string | undefined): boolean {
 }
 
 async function findMissing(
-  numbers: Set<string>,
+  shown: ReadonlySet<string>,
   before: number,
   found: Differences,
   context: LedgerStore,
 ): Promise<void> {
   for await (const { number: order, at } of settledOrders(context.store)) {
     found.accepted += 1;
-    if (numbers.has(order)) continue;
+    if (shown.has(context.store.keys.keyOf(order))) continue;
     if (at >= before) found.young += 1;
     else found.missing.push({ order, acceptedAt: at });
   }

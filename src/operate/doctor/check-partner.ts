@@ -8,6 +8,8 @@ import type { Clock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { orders, withoutStop } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
+import type { Unproved } from '../../reconcile/evidence.ts';
+import type { Look } from '../../reconcile/list-proof.ts';
 import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 type Deps = {
@@ -18,8 +20,8 @@ type Deps = {
   /** What the partner knows and nobody else may. */
   secrets: { credentials: Credentials; headers: ApiHeaders };
   timeout: number;
-  /** The way to the list, with what the ledger knows about its pages. */
-  through?: (list: ReadList) => ReadList;
+  /** The way to the list, with what the ledger knows about its pages, and what it must show. */
+  through?: (list: ReadList) => Look;
 };
 
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
@@ -63,7 +65,7 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   };
   const began = clock.monotonic();
   const token = { value, fingerprint: '', environment: name, baseUrl };
-  const list = through((onOrder, query = {}) =>
+  const list: Look = through((onOrder, query = {}) =>
     listOrders(watched, endpoint, token, onOrder, { query }),
   );
   const read = () => list(() => undefined);
@@ -76,7 +78,7 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
   const clocks =
     date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)];
-  return [finding, ...clocks];
+  return [finding, ...(end.unproved ? [unprovedFinding(end.unproved)] : []), ...clocks];
 }
 
 function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
@@ -104,6 +106,17 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
         'Check baseUrl and the network. During an outage of the API the daemon waits.',
       );
   }
+}
+
+/** An order that the list does not show may be at the API all the same. */
+function unprovedFinding({ code, facts }: Unproved): Finding {
+  const message =
+    code === 'list-incomplete'
+      ? `is not complete: it does not show order ${facts.order}, or what it showed before`
+      : 'is not proved complete yet: one order is sent first, and the others wait until the list shows it';
+  const remedy =
+    "Ask the API's owner how many orders it has, and run po-sync reconcile --expect N with that number.";
+  return warn('API list', message, remedy);
 }
 
 /** Behind the prefix, 404 can mean that the API offers no list. Elsewhere nothing says that the API is there at all. */

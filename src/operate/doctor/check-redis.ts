@@ -1,11 +1,10 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { type Config, environmentOf as configuredOf } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
 import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
-import { unprovedBy } from '../../reconcile/list-proof.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -181,21 +180,6 @@ export async function checkLedgerThere(config: Config): Promise<Finding[]> {
 async function isNew({ redis, keys }: Place): Promise<boolean> {
   return (await redis.hexists(keys.identity, 'epoch')) === 0;
 }
-
-/** Whether an order that the list does not show may be at the API all the same. */
-export async function checkCompleteness(place: Place, config: Config): Promise<Finding[]> {
-  const check = 'API list';
-  const unproved = await unprovedBy(place, configuredOf(config).list);
-  if (unproved === undefined) return [fine(check, 'is complete, as far as known')];
-  const message =
-    unproved.code === 'list-incomplete'
-      ? `is not complete: it does not show order ${unproved.facts.order}, or what it showed before`
-      : 'is not proved complete yet: one order is sent first, and the others wait until the list shows it';
-  return [warn(check, message, LIST_REMEDY)];
-}
-
-const LIST_REMEDY =
-  "Ask the API's owner how many orders it has, and run po-sync reconcile --expect N with that number.";
 
 /** What a start would say of the ledger: its format, whose the inboxes are, and whether Redis is older than what `data` remembers. */
 export async function checkLedger(place: Place, config: Config): Promise<Finding[]> {

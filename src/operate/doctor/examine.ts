@@ -23,13 +23,7 @@ import { checkConfig } from './check-config.ts';
 import { checkFolders, unusable } from './check-folders.ts';
 import { checkGuarantee } from './check-guarantee.ts';
 import { checkPartner } from './check-partner.ts';
-import {
-  checkCompleteness,
-  checkLedger,
-  checkLedgerThere,
-  checkRedis,
-  checkRights,
-} from './check-redis.ts';
+import { checkLedger, checkLedgerThere, checkRedis, checkRights } from './check-redis.ts';
 import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 /** The process whose surroundings are checked. `confirm`: the protected environment that it confirmed. */
@@ -140,8 +134,7 @@ async function redisFindings(
     const isNew = (await redis.hexists(keys.identity, 'epoch')) === 0;
     const ledger: Finding[] = isNew ? [fine('Redis ledger', NO_LEDGER)] : [];
     const guarantee = await checkGuarantee(place, config, systemClock.now());
-    const list = await checkCompleteness(place, config);
-    const shared = [...(await checkLedger(place, config)), ...list, ...guarantee];
+    const shared = [...(await checkLedger(place, config)), ...guarantee];
     return { found: [...found, clock, ...ledger, ...shared], place };
   } catch (error) {
     const isFile = codeOf(error) === 'ENOTDIR';
@@ -165,6 +158,7 @@ async function partnerFindings(
   place: InRedis['place'],
 ): Promise<Finding[]> {
   await using http = openHttp({ connections: 1, connectTimeout: 5_000, route: network.api });
+  const rules = { mode: environmentOf(config).list, settle: config.delivery.settle };
   return await checkPartner({
     http,
     clock: systemClock,
@@ -172,7 +166,7 @@ async function partnerFindings(
     environment: environmentOf(config),
     secrets: { credentials: { clientId, clientSecret: clientSecret.reveal() }, headers },
     timeout: config.delivery.timeout,
-    ...(place && { through: (list) => lookingList(place, environmentOf(config).list, list) }),
+    ...(place && { through: (list) => lookingList(place, rules, list, systemClock.now) }),
   });
 }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ListedOrder } from '../../../src/api/list.ts';
 import { createAdoption, existingOf } from '../../../src/ledger/adopt.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger, type Ledger } from '../../../src/ledger/ledger.ts';
 import { compareWithList } from '../../../src/operate/delivery/reconcile-ledger.ts';
+import { lookingList } from '../../../src/reconcile/list-proof.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 
@@ -64,6 +66,25 @@ describe('comparing the ledger with the list', () => {
       differing: [],
       twice: [],
     });
+  });
+
+  it('an order that the list spells in another way is in the list', async () => {
+    const { missing, unknown } = await compare(listed('OLD'), listed('Bare'), listed('gone '));
+    expect({ missing, unknown }).toEqual({ missing: [], unknown: [] });
+  });
+
+  it('who reads a list learns that it lacks an order that it must show', async () => {
+    await store.redis.zadd(store.keys.canaries, 1000, 'old');
+    const rules = { mode: 'prove' as const, settle: SETTLE };
+    const unproved = async (...shown: string[]) => {
+      const list = async (onOrder: (order: ListedOrder) => void) => {
+        for (const one of shown) onOrder({ purchaseOrderNumber: one });
+        return { kind: 'complete' as const, orders: shown.length };
+      };
+      return (await lookingList(store, rules, list, () => LATER)(() => undefined)).unproved;
+    };
+    expect(await unproved('young')).toEqual({ code: 'list-incomplete', facts: { order: 'old' } });
+    expect(await unproved('OLD')).toBeUndefined();
   });
 
   it('finds listed orders that are unknown or have other items', async () => {
