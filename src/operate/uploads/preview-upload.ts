@@ -69,7 +69,9 @@ export async function previewUpload(
   { readList, signal }: { readList: Look; signal: AbortSignal },
 ): Promise<Previewed> {
   const numbers = new Set<string>();
-  await checked(file, context, signal, { order: ({ number }) => void numbers.add(number) });
+  await checked(file, context, signal, {
+    order: ({ number }) => void numbers.add(context.store.keys.keyOf(number)),
+  });
   return compareUpload(file, context, { listed: await listOf(numbers, readList, context), signal });
 }
 
@@ -170,11 +172,11 @@ async function checked(
   return checkFile(file, { config, batches, signal }, on);
 }
 
-/** What the API's list has of some orders. */
+/** What the API's list has of the orders with these keys. */
 async function listOf(
   numbers: ReadonlySet<string>,
   read: Look,
-  { clock }: PreviewContext,
+  { clock, store }: PreviewContext,
 ): Promise<Listed> {
   const orders = new Map<string, string>();
   if (numbers.size === 0) return { orders };
@@ -182,7 +184,7 @@ async function listOf(
   const late = clock.sleep(LIST_TAKES, limit.signal).then(() => 'late' as const);
   try {
     const reading = read((order) => {
-      if (numbers.has(order.purchaseOrderNumber))
+      if (numbers.has(store.keys.keyOf(order.purchaseOrderNumber)))
         orders.set(order.purchaseOrderNumber, existingOf(order).digest);
     });
     reading.catch(() => undefined);
