@@ -92,14 +92,15 @@ export function openPartner(
     onEnd: (call, status, ms) => log.meter?.request(operationOf(call), status, ms),
   });
   const http = spaceOut(connections, clock);
-  const credentials = { clientId: secrets.clientId, clientSecret: secrets.clientSecret.reveal() };
+  const { clientId, headers } = secrets;
+  const clientSecret = secrets.clientSecret.reveal();
   const tokens = createTokenSource({
     store,
     http,
     clock,
     owner,
     target: { environment, baseUrl, authUrl, token },
-    credentials,
+    credentials: { clientId, clientSecret, hidden: headers.hidden },
     on: {
       token: hide,
       renewed: (lifetimeMs) => tokenRenewed(log, { environment, lifetimeMs }),
@@ -114,8 +115,8 @@ export function openPartner(
       environment,
       baseUrl,
       timeout: delivery.timeout,
-      secrets: [credentials.clientSecret],
-      headers: secrets.headers,
+      secrets: [clientSecret],
+      headers,
       ...(statuses && { statuses }),
     },
   });

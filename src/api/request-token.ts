@@ -1,4 +1,5 @@
 import type { Environment } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import { PoSyncError, reasonOf } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
@@ -13,7 +14,8 @@ type TokenPath = Exclude<TokenSettings['path'], 'auto'>;
 /** The two spellings of API part 5. */
 const TOKEN_PATHS: readonly TokenPath[] = ['/oauth2/token', '/oauth/token'];
 
-export type Credentials = { clientId: string; clientSecret: string };
+/** `hidden`: other values that no text may show. */
+export type Credentials = { clientId: string; clientSecret: string; hidden?: readonly Secret[] };
 
 /** A token as it was granted. `lifetime` in milliseconds. */
 export type Grant = { value: string; lifetime: number; path: TokenPath };
@@ -192,14 +194,15 @@ function refusal(
 /** A text of the server without repeated secrets and control characters, shortened; undefined without one. */
 function serverWords(
   text: unknown,
-  { clientSecret }: Credentials,
+  { clientSecret, hidden = [] }: Credentials,
   token: unknown,
 ): string | undefined {
   if (typeof text !== 'string' || text === '') return undefined;
   // Too long to be searched for.
   if (typeof token === 'string' && token.length > LONGEST_TOKEN) return undefined;
   const redaction = createRedaction();
-  redaction.hideSecret(clientSecret);
+  for (const one of [clientSecret, ...hidden.map((value) => value.reveal())])
+    redaction.hideSecret(one);
   if (typeof token === 'string') redaction.hideToken(token);
   return plainWords(redaction.redact(text.slice(0, 10_000)), WORDS);
 }

@@ -27,7 +27,7 @@ type Deps = {
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
   const { http, environment, secrets } = deps;
-  const { credentials } = secrets;
+  const credentials = { ...secrets.credentials, hidden: secrets.headers.hidden };
   const { authUrl, token } = environment;
   try {
     const grant = await requestToken({ http, authUrl, token, credentials });

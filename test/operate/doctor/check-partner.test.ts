@@ -15,7 +15,11 @@ async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
     const isToken = url.startsWith('/oauth');
     response.writeHead(isToken ? tokenStatus : status, { 'content-type': 'application/json' });
     response.end(
-      JSON.stringify(isToken ? granted('x') : envelope(status, `key ${String(headers['x-key'])}`)),
+      JSON.stringify(
+        isToken
+          ? Object.assign({ error: 'x', error_description: key.reveal() }, granted('x'))
+          : envelope(status, `key ${String(headers['x-key'])}`),
+      ),
     );
   });
   await using http = openHttp({ connections: 1 });
@@ -76,7 +80,11 @@ it.each([
   [429, /^It limits requests\. The daemon tries again/],
   [503, /^It is in trouble\. The daemon tries again/],
   [302, /^Check authUrl and token\.path of the environment; /],
-])('a token endpoint that answers %i has the remedy of that status', async (status, remedy) => {
-  const found = await findingOf(200, '/api/v1', status);
-  expect(found).toMatchObject({ state: 'fail', remedy: expect.stringMatching(remedy) });
-});
+])(
+  'a token endpoint that answers %i has the remedy of that status, and shows no header',
+  async (status, remedy) => {
+    const found = await findingOf(200, '/api/v1', status);
+    expect(found).toMatchObject({ state: 'fail', remedy: expect.stringMatching(remedy) });
+    expect(found?.message).toContain('[redacted]');
+  },
+);
