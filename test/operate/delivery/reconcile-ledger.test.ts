@@ -74,6 +74,7 @@ describe('comparing the ledger with the list', () => {
   });
 
   it('who reads a list learns that it lacks an order that it must show', async () => {
+    await store.redis.hset(store.keys.identity, 'epoch', 'x');
     await store.redis.zadd(store.keys.canaries, 1000, 'old');
     const rules = { mode: 'prove' as const, settle: SETTLE };
     const unproved = async (...shown: string[]) => {
