@@ -22,11 +22,16 @@ export function healthRoutes(checks: Checks): Route[] {
       method: 'GET',
       path: '/readyz',
       async handle() {
-        const readiness = await ready();
+        const found = within(2_000, ready(), systemClock).catch(() => notReady('the check failed'));
+        const readiness = (await found) ?? notReady('no answer in 2000 ms');
         return jsonReply(readiness.ok ? 200 : 503, readiness);
       },
     },
   ];
+}
+
+function notReady(why: string): Readiness {
+  return { ok: false, checks: { ready: why } };
 }
 
 type ReadinessDeps = {
