@@ -45,7 +45,7 @@ describe('orders in doubt where the API gives no list', () => {
       ['PO-3', 'inDoubt'],
     ]);
     expect((await run('explain', 'PO-1')).out).toMatch(
-      /^PO-1 {2}in doubt, waits for a person[\s\S]*--as accepted[\s\S]*--as resend[\s\S]*in the API's list again:\n +po-sync dead-letters retry --order PO-1/,
+      /^PO-1 {2}in doubt, waits for a person[\s\S]*--as accepted[\s\S]*--as resend/,
     );
   });
 
