@@ -63,11 +63,14 @@ function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
 type RateLimit = {
   /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
   turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
+  /** Takes a turn before the orders that wait for theirs: they wait for one more. The turns of one caller keep to the limit. */
+  takeFirst(signal: AbortSignal): Promise<void>;
 };
 
 /** No limit: every turn is now. */
 const unlimited: RateLimit = {
   turn: async (signal) => (signal.aborted ? 'stopped' : 'at once'),
+  takeFirst: async () => undefined,
 };
 
 type Limited = Pick<Context, 'config' | 'clock'> & {
@@ -94,10 +97,18 @@ function createRateLimit(
   const script = readScript(new URL('./rate.lua', import.meta.url));
   const interval = (per * 1000) / max;
   const burst = (per * 1000) / 10;
+  let nextFirst = Number.NEGATIVE_INFINITY;
   const reserve = async () =>
     Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
     1000;
   return {
+    async takeFirst(signal) {
+      const now = clock.monotonic();
+      const due = Math.max(nextFirst, now - burst / 1000);
+      nextFirst = due + interval / 1000;
+      if (due > now) await clock.sleep(due - now, signal);
+      await reserve();
+    },
     async turn(signal) {
       const due = await reserve();
       const wait = () => due - time.now();

@@ -142,14 +142,14 @@ export function isAway(breaker: Pick<CircuitBreaker, 'current'>): boolean {
   return pause !== undefined && !waitsForList(pause.code);
 }
 
-/** Reads of the list count within a rate limit. */
+/** Reads of the list count within a rate limit, and come first. */
 export function countedList(
   context: Parameters<typeof rateLimitOf>[0] & Pick<Context, 'stopping'>,
   { list }: Pick<Partner, 'list'>,
 ): Partner['list'] {
   const rate = rateLimitOf(context);
   return async (onOrder, query) => {
-    await rate.turn(context.stopping);
+    await rate.takeFirst(context.stopping);
     return list(onOrder, query);
   };
 }
