@@ -12,10 +12,8 @@ import { controlCharacterIn } from '../order/text.ts';
 import type { Store } from '../redis/store.ts';
 import { folderError, refuseLinkedFolders } from './folders.ts';
 
-/** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */
+/** The file that names whose an inbox is; its leading dot keeps it out of intake. */
 const MARKER = '.po-sync-environment';
-/** The file that names the ledger of an inbox. Its own file, because older versions read only the other one. */
-const LEDGER_MARKER = '.po-sync-ledger';
 /** Maximum bytes of a marker. */
 const LONGEST = 1024;
 
@@ -23,16 +21,43 @@ const LONGEST = 1024;
 const READS = 20;
 const BETWEEN_READS = 50;
 
+/** Whose an inbox is: an environment and its ledger, and the folder in which a host keeps what belongs to that. */
+export type Owner = { environment: string; ledger: string; host: string; data: string };
+
 /**
- * Marks an inbox as belonging to `environment`, or checks that it does. PoSyncError `inbox-of-another-environment`;
- * `environment-marker-invalid`, `folder-is-link`, `folder-missing`, `folder-not-writable` for an unusable inbox.
+ * Marks an inbox as ours, or checks that it is: two hosts with a private Redis each would both send its orders. The host and
+ * folder that marked it may come back with another ledger: the name of the one before is returned, and stays in the marker
+ * until `renewMarker`. PoSyncError `inbox-of-another-environment`, `inbox-of-another-ledger`; `environment-marker-invalid`,
+ * `folder-is-link`, `folder-missing`, `folder-not-writable` for an unusable inbox.
  */
-export async function markInbox(folder: string, environment: string): Promise<void> {
-  const marker = path.join(folder, MARKER);
+export async function markInbox(folder: string, own: Owner): Promise<string | undefined> {
   await requireFolder(folder);
   await refuseLinkedFolders(folder);
-  const owner = (await environmentOf(folder)) || (await claim(marker, environment));
-  if (owner !== environment) throw ofAnotherEnvironment(folder, owner, environment);
+  const found = (await ownerOf(folder)) ?? (await claim(folder, own));
+  const refusal = refusalOf(folder, found, own);
+  if (refusal !== undefined) throw refusal;
+  return found.ledger === own.ledger ? undefined : found.ledger;
+}
+
+/** Marks an inbox with our ledger where it names one that this host and folder had before. Leaves any other one alone. */
+export async function renewMarker(folder: string, own: Owner): Promise<void> {
+  const found = await ownerOf(folder);
+  if (found !== undefined && refusalOf(folder, found, own) === undefined)
+    await writeWhole(path.join(folder, MARKER), textOf(own));
+}
+
+/** The error of `markInbox` for an inbox of another ledger of our environment, without marking it. */
+export async function foreignOwner(folder: string, own: Owner): Promise<PoSyncError | undefined> {
+  const found = await ownerOf(folder);
+  return found?.environment === own.environment ? refusalOf(folder, found, own) : undefined;
+}
+
+function refusalOf(folder: string, found: Owner, own: Owner): PoSyncError | undefined {
+  if (found.environment !== own.environment)
+    return ofAnotherEnvironment(folder, found.environment, own.environment);
+  const isOurs =
+    found.ledger === own.ledger || (found.host === own.host && found.data === own.data);
+  return isOurs ? undefined : ofAnotherLedger(folder, found, own);
 }
 
 function ofAnotherEnvironment(folder: string, owner: string, environment: string): PoSyncError {
@@ -54,12 +79,12 @@ type MarkDeps = Pick<Store, 'redis' | 'keys'> & {
 
 /**
  * Marks inboxes as belonging to this environment and ledger. `ledgerBefore`: the ledger that this host and folder had when
- * an inbox was marked last, where it was another one. Throws as `markInbox` and `markLedger`.
+ * an inbox was marked last, where it was another one. Throws as `markInbox`.
  */
 export async function markInboxes(inboxes: readonly InboxSource[], deps: MarkDeps) {
   const { data } = deps.config;
   const ledger = await ledgerIdOf(deps, path.join(data, 'ledger'));
-  const owner = { ledger, host: hostname(), data };
+  const owner: Owner = { environment: deps.config.environment, ledger, host: hostname(), data };
   let ledgerBefore: string | undefined;
   for (const inbox of inboxes) ledgerBefore = (await mark(inbox, owner, deps)) ?? ledgerBefore;
   let isRenewed = ledgerBefore === undefined;
@@ -68,7 +93,7 @@ export async function markInboxes(inboxes: readonly InboxSource[], deps: MarkDep
   async function keep(): Promise<void> {
     await keepLedgerId(deps, ledger);
     if (isRenewed) return;
-    for (const inbox of inboxes) await renewLedger(inbox.path, owner);
+    for (const inbox of inboxes) await renewMarker(inbox.path, owner);
     isRenewed = true;
   }
 
@@ -77,14 +102,14 @@ export async function markInboxes(inboxes: readonly InboxSource[], deps: MarkDep
 
 async function mark(
   { name, path: inbox }: InboxSource,
-  owner: LedgerOwner,
-  { redis, keys, log, config }: MarkDeps,
-) {
+  owner: Owner,
+  { redis, keys, log }: MarkDeps,
+): Promise<string | undefined> {
   const wasUsed = (await redis.hexists(keys.heard, name)) === 1;
-  const isMarked = (await environmentOf(inbox)) !== undefined;
-  await markInbox(inbox, config.environment);
+  const isMarked = (await ownerOf(inbox)) !== undefined;
+  const before = await markInbox(inbox, owner);
   if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path: inbox });
-  return markLedger(inbox, owner);
+  return before;
 }
 
 /** The environment that an inbox is marked for, without marking it. Throws as `markInbox` and `environmentOf`. */
@@ -98,55 +123,8 @@ export async function requireOwnInbox(
   return owner;
 }
 
-/** A ledger, and the folder in which a host keeps what belongs to it. */
-export type LedgerOwner = { ledger: string; host: string; data: string };
-
-/**
- * Marks an inbox as belonging to a ledger, or checks that it does, so that two hosts with a private Redis each never share
- * it: each would send its orders. The host and folder that marked it may come back with another ledger: the name of the one
- * before is returned, and stays in the marker until `renewLedger`.
- * PoSyncError `inbox-of-another-ledger`; `environment-marker-invalid` for a file that is no marker.
- */
-export async function markLedger(folder: string, own: LedgerOwner): Promise<string | undefined> {
-  const found = await ledgerOwnerOf(folder);
-  if (found === undefined) await writeLedger(folder, own);
-  else if (!mayTake(found, own)) throw ofAnotherLedger(folder, found, own);
-  return found?.ledger === own.ledger ? undefined : found?.ledger;
-}
-
-/** Marks an inbox with our ledger where it names one that this host and folder had before. Leaves any other one alone. */
-export async function renewLedger(folder: string, own: LedgerOwner): Promise<void> {
-  const found = await ledgerOwnerOf(folder);
-  if (found !== undefined && found.ledger !== own.ledger && mayTake(found, own))
-    await writeLedger(folder, own);
-}
-
-function writeLedger(folder: string, own: LedgerOwner): Promise<void> {
-  return writeWhole(path.join(folder, LEDGER_MARKER), `${JSON.stringify(own)}\n`);
-}
-
-/** The error of `markLedger`, without marking anything; undefined when the inbox is free or our own. */
-export async function foreignLedger(
-  folder: string,
-  own: LedgerOwner,
-): Promise<PoSyncError | undefined> {
-  const found = await ledgerOwnerOf(folder);
-  return found === undefined || mayTake(found, own)
-    ? undefined
-    : ofAnotherLedger(folder, found, own);
-}
-
-async function ledgerOwnerOf(folder: string): Promise<LedgerOwner | undefined> {
-  const marker = path.join(folder, LEDGER_MARKER);
-  return ownerIn(await markerText(marker, folder), marker);
-}
-
-function mayTake(found: LedgerOwner, own: LedgerOwner): boolean {
-  return found.ledger === own.ledger || (found.host === own.host && found.data === own.data);
-}
-
-function ofAnotherLedger(folder: string, found: LedgerOwner, own: LedgerOwner): PoSyncError {
-  const marker = path.join(folder, LEDGER_MARKER);
+function ofAnotherLedger(folder: string, found: Owner, own: Owner): PoSyncError {
+  const marker = path.join(folder, MARKER);
   const where = `${found.data} on ${found.host}`;
   const back =
     found.host === own.host
@@ -162,17 +140,6 @@ function ofAnotherLedger(folder: string, found: LedgerOwner, own: LedgerOwner): 
   );
 }
 
-function ownerIn(text: string | undefined, marker: string): LedgerOwner | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const { ledger, host, data } = JSON.parse(text);
-    if ([ledger, host, data].every((one) => typeof one === 'string')) return { ledger, host, data };
-  } catch {
-    // Reported below, like a marker of another shape.
-  }
-  throw invalidMarker(marker);
-}
-
 function invalidMarker(marker: string): PoSyncError {
   return new PoSyncError(
     'environment-marker-invalid',
@@ -184,21 +151,24 @@ function invalidMarker(marker: string): PoSyncError {
   );
 }
 
-/**
- * The environment that an inbox is marked for; undefined without a marker or without the inbox.
- * PoSyncError `environment-marker-invalid` for a link, pipe, device or oversized file, which is never read.
- */
+/** The environment that an inbox is marked for; undefined without a marker or without the inbox. Throws as `markInbox`. */
 export async function environmentOf(folder: string): Promise<string | undefined> {
-  return markerText(path.join(folder, MARKER), folder);
+  return (await ownerOf(folder))?.environment;
 }
 
-async function markerText(marker: string, folder: string): Promise<string | undefined> {
+/** A link, pipe, device or oversized file is never read. */
+async function ownerOf(folder: string): Promise<Owner | undefined> {
+  const marker = path.join(folder, MARKER);
   try {
     const text = await readShort(marker);
-    if (controlCharacterIn(text) === undefined) return text;
+    if (text === '') return undefined;
+    const { environment, ledger, host, data } = JSON.parse(text);
+    const own = [environment, ledger, host, data];
+    if (own.every((one) => typeof one === 'string' && controlCharacterIn(one) === undefined))
+      return { environment, ledger, host, data };
   } catch (error) {
     if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-    if (codeOf(error) !== 'not-a-file') {
+    if (codeOf(error) !== 'not-a-file' && !(error instanceof SyntaxError)) {
       // What is in a folder that cannot be entered cannot be read either.
       await access(folder, constants.X_OK).catch((shut: unknown) =>
         Promise.reject(folderError(shut, folder)),
@@ -226,21 +196,22 @@ export async function requireFolder(folder: string, key?: string): Promise<void>
   if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder, key);
 }
 
-/** Writes the marker; the slower of two daemons gets the environment of the faster one. */
-async function claim(marker: string, environment: string): Promise<string> {
-  try {
-    await writeFile(marker, `${environment}\n`, { flag: 'wx' });
-    return environment;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return await firstOwner(marker);
-    throw folderError(error, path.dirname(marker));
-  }
+function textOf(own: Owner): string {
+  return `${JSON.stringify(own)}\n`;
 }
 
-async function firstOwner(marker: string): Promise<string> {
+/** Writes the marker; the slower of two daemons gets the owner that the faster one wrote. */
+async function claim(folder: string, own: Owner): Promise<Owner> {
+  const marker = path.join(folder, MARKER);
+  try {
+    await writeFile(marker, textOf(own), { flag: 'wx' });
+    return own;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw folderError(error, folder);
+  }
   for (let read = 0; read < READS; read++) {
-    const owner = await environmentOf(path.dirname(marker));
-    if (owner !== undefined && owner !== '') return owner;
+    const owner = await ownerOf(folder);
+    if (owner !== undefined) return owner;
     await delay(BETWEEN_READS);
   }
   throw new PoSyncError('folder-trouble', `The environment marker ${marker} is empty.`, {

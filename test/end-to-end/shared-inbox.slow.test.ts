@@ -13,7 +13,7 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   await using place = await openWorkplace({ redis });
   await place.drop('orders.csv', csvOf(2));
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  const marker = path.join(place.inbox, '.po-sync-ledger');
+  const marker = path.join(place.inbox, '.po-sync-environment');
   const text = await readFile(marker, 'utf8');
   expect(JSON.parse(text)).toMatchObject({
     host: hostname(),
@@ -27,7 +27,12 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   expect(await readFile(marker, 'utf8')).toBe(text);
 
-  const other = JSON.stringify({ ledger: 'another', host: 'host-b', data: '/srv/data' });
+  const other = JSON.stringify({
+    environment: 'staging',
+    ledger: 'another',
+    host: 'host-b',
+    data: '/srv/data',
+  });
   await writeFile(marker, other);
   expect(await place.run(['start', '--once'])).toMatchObject({
     code: 1,
@@ -44,7 +49,10 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
 it('an inbox of another environment is named in status, and its files are not counted as waiting', async () => {
   await using place = await openWorkplace();
   await place.drop('orders.csv', csvOf(2));
-  await writeFile(path.join(place.inbox, '.po-sync-environment'), 'production\n');
+  await writeFile(
+    path.join(place.inbox, '.po-sync-environment'),
+    JSON.stringify({ environment: 'production', ledger: 'a', host: 'b', data: '/srv' }),
+  );
   const [source] = (await place.json('status')).sources;
   expect(source).toEqual({
     name: 'inbox',

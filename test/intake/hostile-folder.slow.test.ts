@@ -80,6 +80,8 @@ describe.runIf(isRoot)('files of another user', () => {
   });
 });
 
+const OWN = { environment: 'staging', ledger: 'a', host: 'one', data: '/srv/data' };
+
 describe('an environment marker that po-sync did not write', () => {
   const refused = {
     code: 'environment-marker-invalid',
@@ -91,24 +93,25 @@ describe('an environment marker that po-sync did not write', () => {
     async (target) => {
       await using folder = await makeTempFolder();
       await symlink(target, path.join(folder.path, '.po-sync-environment'));
-      await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject(refused);
+      await expect(markInbox(folder.path, OWN)).rejects.toMatchObject(refused);
     },
   );
 
   test('a pipe is refused and does not block', async () => {
     await using folder = await makeTempFolder();
     await run('mkfifo', [path.join(folder.path, '.po-sync-environment')]);
-    await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject(refused);
+    await expect(markInbox(folder.path, OWN)).rejects.toMatchObject(refused);
     await expect(environmentOf(folder.path)).rejects.toMatchObject(refused);
   });
 
   test.each([
     ['x'.repeat(100_000), 'that is too long'],
     ['\u001b]0;title\u0007', 'with control characters'],
+    ['{"environment":"staging"}', 'without a ledger'],
   ])('one %#: a text %s is refused', async (text) => {
     await using folder = await makeTempFolder();
     await writeFile(path.join(folder.path, '.po-sync-environment'), text);
-    await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject(refused);
+    await expect(markInbox(folder.path, OWN)).rejects.toMatchObject(refused);
   });
 });
 
@@ -119,7 +122,7 @@ describe('a link instead of a folder of ours', () => {
       await using folder = await makeTempFolder();
       await using elsewhere = await makeTempFolder();
       await symlink(elsewhere.path, path.join(folder.path, name));
-      await expect(markInbox(folder.path, 'staging')).rejects.toMatchObject({
+      await expect(markInbox(folder.path, OWN)).rejects.toMatchObject({
         code: 'folder-is-link',
       });
     },

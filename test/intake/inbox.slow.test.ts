@@ -53,6 +53,8 @@ async function openTestInbox(
   };
 }
 
+const ownerOf = (environment: string) => ({ environment, ledger: 'a', host: 'one', data: '/srv' });
+
 describe('an inbox', () => {
   test.each([
     ['has no marker', undefined, 'folder-missing'],
@@ -61,7 +63,7 @@ describe('an inbox', () => {
     'takes nothing when its folder was replaced before the first look by one that %s',
     async (_, owner, code) => {
       await using it = await openTestInbox({}, undefined, undefined, 'staging');
-      if (owner !== undefined) await markInbox(it.path, owner);
+      if (owner !== undefined) await markInbox(it.path, ownerOf(owner));
       await it.drop('orders.csv');
       await expect(it.inbox.settleOnce()).rejects.toMatchObject({ code });
       await it.inbox.tick();
@@ -297,7 +299,7 @@ describe('an inbox', () => {
 
   test('that disappears is unhealthy, not empty, and healthy again when it is back', async () => {
     await using it = await openTestInbox();
-    await markInbox(it.path, 'staging');
+    await markInbox(it.path, ownerOf('staging'));
     await it.inbox.tick();
     expect(it.inbox.healthy()).toBe(true);
     await rename(it.path, `${it.path}-away`);

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
-import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
+import { environmentOf, foreignOwner } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import type { Redis } from '../../redis/connect.ts';
@@ -191,13 +191,16 @@ export async function checkLedger(place: Place, config: Config): Promise<Finding
 }
 
 /** A start refuses an inbox of another ledger. */
-async function checkInboxes(place: Place, { sources, data }: Config): Promise<Finding[]> {
+async function checkInboxes(
+  place: Place,
+  { sources, data, environment }: Config,
+): Promise<Finding[]> {
   const ledger = await knownLedger(place, path.join(data, 'ledger'));
-  const own = { ledger, host: hostname(), data };
+  const own = { environment, ledger, host: hostname(), data };
   const found = sources.map(async ({ type, name, path: folder }) => {
     // A folder that cannot be read is reported with the folders.
     const error =
-      type === 'inbox' ? await foreignLedger(folder, own).catch(() => undefined) : undefined;
+      type === 'inbox' ? await foreignOwner(folder, own).catch(() => undefined) : undefined;
     return error === undefined ? [] : [failure(`inbox ${name}`, error)];
   });
   return (await Promise.all(found)).flat();

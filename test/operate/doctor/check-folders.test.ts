@@ -112,9 +112,11 @@ describe('folders', () => {
     expect(withRoom(written, low)).toEqual([written, ...low]);
   });
 
+  const MARKED = JSON.stringify({ environment: 'production', ledger: 'a', host: 'b', data: '/' });
+
   it('of another environment fail', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
-    await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), 'production\n');
+    await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), MARKED);
     expect(await check()).toMatchObject({
       'inbox inbox': [
         'fail',

@@ -34,7 +34,8 @@ sources:
 }
 
 async function mark(owner: { ledger: string; host: string; data: string }): Promise<void> {
-  await writeFile(path.join(temp.path, 'inbox', '.po-sync-ledger'), JSON.stringify(owner));
+  const text = JSON.stringify({ environment: 'staging', ...owner });
+  await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), text);
 }
 
 it('nothing is found before the first start', async () => {
