@@ -12,6 +12,7 @@ import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
 import { createBacklog, type Daemon, type DaemonInput, type Role } from './operate/daemon.ts';
+import { createQueueGuard } from './operate/delivery/queue-guard.ts';
 import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
 import { createOpenFolders } from './operate/open-folders.ts';
 import { createOperator } from './operate/operator-context.ts';
@@ -173,6 +174,7 @@ function roundsOf(
     ['both', 'circuit breaker', 500, breaker.refresh],
     ['delivery', 'held batches', 500, delivery.held.refresh],
     ['delivery', 'sweeper', 500, delivery.sweep],
+    ['delivery', 'queue', 1_000, createQueueGuard(context, parts)],
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     ['both', 'checkpoint', 1_000, reconciliation.establish],
     ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],

@@ -50,6 +50,7 @@ const APART = { sandbox: { mayImport: ['order', 'core'], importedBy: ['cli'] } }
 /** The one home of each package, so that replacing one is work in one place. */
 const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
   bullmq: { units: ['queue'] },
+  chokidar: { units: ['intake'] },
   commander: { units: ['cli', 'main'] },
   yauzl: { units: ['parse'] },
   saxes: { units: ['parse'] },

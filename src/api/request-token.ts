@@ -151,12 +151,17 @@ function readReply(
 
 /** Why what was granted cannot be sent as a bearer token; empty if it can. Shows no part of the token. */
 function faultOf(value: unknown, type: string | undefined): string {
-  if (typeof value !== 'string' || value === '') return ' without access_token';
-  if (value.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/u.test(value))
-    return ` with an access_token of ${value.length} characters that no header can carry`;
-  return type?.toLowerCase() === 'bearer'
-    ? ''
-    : ` with token_type "${type ?? ''}" instead of Bearer`;
+  if (value === undefined || value === null) return ' without access_token';
+  if (typeof value !== 'string') return ' with an access_token that is no text';
+  if (value === '' || value.length > LONGEST_TOKEN)
+    return ` with an access_token of ${value.length} characters; po-sync sends at most ${LONGEST_TOKEN}`;
+  const odd = /[^\x21-\x7e]/u.exec(value);
+  if (odd) {
+    const code = (odd[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return ` with an access_token that no header can carry: U+${code} at position ${odd.index + 1} of ${value.length}`;
+  }
+  if (type === undefined) return ' without token_type';
+  return type.toLowerCase() === 'bearer' ? '' : ` with token_type "${type}" instead of Bearer`;
 }
 
 /**

@@ -1,9 +1,9 @@
-import { watch } from 'node:fs';
 import path from 'node:path';
+import { watch } from 'chokidar';
 import type { Source } from '../config/config.ts';
 import { createLoop } from '../core/backoff/loop.ts';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, toError } from '../core/errors.ts';
+import { toError } from '../core/errors.ts';
 import {
   fileIncomplete,
   fileLeft,
@@ -58,7 +58,7 @@ export function openWatch({ source, clock, log, lacks, folder, list, onReady }: 
   const loop = createLoop(clock, round);
   const reports = createReports(source, log);
   const health = createSourceHealth(source, source.path, clock, log);
-  const hints = new DisposableStack();
+  const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
   let [unfinished, firstIn]: [ReadonlySet<string>, number] = [new Set(), Number.POSITIVE_INFINITY];
 
@@ -114,7 +114,7 @@ export function openWatch({ source, clock, log, lacks, folder, list, onReady }: 
     notTaken: () => health.lasting() ?? offers.troubles(),
     healthy: () => health.failure() === undefined,
     async [Symbol.asyncDispose]() {
-      hints.dispose();
+      await hints.disposeAsync();
       await loop[Symbol.asyncDispose]();
     },
   };
@@ -207,20 +207,22 @@ export function createSourceHealth(
 }
 
 /**
- * Calls `onChange` when something in a folder changes. Events are hints only: they are dropped silently under load, and
- * never arrive from network shares or a folder that comes later.
+ * Watches the direct entries of a folder and calls `onChange`. Events are hints only: they are dropped silently under
+ * load and never arrive from network shares.
  */
 function watchFolder(
   folder: string,
   onChange: () => void,
   onFailure: (reason: string) => void,
-): Disposable {
-  try {
-    const watcher = watch(folder, { persistent: false }, onChange);
-    watcher.on('error', (error) => onFailure(error.message));
-    return { [Symbol.dispose]: () => watcher.close() };
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') onFailure(toError(error).message);
-    return { [Symbol.dispose]: () => undefined };
-  }
+): AsyncDisposable {
+  const options = {
+    depth: 0,
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+    followSymlinks: false,
+  };
+  const watcher = watch(folder, options);
+  watcher.on('all', onChange);
+  watcher.on('error', (error) => onFailure(toError(error).message));
+  return { [Symbol.asyncDispose]: () => watcher.close() };
 }

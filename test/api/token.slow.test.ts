@@ -355,25 +355,25 @@ describe('token', () => {
         'HTTP 200 with an answer that is not a JSON object',
       ],
       ['no token', {}, 'token-unavailable', 'HTTP 200 without access_token'],
-      ['an empty one', bearer(''), 'token-unavailable', 'without access_token'],
-      ['a number', bearer(7), 'token-unavailable', 'without access_token'],
+      ['an empty one', bearer(''), 'token-unavailable', 'an access_token of 0 characters'],
+      ['a number', bearer(7), 'token-unavailable', 'an access_token that is no text'],
       [
         'a line break',
         bearer('abc\ndef'),
         'token-unavailable',
-        'an access_token of 7 characters that no header can carry',
+        'an access_token that no header can carry: U+000A at position 4 of 7',
       ],
       [
         'an umlaut',
         bearer('geheimer-schlüssel'),
         'token-unavailable',
-        'an access_token of 18 characters that no header can carry',
+        'an access_token that no header can carry: U+00FC at position 14 of 18',
       ],
       [
         'too many characters',
         bearer('x'.repeat(20_000)),
         'token-unavailable',
-        'an access_token of 20000 characters that no header can carry',
+        'an access_token of 20000 characters; po-sync sends at most 8192',
       ],
       [
         'another type',
@@ -381,7 +381,7 @@ describe('token', () => {
         'token-unavailable',
         'token_type "mac" instead of Bearer',
       ],
-      ['no type', { access_token: 'abc' }, 'token-unavailable', 'token_type "" instead of Bearer'],
+      ['no type', { access_token: 'abc' }, 'token-unavailable', 'HTTP 200 without token_type'],
     ])('that answers HTTP 200 with %s is reported with just that', async (_, body, code, words) => {
       const api = await oddly(() => ({ status: 200, body }));
       const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
