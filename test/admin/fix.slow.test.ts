@@ -401,7 +401,7 @@ it('a dead letter of an export is corrected with the mapping of the export, with
   });
   const own = await until('its page, once the batch is finished', async () => {
     const { text } = await anna.page(`/dead-letters/${encodeURIComponent(id)}`);
-    return text.includes('correct it and <a href="/upload">upload</a> it.') && text;
+    return text.includes('inbox or <a href="/upload">upload</a> it.') && text;
   });
   for (const text of [own, (await anna.page('/order')).text])
     expect(text).not.toContain('the inbox');
