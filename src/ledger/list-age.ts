@@ -12,7 +12,7 @@ export function createListAge({ redis, keys }: { redis: Redis; keys: Keys }) {
       await redis.hset(keys.verification, { wanted: '1' });
     },
 
-    /** A list is in the ledger, or the API offers none: nobody waits for it. */
+    /** A list is in the ledger, or there is none by configuration: nobody waits for it. */
     async took({ from, at }: Taken): Promise<void> {
       await redis.hset(keys.verification, { taken: `${from} ${at}`, wanted: '' });
     },

@@ -3,7 +3,14 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { scored } from '../redis/scored.ts';
 import type { RedisTime } from '../redis/time.ts';
-import { type Absence, ageCanaries, type Canary } from './evidence.ts';
+import {
+  type Absence,
+  ageCanaries,
+  type Canary,
+  type Evidence,
+  judgeEvidence,
+  type ListSight,
+} from './evidence.ts';
 
 export type Canaries = ReturnType<typeof createCanaries>;
 
@@ -62,12 +69,14 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
     for (const { number } of replaced) await redis.zrem(keys.canaries, number);
   }
 
-  /** Canaries up to this time were replaced; 0: none. */
-  async function agedUntil(): Promise<number> {
-    return Number((await redis.hget(keys.verification, 'agedUntil')) ?? 0);
+  /** What a complete list is worth, which may have replaced canaries. One caller at a time. */
+  async function judge(sight: Omit<ListSight, 'agedUntil'>): Promise<Evidence> {
+    await age(sight);
+    const agedUntil = Number((await redis.hget(keys.verification, 'agedUntil')) ?? 0);
+    return judgeEvidence({ ...sight, agedUntil });
   }
 
-  return { remember, flush, all: () => allCanaries({ redis, keys }), age, agedUntil };
+  return { remember, flush, all: () => allCanaries({ redis, keys }), judge };
 }
 
 /** Every order that a complete list must show, when it is old enough. */

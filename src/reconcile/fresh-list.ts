@@ -1,25 +1,23 @@
 import { withStatus } from '../api/classify.ts';
-import type { Clock } from '../core/clock.ts';
-import { withoutStop } from '../core/format.ts';
+import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { collectExisting } from '../ledger/adopt.ts';
 import { createListAge } from '../ledger/list-age.ts';
-import { fileListRead, rebuildImpossible } from '../log/events/delivery.ts';
-import type { Log } from '../log/log.ts';
-import type { Store } from '../redis/store.ts';
+import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
+import { fileListRead } from '../log/events/delivery.ts';
+import type { Context, Store } from '../redis/store.ts';
+import type { Canaries } from './canaries.ts';
+import { collectRows } from './evidence.ts';
 import type { LedgerRebuild } from './ledger-rebuild.ts';
 import { withListLease } from './list-lease.ts';
 import { createListNews, listState, paceLists } from './list-pace.ts';
 import type { ListProof } from './list-proof.ts';
 
-type FreshListDeps = {
+type FreshListDeps = Pick<Context, 'clock' | 'owner' | 'log' | 'stopping'> & {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
-  clock: Clock;
-  owner: string;
   settle: number;
-  log: Log;
-  stopping: AbortSignal;
   rebuild: Pick<LedgerRebuild, 'pending' | 'takeIn'>;
-  proof: Pick<ListProof, 'read'>;
+  proof: Pick<ListProof, 'read' | 'rules'>;
+  canaries: Canaries;
 };
 
 /** Milliseconds. Longer than any list takes. */
@@ -27,7 +25,7 @@ const LONGEST = 3_600_000;
 
 /**
  * Builds the step that reads the API's list where orders wait for a newer one, never two lists at a time over all daemons. They
- * wait while it fails, and an API without a list ends their wait.
+ * wait while it fails, is not offered, or lacks an order that it must show.
  */
 export function createFreshList({
   store,
@@ -38,11 +36,11 @@ export function createFreshList({
   stopping,
   rebuild,
   proof,
+  canaries,
 }: FreshListDeps) {
-  const { time } = store;
+  const { keys, time } = store;
   const { took } = createListAge(store);
   const isNews = createListNews(time.now);
-  let isOffered = true;
 
   /** One read, if orders wait for it. */
   async function tick(): Promise<void> {
@@ -62,23 +60,35 @@ export function createFreshList({
     if (!stopping.aborted) await reading;
   }
 
+  /** Reads the list into `take`; one that lacks an order which it must show says nothing about others. */
+  async function readWhole(from: number, take: (order: ListedOrder) => void): Promise<ListEnd> {
+    await canaries.flush();
+    const all = await canaries.all();
+    const known = collectRows(new Set(), all, keys.keyOf);
+    const end = await proof.read((order) => {
+      take(order);
+      known.take(order);
+    });
+    if (end.kind !== 'complete') return { ...end, kind: 'failed' };
+    const { listed } = known;
+    const evidence = await canaries.judge({ listedFrom: from, settle, canaries: all, listed });
+    if (evidence.kind !== 'bad') return end;
+    const message = `it lacks order ${evidence.missing}, which it must contain`;
+    return { kind: 'failed', said: { code: LIST_INCOMPLETE, message } };
+  }
+
   async function read(): Promise<void> {
     const from = time.now();
+    if (proof.rules.mode === 'none') return took({ from, at: from });
     const { listed, take } = collectExisting();
-    const end = await proof.read(take);
+    const end = await readWhole(from, take);
     if (stopping.aborted) return;
     const durationMs = time.now() - from;
     await paceLists(store, settle, { end, durationMs, isAlone: true });
-    if (end.kind === 'unavailable') {
-      if (isOffered) rebuildImpossible(log, { reason: withoutStop(withStatus(end.said)) });
-      isOffered = false;
-      return took({ from, at: time.now() });
-    }
-    isOffered = true;
     // Redis lost a part of the ledger meanwhile: what it does not know may be its own.
     if ((await rebuild.pending()) !== undefined) return;
     const isComplete = end.kind === 'complete';
-    const added = isComplete ? await rebuild.takeIn(listed, { isIntact: true }) : 0;
+    const added = await rebuild.takeIn(listed, { isIntact: true, isPart: !isComplete });
     if (isComplete) await took({ from, at: time.now() });
     const reason = isComplete ? {} : { reason: withStatus(end.said) };
     const facts = { orders: listed.length, added, durationMs, outcome: end.kind, ...reason };

@@ -77,7 +77,7 @@ export function createReconciliation(
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: refreshBreaker }, waitsFor);
-  const freshList = createFreshList({ store, clock, owner, settle, log, stopping, rebuild, proof });
+  const freshList = createFreshList({ ...shared, clock, settle, stopping, rebuild, canaries });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 

@@ -22,7 +22,6 @@ import {
   collectRows,
   type Evidence,
   isCut,
-  judgeEvidence,
   type ListSight,
   reachOf,
 } from './evidence.ts';
@@ -144,10 +143,8 @@ async function judge(
   { canaries, store, proof }: VerifierDeps,
   sight: Omit<ListSight, 'agedUntil' | 'unproved'>,
 ): Promise<Evidence> {
-  await canaries.age(sight);
   const unproved = await unprovedBy(store, proof.rules.mode);
-  const agedUntil = await canaries.agedUntil();
-  const evidence = judgeEvidence({ ...sight, unproved, agedUntil });
+  const evidence = await canaries.judge({ ...sight, unproved });
   if (evidence.kind !== 'unproved') proof.sawCut(isCut(sight, evidence));
   return evidence;
 }
