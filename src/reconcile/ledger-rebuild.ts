@@ -84,18 +84,19 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (mode === 'none' && why === 'new')
       return (await finish(epoch, { assumed: mode })) ? 'done' : 'pending';
-    const { end, listed, added, gone } = await proof.readFirst({ isIntact: why === 'new', epoch });
+    const first = await proof.readFirst({ isIntact: why === 'new', epoch });
+    const { end, listed, shown, added, gone } = first;
     if (end.kind !== 'complete') return withoutList(why, epoch, end);
 
     const expected = await expectedOrders(store);
-    const obstacle = obstacleTo(listed.length, gone, why, expected);
+    const obstacle = obstacleTo(shown.size, gone, why, expected);
     if (obstacle !== undefined) {
       await later(epoch, obstacle);
       return 'pending';
     }
     if (expected !== undefined) await proof.vouched(listed);
     ledgerRebuilt(log, { orders: listed.length, added });
-    const toProve = expected === undefined ? { shown: listed.length } : {};
+    const toProve = expected === undefined ? { shown: shown.size } : {};
     return (await finish(epoch, mode === 'prove' ? toProve : { assumed: mode }))
       ? 'done'
       : 'pending';

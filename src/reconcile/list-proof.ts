@@ -286,11 +286,11 @@ function createJudge(deps: ListProofDeps) {
     return runScript(redis, script, used, [verb, time.now(), turn, ...args]);
   }
 
-  async function judge(before: Stored, { listed, gone, isShown }: Shown): Promise<void> {
+  async function judge(before: Stored, { listed, shown, gone, isShown }: Shown): Promise<void> {
     const { turn = '', expected = Number.POSITIVE_INFINITY } = before;
-    const hasGrown = isShown && listed.length > before.before && gone === 0;
-    const isExpected = listed.length >= expected && (isShown || (await mayLack(turn)));
-    if (!hasGrown && !isExpected) return later(turn, before, listed.length);
+    const hasGrown = isShown && shown.size > before.before && gone === 0;
+    const isExpected = shown.size >= expected && (isShown || (await mayLack(turn)));
+    if (!hasGrown && !isExpected) return later(turn, before, shown.size);
     await (isShown ? remember(turn, before.turnAt) : vouched(listed));
     on.kind(before.hasPages ? 'paged' : 'complete');
     if ((await run('passed', turn)) === 1) await on.refresh();

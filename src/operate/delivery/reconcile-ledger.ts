@@ -165,7 +165,7 @@ export async function compareWithList(
     unknown: [],
     differing: [],
     twice: [],
-    listed: listed.length,
+    listed: new Set(listed.map(numberOf)).size,
     accepted: 0,
     young: 0,
     inProgress: 0,

@@ -238,26 +238,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "data": {
-                     *         "purchaseOrders": [
-                     *           {
-                     *             "purchaseOrderNumber": "4500012345",
-                     *             "orderState": "NEW",
-                     *             "items": [
-                     *               {
-                     *                 "articleCode": "A-100",
-                     *                 "quantity": 12
-                     *               }
-                     *             ]
-                     *           }
-                     *         ]
-                     *       },
-                     *       "error": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["ListEnvelope"];
                 };
             };
