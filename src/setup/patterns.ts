@@ -16,8 +16,9 @@ const KEPT_DIGITS = 2;
 const LONGEST = 70;
 
 /**
- * What all these values look like, as a regular expression that the schema accepts and that matches each of them; none
- * where they have no few forms in common. Letters and digits at the beginning are kept where all values have them.
+ * What all these values look like, as a regular expression that the schema accepts and that matches each of them: their few
+ * forms, or else their characters; none if these are too many. Letters and digits at the beginning are kept where all values
+ * have them.
  */
 export function inferPattern(values: Iterable<string>): Pattern {
   const all = new Set(values);
@@ -31,11 +32,12 @@ export function inferPattern(values: Iterable<string>): Pattern {
     else merge(known, runs);
     if (forms.size > MOST_FORMS) break;
   }
-  const like = [...forms.values()]
+  const form = [...forms.values()]
     .map((runs) => written(runs, forms.size === 1 ? all.size : 0))
     .join('|');
-  const isForm = forms.size > 0 && forms.size <= MOST_FORMS && isGood(like, all);
-  return { ...(isForm && { like }), values: all.size };
+  const either = forms.size > MOST_FORMS ? [alphabetOf(all)] : [form, alphabetOf(all)];
+  const like = either.find((one) => isGood(one, all));
+  return { ...(all.size > 0 && like !== undefined && { like }), values: all.size };
 }
 
 function isGood(like: string, values: ReadonlySet<string>): boolean {
@@ -109,6 +111,21 @@ function counted(least: number, most: number): string {
 /** A text as a regular expression that matches only it. */
 export function escaped(text: string): string {
   return text.replace(/[\^$\\.*+?()[\]{}|]/g, '\\$&');
+}
+
+const MOST_SIGNS = 16;
+
+/** The characters that values have, which the next ones may have too, in somewhat longer values. */
+function alphabetOf(values: ReadonlySet<string>): string {
+  const text = [...values].join('');
+  const letters = /[^A-Za-z\P{L}]|\p{M}/u.test(text) ? ['\\p{L}\\p{M}'] : ['A-Z', 'a-z'];
+  const kinds = ['\\d', ...letters].filter((kind) => new RegExp(`[${kind}]`, 'u').test(text));
+  const signs = [...new Set(text.replace(/[\d\p{L}\p{M}]/gu, ''))];
+  if (signs.length > MOST_SIGNS) return '';
+  const longest = [...values].reduce((most, one) => Math.max(most, Array.from(one).length), 0);
+  const room = Math.min(SEEN.value, Math.max(10, Math.ceil((longest * 1.5) / 10) * 10));
+  const escapedSigns = signs.map((sign) => sign.replace(/[\\\]^-]/g, '\\$&'));
+  return `[${[...kinds, ...escapedSigns].join('')}]{1,${room}}`;
 }
 
 /** The next of 1, 2 and 5 with zeros that is at least twice a number. */

@@ -183,7 +183,8 @@ test.each([
   [['#1001', '#1002'], '#\\d{4}'],
   [['A-1', 'B7'], '[A-Z]-\\d|[A-Z]\\d'],
   [['Ü-1', 'Ö-2'], '[\\p{L}\\p{M}]-\\d'],
-  [['a.b', 'c/d', 'x y', 'Q_1', 'z+9'], undefined],
+  [['a.b', 'c/d', 'x y', 'Q_1', 'z+9'], '[\\dA-Za-z./ _+]{1,10}'],
+  [Array.from('!"#$%&()*+,-./:;<'), undefined],
 ])('the pattern of %j is %s', (values, like) => {
   expect(inferPattern(values).like).toBe(like);
 });

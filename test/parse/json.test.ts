@@ -139,6 +139,12 @@ describe('what cannot be read names its place', () => {
     ['a key without quotes', '[{a:1}]', {}, { code: 'json', line: 1, column: 3 }],
     ['a number that begins with zero', '[01]', {}, { code: 'json', line: 1, column: 3 }],
     ['NaN', '[NaN]', {}, { code: 'json', line: 1, column: 2 }],
+    [
+      'a word that is no value, in a record',
+      '[\n{"n":"at position 1",\n"q":oops}]',
+      {},
+      { code: 'json', line: 3, column: 5, reason: '"o" is not expected' },
+    ],
     ['a line end in a text', '["a\nb"]', {}, { code: 'json', line: 1, column: 4 }],
     ['an escape that JSON lacks', '["\\x"]', {}, { code: 'json', line: 1, column: 4 }],
     [

@@ -83,10 +83,8 @@ export class JsonText {
     let value: Value;
     try {
       value = (hasOddNumber(text) ? parseExactly(text) : JSON.parse(text)) as Value;
-    } catch (error) {
-      const at = placeIn(text, error);
-      if (at === undefined) throw this.#fault('a value is no JSON', piece.at);
-      throw this.#unexpected(piece.at + at);
+    } catch {
+      throw this.#unexpected(piece.at + rightUntil(text));
     }
     if (keysIn(value) !== piece.colons) throw this.#twice(piece) ?? this.#unexpected(piece.at);
     return value;
@@ -203,10 +201,29 @@ function keysIn(value: Value): number {
   return keys;
 }
 
-/** Where the platform's parser found a fault, if it says so. */
-function placeIn(text: string, error: unknown): number | undefined {
-  const { message } = toError(error);
-  if (message.startsWith('Unexpected end')) return text.length;
-  const at = /position (\d+)/.exec(message)?.[1];
-  return at === undefined ? undefined : Number(at);
+/** How much of a text that is no JSON more text could make JSON. */
+function rightUntil(text: string): number {
+  const named = namedPlace(text);
+  if (named !== undefined || text.length > LIMITS.record) return named ?? 0;
+  let [right, wrong] = [0, text.length];
+  while (wrong - right > 1) {
+    const middle = Math.floor((right + wrong) / 2);
+    if (namedPlace(text.slice(0, middle)) === middle) right = middle;
+    else wrong = middle;
+  }
+  return right;
+}
+
+/** The place of the fault that the platform names, at the end where it lacks more; not every fault has one. */
+function namedPlace(text: string): number | undefined {
+  try {
+    JSON.parse(text);
+    return text.length;
+  } catch (error) {
+    const { message } = toError(error);
+    if (message.startsWith('Unexpected end')) return text.length;
+    // Only at the end: before it, the message may quote the text.
+    const at = /position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+    return at === undefined ? undefined : Number(at);
+  }
 }
