@@ -47,7 +47,7 @@ type ReleasePlan = Plan & { held: Batch; withoutRows: boolean };
 /** Sends a file that waits. `withoutRows`: without those that belong to no order. */
 export const release: Act<ReleaseInput, ReleasePlan> = {
   async plan({ batch, withoutRows }, context) {
-    const held = await findBatch(batch, context.batches);
+    const held = await findBatch(batch, context.batches, { isUnfinished: true });
     if (held.held === undefined) throw notHeld(held);
     const waits = fileWaitJson(held.held);
     const what = `${held.batch}, with ${remaining(held)} without an outcome and those queued to be sent again`;
@@ -81,7 +81,7 @@ type CancelPlan = Plan & { batch: Batch; unreadable?: BatchView };
 /** Cancels orders that were never sent, or closes an unreadable file. */
 export const cancel: Act<BatchInput, CancelPlan> = {
   async plan(input, context) {
-    const batch = await findBatch(input.batch, context.batches);
+    const batch = await findBatch(input.batch, context.batches, { isUnfinished: true });
     const facts = { on: batch.batch, json: { batch: batch.batch, dryRun: true }, batch };
     if (batch.state === 'done') {
       const unreadable = await viewOf(batch, context);

@@ -18,7 +18,7 @@ type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'announce' | 'onSettl
 /**
  * Builds the round that checks each settled file once, a minute after it was put away: a program that pauses while it writes
  * still has its file open when that is settled, and appends rows that nobody reads. A file that was moved or removed is not
- * reported.
+ * reported, also when a later file has its place.
  */
 export function createFileChecks(deps: CheckDeps) {
   const { batches, log, announce, onSettled } = deps;
@@ -26,8 +26,9 @@ export function createFileChecks(deps: CheckDeps) {
 
   async function check(name: string): Promise<void> {
     const batch = await batches.find(name);
-    if (batch === undefined || batch.unreadable !== undefined || !(await isChanged(batch)))
-      return batches.fileChecked(name);
+    const isSame =
+      batch === undefined || batch.unreadable !== undefined || !(await isChanged(batch));
+    if (isSame || (await isReplaced(batch, batches))) return batches.fileChecked(name);
     const unreadable = changedAfterRead(batch);
     const needPerson = countNeedingPerson(batch.counts) + 1;
     await announce({ ...batch, unreadable }, needPerson);
@@ -69,6 +70,23 @@ async function isChanged({ settledPath, inspection }: Batch): Promise<boolean> {
   } catch (error) {
     if (GONE.has(codeOf(error) ?? '')) return false;
     throw error;
+  }
+}
+
+const PAGE = 100;
+
+/** Whether the file of a later batch is there: somebody took this one away. */
+async function isReplaced(
+  { batch, settledPath }: Batch,
+  { names, find }: Pick<Batches, 'names' | 'find'>,
+): Promise<boolean> {
+  for (let from = 0; ; from += PAGE) {
+    const later = await names(from, PAGE);
+    for (const one of later) {
+      if (one === batch) return false;
+      if ((await find(one))?.settledPath === settledPath) return true;
+    }
+    if (later.length === 0) return false;
   }
 }
 

@@ -479,6 +479,14 @@ describe('a settled file', () => {
     ['unchanged', async () => undefined],
     ['removed', (settled) => rm(settled)],
     [
+      'removed, while a later file has its place,',
+      async (settled, { batches, file, store }) => {
+        await writeFile(settled, 'a later file\n');
+        await batches.begin({ ...file, batch: 'later' }, store.time.now());
+        await batches.putAway('later', settled);
+      },
+    ],
+    [
       'moved with its day',
       (settled, { inbox }) => rename(path.dirname(settled), path.join(inbox, 'kept')),
     ],

@@ -15,12 +15,13 @@ import { fileWaitJson } from '../../wording/file-wait.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
- * Finds a batch by its name, the end of its name, of which eight characters are enough, or the name of its file; of several, the
- * one that is not finished. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
+ * Finds a batch by its name, the end of its name, of which eight characters are enough, or the name of its file. `isUnfinished`:
+ * of several with this file, the one that is not finished. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
  */
 export async function findBatch(
   text: string,
   batches: Pick<Batches, 'find' | 'names'>,
+  { isUnfinished = false } = {},
 ): Promise<Batch> {
   const exact = await batches.find(text);
   if (exact) return exact;
@@ -28,9 +29,10 @@ export async function findBatch(
   for await (const name of allNames(batches))
     if (text !== '' && name.endsWith(text)) names.push(name);
   const named = (await Promise.all(names.map(batches.find))).filter((one) => one !== undefined);
-  const found = named.length > 0 ? named : await batchesOfFile(text, batches);
-  const open = found.filter(({ state }) => state !== 'done');
-  const [one, ...others] = open.length === 1 ? open : found;
+  const ofFile = named.length > 0 ? [] : await batchesOfFile(text, batches);
+  const unfinished = isUnfinished ? ofFile.filter(({ state }) => state !== 'done') : [];
+  const found = [named, unfinished, ofFile].find((some) => some.length > 0) ?? [];
+  const [one, ...others] = found;
   if (one === undefined) throw unknownBatch(text);
   if (others.length === 0) return one;
   const first = found.slice(0, 5).map(({ batch }) => batch);

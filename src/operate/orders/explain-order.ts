@@ -77,6 +77,8 @@ export async function explainOrder(
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
   const { known, order } = await orderOf(typed, ledger);
+  // Another spelling has its conflict under what was typed.
+  const spelled = order === typed ? [] : await findAppearances(typed, context);
   const [[timesListed], ownActions, reported, unreported] = await Promise.all([
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
@@ -90,7 +92,7 @@ export async function explainOrder(
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
   const isNew = ({ batch }: Appearance) =>
     batch !== own && reported.every((one) => one.batch !== batch);
-  const appearances = [...reported, ...unreported.filter(isNew)];
+  const appearances = [...spelled, ...reported, ...unreported.filter(isNew)];
   const operatorActions = [
     ...ownActions,
     ...(await cancellations(appearances, ownActions, batches)),

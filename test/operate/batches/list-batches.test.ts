@@ -125,6 +125,9 @@ it('a file that several batches have names them, the newest first', async () => 
     message: `orders.csv fits 2 batches, such as ${names.toReversed().join(', ')}.`,
   });
   expect(await place.find('orders.json')).toMatchObject({ name: 'orders.json' });
+  // The one that is in progress is not meant more than the other.
+  await place.cancelled('20261121T100000Z-inbox-orders-10000002');
+  await expect(place.find('0000002')).rejects.toMatchObject({ code: 'batch-ambiguous' });
 });
 
 it('a cancelled batch that ended before Redis lost data is shown as cancelled and counted again, not as being cancelled', async () => {
