@@ -170,7 +170,7 @@ type Cause = Pick<Pause, 'code'>;
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
 export function pauseAdvice({ code }: Cause): string | undefined {
   if (code === 'token-refused')
-    return 'check the credentials, and restart the daemon after a change of them';
+    return 'check the credentials, scope, audience and clientAuth (po-sync doctor says which), and restart the daemon after a change of them';
   if (code === 'token-not-accepted')
     return 'check that authUrl and baseUrl belong to the same environment, and that their clocks agree';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';

@@ -106,7 +106,7 @@ export function silenceText({ silent }: Pick<SourceStatus, 'silent'>, now: numbe
 }
 
 /** An unmounted share leaves an empty folder without the marker of an inbox that was used. */
-async function checkSource(
+export async function checkSource(
   { type, path }: Pick<Source, 'type' | 'path'>,
   { environment }: Pick<Config, 'environment'>,
   wasUsed: boolean,

@@ -22,7 +22,12 @@ type Deps = {
   timeout: number;
   /** The way to the list, with what the ledger knows about its pages, and what it must show. */
   through?: (list: ReadList) => Look;
+  /** Compares the numbers of a complete list with the ledger. */
+  compare?: (listed: readonly string[]) => Promise<Finding[]>;
 };
+
+/** Numbers of a list that are compared: they are in memory. */
+const MOST_COMPARED = 1_000_000;
 
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
@@ -51,7 +56,7 @@ function tokenRemedy(error: unknown): string {
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   const { http, clock, name, environment, timeout } = deps;
   const { headers } = deps.secrets;
-  const { through = (list) => list } = deps;
+  const { through = (list) => list, compare } = deps;
   const { baseUrl } = environment;
   const endpoint: Endpoint = { environment: name, baseUrl, timeout, headers };
   let date: { theirs: number; ours: number } | undefined;
@@ -68,7 +73,11 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   const list: Look = through((onOrder, query = {}) =>
     listOrders(watched, endpoint, token, onOrder, { query }),
   );
-  const read = () => list(() => undefined);
+  const listed = new Set<string>();
+  const read = () =>
+    list(({ purchaseOrderNumber }) => {
+      if (listed.size <= MOST_COMPARED) listed.add(purchaseOrderNumber);
+    });
   let end = await read();
   // Where its clock is behind, the API accepts a token a little later.
   for (let wait = 250; end.kind === 'unauthorized' && wait <= 2_000; wait *= 2) {
@@ -78,7 +87,12 @@ async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
   const clocks =
     date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)];
-  return [finding, ...(end.unproved ? [unprovedFinding(end.unproved)] : []), ...clocks];
+  const isCompared = end.kind === 'complete' && listed.size <= MOST_COMPARED;
+  const compared = isCompared ? await compare?.([...listed]) : undefined;
+  const unproved = end.unproved ? [unprovedFinding(end.unproved)] : [];
+  const proved =
+    compared && !end.unproved ? [fine('API list', 'is complete, as far as known')] : [];
+  return [finding, ...unproved, ...proved, ...(compared ?? []), ...clocks];
 }
 
 function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {

@@ -2,14 +2,17 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
+import { orders } from '../../core/format.ts';
 import { environmentOf, foreignOwner } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
+import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { missingRights } from '../../redis/rights.ts';
 import { isWithoutLedger, requireFormat } from '../../redis/store.ts';
+import { checkSource } from '../delivery/source-status.ts';
 import { type Finding, fail, failure, fine, warn } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
@@ -190,18 +193,22 @@ export async function checkLedger(place: Place, config: Config): Promise<Finding
   ];
 }
 
-/** A start refuses an inbox of another ledger. */
-async function checkInboxes(
-  place: Place,
-  { sources, data, environment }: Config,
-): Promise<Finding[]> {
+/** A start refuses an inbox of another ledger; a daemon takes nothing from one that lost its marker. */
+async function checkInboxes(place: Place, config: Config): Promise<Finding[]> {
+  const { sources, data, environment } = config;
   const ledger = await knownLedger(place, path.join(data, 'ledger'));
   const own = { environment, ledger, host: hostname(), data };
-  const found = sources.map(async ({ type, name, path: folder }) => {
+  const found = sources.map(async (source): Promise<Finding[]> => {
+    const { type, name, path: folder } = source;
+    if (type !== 'inbox') return [];
+    const check = `inbox ${name}`;
     // A folder that cannot be read is reported with the folders.
-    const error =
-      type === 'inbox' ? await foreignOwner(folder, own).catch(() => undefined) : undefined;
-    return error === undefined ? [] : [failure(`inbox ${name}`, error)];
+    const error = await foreignOwner(folder, own).catch(() => undefined);
+    if (error !== undefined) return [failure(check, error)];
+    const wasUsed = (await place.redis.hexists(place.keys.heard, name)) === 1;
+    if ((await checkSource(source, config, wasUsed)).state !== 'no marker') return [];
+    const message = `${folder} has no marker: it may be another folder than the inbox that was used`;
+    return [warn(check, message, 'Mount the share, or restart po-sync to use this folder.')];
   });
   return (await Promise.all(found)).flat();
 }
@@ -218,3 +225,43 @@ async function checkFormat(place: Place, config: Config): Promise<Finding[]> {
   const found = await requireFormat({ ...place, config }, true).catch(toError);
   return found instanceof Error ? [failure('ledger', found)] : [];
 }
+
+/** Orders that are looked up together. */
+const LOOKUP = 5_000;
+
+/**
+ * Whether the API's list has orders that the ledger would send: a restored ledger lacks what was sent since its backup. A
+ * new ledger, and one that noticed its loss, read the list before they send anything.
+ */
+export async function checkListed(
+  { redis, keys }: Place,
+  config: Config,
+  listed: readonly string[],
+): Promise<Finding[]> {
+  const readsFirst =
+    (await isNew({ redis, keys })) ||
+    (await willNoticeLoss(config, { redis, keys })) ||
+    (await redis.exists(keys.rebuild)) === 1;
+  if (readsFirst) return [];
+  const { ledger, delivery } = config;
+  // A list that is read before each file brings the others; a ledger that forgets old orders does not have them, either.
+  const hasAll = delivery.readList === 'newLedger' && ledger.keep === 'forever';
+  const lookup = createLookup(redis, keys);
+  let [unknown, waiting] = [0, 0];
+  for (let i = 0; i < listed.length; i += LOOKUP) {
+    for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
+      if (one.kind === 'nothing' && hasAll) unknown += 1;
+      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0)
+        waiting += 1;
+    }
+  }
+  if (unknown + waiting === 0) return [];
+  const counts = [
+    unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
+    waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
+  ].flat();
+  return [warn('ledger', `the API's list has ${counts.join(' and ')}`, RESTORED)];
+}
+
+const RESTORED =
+  'After a restore that the start does not notice, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to a period.';

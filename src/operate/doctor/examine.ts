@@ -23,7 +23,13 @@ import { checkConfig } from './check-config.ts';
 import { checkFolders, unusable } from './check-folders.ts';
 import { checkGuarantee } from './check-guarantee.ts';
 import { checkPartner } from './check-partner.ts';
-import { checkLedger, checkLedgerThere, checkRedis, checkRights } from './check-redis.ts';
+import {
+  checkLedger,
+  checkLedgerThere,
+  checkListed,
+  checkRedis,
+  checkRights,
+} from './check-redis.ts';
 import { checkClock, type Finding, failure, fine, skip, warn } from './finding.ts';
 
 /** The process whose surroundings are checked. `confirm`: the protected environment that it confirmed. */
@@ -166,9 +172,15 @@ async function partnerFindings(
     environment: environmentOf(config),
     secrets: { credentials: { clientId, clientSecret: clientSecret.reveal() }, headers },
     timeout: config.delivery.timeout,
-    ...(place && { through: (list) => lookingList(place, rules, list, systemClock.now) }),
+    ...(place && {
+      through: (list) => lookingList(place, rules, list, systemClock.now),
+      compare: (listed) => checkListed(place, config, listed).catch(lost),
+    }),
   });
 }
+
+/** Redis answered before. */
+const lost = (error: unknown) => [failure('Redis', explainRedisError(error))];
 
 /** An error that the user can fix; any other is a bug and is thrown again. */
 export function asPoSyncError(error: unknown): PoSyncError {

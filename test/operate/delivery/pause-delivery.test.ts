@@ -231,7 +231,7 @@ it.each([
   [
     'token-refused',
     13_000,
-    'check the credentials, and restart the daemon after a change of them; then it ends automatically, next try in 12 s',
+    'check the credentials, scope, audience and clientAuth (po-sync doctor says which), and restart the daemon after a change of them; then it ends automatically, next try in 12 s',
   ],
 ])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
   expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(

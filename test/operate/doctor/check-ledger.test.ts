@@ -56,3 +56,12 @@ it('an inbox of this ledger, or of this folder after its Redis forgot everything
   await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
   expect(await found()).toEqual([]);
 });
+
+it('an inbox without its marker that was in use may be another folder', async () => {
+  await store.redis.hset(store.keys.heard, { inbox: '1' });
+  expect(await found()).toEqual([
+    `warn inbox inbox: ${temp.path}/inbox has no marker: it may be another folder than the inbox that was used`,
+  ]);
+  await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+  expect(await found()).toEqual([]);
+});
