@@ -19,6 +19,7 @@ import { createOperator } from './operate/operator-context.ts';
 import { openOwnFolders } from './operate/own-folders.ts';
 import { createDiscardLetters } from './put-away/discard-letters.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
+import { createProgressLog } from './put-away/progress-log.ts';
 import { openSettlement } from './put-away/settlement.ts';
 import { openQueue } from './queue/queue.ts';
 import { createReconciliation } from './reconcile/reconciliation.ts';
@@ -191,6 +192,7 @@ function roundsOf(
     ['intake', 'settlement', 250, settlement.tick],
     ['intake', 'settled files', 1_000, settlement.checkFiles],
     ['intake', 'batches in progress', 2_000, settlement.attend],
+    ['intake', 'progress', 10_000, createProgressLog(parts.book.batches, log)],
     ['intake', 'open', 500, parts.open.tick],
     ['intake', 'claims', 1_000, parts.sources.reclaim],
     ['both', 'heartbeat', BEAT, parts.heart.beat],

@@ -83,8 +83,9 @@ export function createPutAway({
 function finishedFacts(batch: Batch, needPerson: number, report: Report | undefined) {
   const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
   const leftOut = report?.leftOut && { leftOut: report.leftOut.orders };
-  const facts = { batch: name, source, file, orders, accepted: counts.accepted, needPerson };
-  return { ...facts, durationMs: lastAt - startedAt, ...leftOut };
+  const reason = report?.error && { reason: report.error.message };
+  const facts = { batch: name, source, file, orders, ...counts, needPerson };
+  return { ...facts, durationMs: lastAt - startedAt, ...leftOut, ...reason };
 }
 
 /** Of those that needed a person: orders of a held batch may have been sent again and accepted, or discarded. */

@@ -185,10 +185,13 @@ test('the next start stops the processes of a killed one; after kill -9 of every
   const fourth = await start();
   await fourth.told(/^po-sync: before\.csv: 2 orders, 2 accepted$/);
   await drop('after.csv', 'Q-1,A-1,1', 'Q-3,A-1,3');
-  await fourth.told(/^po-sync: after\.csv: 2 orders, 1 accepted$/);
+  await fourth.told(/^po-sync: after\.csv: 2 orders, 1 accepted, 1 duplicate$/);
   // The sandbox refuses the same article as at the first start.
   await drop('unknown.csv', 'Q-4,NO-SUCH-ARTICLE,1');
-  await fourth.told(/^po-sync: unknown\.csv: 1 order, 0 accepted; 1 needs a person$/);
+  await fourth.told(/^po-sync: unknown\.csv: 1 order, 1 refused; 1 needs a person$/);
+  await drop('unreadable.csv', '"Q-5,A-1,1');
+  await fourth.told(/^po-sync: unreadable\.csv: cannot be read\. .*\.$/);
+  await fourth.told(/^ {2}reports\/.*unreadable.*\/report\.html$/);
   expect(fourth.lines.filter((line) => line.includes('config/samples'))).toEqual([]);
   expect(await fourth.end('SIGTERM')).toBe(0);
   expect(await processes()).toEqual([]);

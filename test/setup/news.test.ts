@@ -5,33 +5,35 @@ const { newsOf } = await loadSetupPart<{ newsOf: (line: string) => string | unde
   'news.mjs',
 );
 
+const finished = { event: 'batch-finished', file: 'a.csv', needPerson: 0, report: 'r/b' };
+
 test.each([
   [
-    {
-      event: 'batch-finished',
-      file: 'a.csv',
-      orders: 3,
-      accepted: 1,
-      needPerson: 2,
-      report: 'r/b',
-    },
-    'a.csv: 3 orders, 1 accepted; 2 need a person\n  r/b/report.html',
+    { ...finished, orders: 4_001, accepted: 3_998, invalid: 1, inDoubt: 2, needPerson: 3 },
+    'a.csv: 4,001 orders, 3,998 accepted, 1 invalid, 2 in doubt; 3 need a person\n  r/b/report.html',
   ],
   [
-    {
-      event: 'batch-finished',
-      file: 'a.csv',
-      orders: 1,
-      accepted: 1,
-      needPerson: 0,
-      report: 'r/b',
-    },
-    'a.csv: 1 order, 1 accepted\n  r/b/report.html',
+    { ...finished, orders: 1, accepted: 0, duplicate: 1 },
+    'a.csv: 1 order, 1 duplicate\n  r/b/report.html',
   ],
   [
-    { event: 'batch-unreadable', file: 'a.csv', reason: 'It ends.' },
-    'a.csv: cannot be read. It ends.',
+    { ...finished, orders: 0, accepted: 0, reason: 'It ends.' },
+    'a.csv: cannot be read. It ends.\n  r/b/report.html',
   ],
+  [
+    { ...finished, orders: 2, accepted: 2, reason: 'It ends.' },
+    'a.csv: cannot be read. It ends. 2 orders, 2 accepted\n  r/b/report.html',
+  ],
+  [
+    { event: 'batch-progress', file: 'a.csv', done: 12_000, orders: 50_000 },
+    'a.csv: 12,000 of 50,000 orders done',
+  ],
+  [{ event: 'batch-progress', file: 'a.csv', done: 7 }, 'a.csv: 7 orders done'],
+  [
+    { event: 'batch-progress', file: 'a.csv', done: 7, records: 9 },
+    'a.csv: 7 of at most 9 orders done',
+  ],
+  [{ event: 'batch-unreadable', file: 'a.csv', reason: 'It ends.' }, undefined],
   [{ event: 'attempt-ended', order: 'PO-1' }, undefined],
 ])('of %j npm start shows %s', (facts, said) => {
   expect(newsOf(JSON.stringify(facts))).toBe(said);

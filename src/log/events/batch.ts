@@ -1,3 +1,4 @@
+import type { OutcomeCounts } from '../../order/outcome.ts';
 import type { Log } from '../log.ts';
 
 type Named = { batch: string; source: string; file: string };
@@ -13,6 +14,14 @@ export function batchAdmitted(log: Log, facts: Named & { orders: number }): void
   log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
 }
 
+/** More orders of an unfinished batch are done than ten seconds ago. `records`: until the number of `orders` is known. */
+export function batchProgress(
+  log: Log,
+  facts: Named & { done: number; orders?: number; records?: number },
+): void {
+  log.info({ event: 'batch-progress', ...facts }, 'batch in progress');
+}
+
 /** The file cannot be read as orders. */
 export function batchUnreadable(
   log: Log,
@@ -26,16 +35,18 @@ export function batchUnreadable(
 
 type Finished = {
   orders: number;
-  accepted: number;
   needPerson: number;
   durationMs: number;
   report: string;
 };
 
-/** The last order of the batch has its outcome and the report is written. `leftOut`: sent orders that `skip` left out. */
+/**
+ * The last order of the batch has its outcome and the report is written. Also a field for each outcome, such as `accepted`.
+ * `leftOut`: sent orders that `skip` left out. `reason`: why its file cannot be read.
+ */
 export function batchFinished(
   log: Log,
-  facts: Named & Finished & { leftOut?: number },
+  facts: Named & Finished & OutcomeCounts & { leftOut?: number; reason?: string },
   { isUnreadable }: { isUnreadable: boolean },
 ): void {
   log.meter?.file(facts.source, 'finished');
