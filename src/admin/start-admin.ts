@@ -5,7 +5,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
 import type { AdminTokens } from '../config/secrets.ts';
+import { systemClock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { createSemaphore, holdWithin } from '../core/semaphore.ts';
 import { addressOf, cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
 import {
@@ -15,7 +17,9 @@ import {
   type Reply,
   type Route,
   readBody,
+  refuseUpload,
   UPLOAD_TAKES,
+  UPLOAD_WAITS,
 } from './http/route.ts';
 import { refusedPage } from './http/sign-in.ts';
 
@@ -51,7 +55,7 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
   const answer = answering([...healthRoutes(checks), ...routes], guard, missing);
   const server = createServer({
     headersTimeout: 5_000,
-    requestTimeout: UPLOAD_TAKES,
+    requestTimeout: UPLOAD_WAITS + UPLOAD_TAKES,
     keepAliveTimeout: 5_000,
   });
   keepRoom(server, options.connections);
@@ -112,6 +116,8 @@ function answering(
   guard: Guard,
   missing: AdminOptions['missing'],
 ): (request: IncomingMessage) => Promise<Reply> {
+  // A body and the file in it are in memory several times: one upload at a time is read and handled.
+  const uploads = createSemaphore(1);
   return async (request) => {
     const foreign = guard.refuseForeign(request);
     if (foreign) return foreign;
@@ -137,8 +143,12 @@ function answering(
     if (found === undefined && asksForPage(request, url) && missing)
       return missing({ ...asked, params: {}, body: '' });
     if (found === undefined) return notFound();
-    const body = await readBody(request, found.route.body);
-    return found.route.handle({ ...asked, params: found.params, body });
+    const { route, params } = found;
+    const handle = async () =>
+      route.handle({ ...asked, params, body: await readBody(request, route.body) });
+    if (route.body !== 'upload') return handle();
+    const reply = await holdWithin(UPLOAD_WAITS, uploads, handle, systemClock);
+    return reply ?? refuseUpload(request);
   };
 }
 

@@ -49,6 +49,24 @@ export function createSemaphore(capacity: number | (() => number)): Semaphore {
   };
 }
 
+/** What the task gives, or undefined if the semaphore has no room for it within `ms` milliseconds: then it never runs. */
+export async function holdWithin<T>(
+  ms: number,
+  semaphore: Semaphore,
+  task: () => Promise<T>,
+  clock: Clock,
+): Promise<T | undefined> {
+  const begun = Promise.withResolvers<true>();
+  let isLate = false;
+  const done = semaphore.hold(async () => {
+    if (isLate) return undefined;
+    begun.resolve(true);
+    return task();
+  });
+  isLate = (await within(ms, begun.promise, clock)) === undefined;
+  return isLate ? undefined : done;
+}
+
 /** A task that is never run twice at a time: whoever asks while it runs shares its result. */
 export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -11,7 +11,7 @@ import type { Self } from './daemon.ts';
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
  * `notTaken`: the first files that it could not take for some seconds, or a source, such as an inbox, that it cannot read. `foldersGone`: its folders that vanished.
- * `isOutdated`: it was started with another configuration.
+ * `isUnsteady`: it sends no orders, because its Redis was lost a short time ago. `isOutdated`: it was started with another configuration.
  */
 export type LivingDaemon = Self & {
   host: string;
@@ -21,6 +21,7 @@ export type LivingDaemon = Self & {
   notices?: ReceiverTrouble[];
   notTaken?: NotTaken[];
   foldersGone?: GoneFolder[];
+  isUnsteady?: true;
   isOutdated?: true;
 };
 
@@ -46,13 +47,13 @@ type Said = {
   gone: () => GoneFolder[];
 };
 
-type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time'> & {
+type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time' | 'isSteady'> & {
   id: string;
   self: Self;
 };
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
-export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
+export function openHeartbeat({ redis, keys, time, isSteady, id, self }: HeartbeatDeps) {
   const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
   let said: Said | undefined;
   return {
@@ -75,6 +76,7 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
         ...(notices.length > 0 && { notices }),
         ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
         ...(gone.length > 0 && { foldersGone: gone }),
+        ...(!isSteady() && { isUnsteady: true }),
       };
       await redis
         .multi()

@@ -177,6 +177,7 @@ const daemon = strict({
   adminPort: whole.optional(),
   role: role.optional(),
   silentMs: whole.optional(),
+  isUnsteady: isTrue.optional(),
   isOutdated: isTrue.optional(),
   foldersGone: list(strict({ folder: z.enum(['data', 'reports']), path: text })).optional(),
   notices: list(

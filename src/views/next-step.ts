@@ -122,6 +122,10 @@ function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start }: Place):
       return waitingSteps(batch);
     case 'daemon':
       return [`Run ${start}${wait.role === undefined ? '' : ` --role ${wait.role}`}.`];
+    case 'redis':
+      return [
+        'Find out what ends the connections to Redis: its log, a proxy or firewall between, or a restart in a loop.',
+      ];
     case 'pause':
       // Only an operator's pause has no next try.
       return wait.until === undefined

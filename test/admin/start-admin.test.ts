@@ -98,6 +98,33 @@ it('answers while a neighbor holds hundreds of slow connections', async () => {
   }
 });
 
+it('takes uploads that arrive at once, one at a time', async () => {
+  let [inside, most] = [0, 0];
+  const upload = async ({ body }: AdminRequest) => {
+    most = Math.max(most, ++inside);
+    // Meanwhile the other one arrives.
+    const { status } = await call(admin.port, '/healthz');
+    inside -= 1;
+    const { length } = (body as UploadBody).content;
+    return { status, type: 'text/plain', body: String(length) };
+  };
+  await using admin = await start({
+    routes: [{ method: 'PUT', path: '/file', needs: 'nobody', body: 'upload', handle: upload }],
+  });
+  const send = async (body: string) => {
+    const headers = { ...OWN, 'content-type': 'application/octet-stream' };
+    const url = `http://127.0.0.1:${admin.port}/file`;
+    const answer = await fetch(url, { method: 'PUT', headers, body });
+    return [answer.status, await answer.text()];
+  };
+  expect(await Promise.all(['a', 'bb', 'ccc'].map(send))).toEqual([
+    [200, '1'],
+    [200, '2'],
+    [200, '3'],
+  ]);
+  expect(most).toBe(1);
+});
+
 it('cuts no upload when more pages are open than there is room for', async () => {
   const upload = ({ body }: AdminRequest) => {
     return { status: 200, type: 'text/plain', body: String((body as UploadBody).content.length) };

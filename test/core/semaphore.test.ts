@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSemaphore } from '../../src/core/semaphore.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createSemaphore, holdWithin } from '../../src/core/semaphore.ts';
 
 describe('a semaphore', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -55,6 +56,19 @@ describe('a semaphore', () => {
     await turn();
     end('c');
     await all;
+  });
+
+  it('a task that waited too long never runs', async () => {
+    const semaphore = createSemaphore(1);
+    const first = Promise.withResolvers<void>();
+    const held = semaphore.hold(() => first.promise);
+    const ran: string[] = [];
+    const task = (name: string) => async () => ran.push(name);
+    expect(await holdWithin(5, semaphore, task('late'), systemClock)).toBe(undefined);
+    first.resolve();
+    await held;
+    expect(await holdWithin(60_000, semaphore, task('soon'), systemClock)).toBe(1);
+    expect(ran).toEqual(['soon']);
   });
 
   it('units are released when a task fails', async () => {

@@ -136,6 +136,7 @@ describe('ledger time', () => {
     {
       await using ended = openHeartbeat({
         ...store,
+        isSteady: () => true,
         id: 'ended',
         self,
       });

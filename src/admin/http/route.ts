@@ -56,6 +56,8 @@ const FORM = 64 * 1024;
 
 /** Milliseconds in which an upload, and any other body, must arrive. */
 export const UPLOAD_TAKES = 300_000;
+/** How long an upload waits for those before it, in milliseconds. */
+export const UPLOAD_WAITS = 60_000;
 const BODY_TAKES = 10_000;
 
 /** Content types and most bytes of each kind of body. */
@@ -86,7 +88,7 @@ export function jsonReply(
 
 /** The status of an error that a handler throws, by its code or the end of its code. */
 const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
-  [/^(?:redis-away|lists-being-read)$/, 503],
+  [/^(?:redis-away|lists-being-read|uploads-busy)$/, 503],
   [/-unknown$|^not-found$/, 404],
   [/^(?:body|upload)-too-large$/, 413],
   [/^body-too-slow$/, 408],
@@ -198,6 +200,15 @@ async function uploadBody(body: Buffer<ArrayBuffer>, type: string): Promise<Uplo
       remedy: 'Split it, or have it dropped into the folder of its source.',
     });
   return { fields, fileName, content };
+}
+
+/** Refuses an upload that waited too long: PoSyncError `uploads-busy`. */
+export async function refuseUpload(request: IncomingMessage): Promise<never> {
+  // Its sender sees the answer only after the body.
+  await readAll(request, 0, BODY_TAKES).catch(() => undefined);
+  throw new PoSyncError('uploads-busy', 'Other files are being uploaded.', {
+    remedy: 'Upload this file again in a minute.',
+  });
 }
 
 async function readAll(request: IncomingMessage, most: number, takes: number) {

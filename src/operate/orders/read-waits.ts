@@ -72,6 +72,7 @@ export async function readSurroundings({
     now: store.time.now(),
     isServed: serving.length > 0,
     isSilent: first === undefined,
+    isUnsteady: serving.filter(isBeating).every((one) => one.isUnsteady),
     ...(first && { servedSince: first.since }),
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,

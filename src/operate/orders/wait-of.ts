@@ -16,7 +16,7 @@ import type { Role } from '../daemon.ts';
 /**
  * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
- * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
+ * `slow-down`: the API asked every order to wait; `redis`: a connection to Redis that lasts; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
  * `file`: the file of its batch cannot be read on; `answer`: an attempt has begun, and it is not known whether it was sent; `list`: the API's list after an unclear answer; `order`: another file's order that it repeats; `unexamined`: more orders wait than were examined.
  */
 export type WaitKind =
@@ -26,6 +26,7 @@ export type WaitKind =
   | 'first-list'
   | 'pause'
   | 'slow-down'
+  | 'redis'
   | 'retry'
   | 'rate-limit'
   | 'turn'
@@ -49,6 +50,8 @@ export type Surroundings = {
   isServed: boolean;
   /** None of these daemons has sent a heartbeat in time: they may have ended. */
   isSilent?: boolean;
+  /** None of them sends orders, because each lost Redis a short time ago. */
+  isUnsteady?: boolean;
   /** When the first of these daemons started that sends heartbeats; absent: none does, or it does not matter. */
   servedSince?: number;
   /** A daemon that reads files sends heartbeats. */
@@ -140,7 +143,7 @@ function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroun
 
 /** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */
 function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
-  const { now, isServed, isSilent, pauses, held, slowUntil, nextTurnAt } = around;
+  const { now, isServed, isSilent, isUnsteady, pauses, held, slowUntil, nextTurnAt } = around;
   const heldBecause = held.get(entry.batch);
   if (heldBecause !== undefined) return { for: 'release', reason: heldBecause };
   const [pause] = pauses;
@@ -151,7 +154,7 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
     { for: 'retry', reason: entry.answer?.message ?? '', until: pause ? 0 : dueAt },
     { for: 'slow-down', reason: 'the API asked to wait', until: slowUntil },
     // No daemon that takes its turn is no matter of the rate limit.
-    { for: 'rate-limit', reason: '', until: isSilent ? 0 : nextTurnAt },
+    { for: 'rate-limit', reason: '', until: isSilent || isUnsteady ? 0 : nextTurnAt },
   ];
   // A pause continues after the next try, unless that order is accepted.
   if (pause)
@@ -162,7 +165,7 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
     });
   const longest = waits.reduce((one, other) => (other.until >= one.until ? other : one));
   if (longest.until > now) return longest;
-  return isSilent ? SILENT : { for: 'turn', reason: '' };
+  return isSilent ? SILENT : { for: isUnsteady ? 'redis' : 'turn', reason: '' };
 }
 
 function isOfList({ code }: Pause): boolean {
@@ -175,6 +178,7 @@ export function canBeTried(kind: WaitKind): boolean {
     case 'daemon':
     case 'pause':
     case 'slow-down':
+    case 'redis':
     case 'retry':
     case 'rate-limit':
     case 'turn':
@@ -223,6 +227,8 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
       return `the end of the pause${why}`;
     case 'slow-down':
       return `the end of a wait that the API asked for${more}`;
+    case 'redis':
+      return `a connection to Redis that lasts${more}`;
     case 'retry':
       return `its next attempt${why}`;
     case 'rate-limit':

@@ -32,10 +32,11 @@ describe('the orders that wait', () => {
   });
 
   /** A daemon of this environment is alive until `Symbol.asyncDispose`. */
-  async function startBeating(role?: 'intake' | 'delivery') {
+  async function startBeating(role?: 'intake' | 'delivery', isSteady = () => true) {
     const self = { pid: process.pid, version: '1', ...(role && { role }) };
     const heart = openHeartbeat({
       ...rig.store,
+      isSteady,
       id: `d-${role}`,
       self,
     });
@@ -115,6 +116,27 @@ describe('the orders that wait', () => {
       reason: 'the process of attempt 1 sends no heartbeat',
       until: soon,
     });
+  });
+
+  it('of daemons that all lose Redis again and again wait for a connection that lasts', async () => {
+    const { ledger, store } = rig;
+    await rig.breaker.release(OPERATOR);
+    await ledger.enter(
+      entryOf({ order: orderOf('A'), batch: BATCHES[0], batchNo: 1 }),
+      undefined,
+      store.time.now() + 60_000,
+    );
+    await using _reader = await startBeating('intake');
+    let isSteady = false;
+    await using sender = await startBeating('delivery', () => isSteady);
+    expect(await waitsOf(rig)).toMatchObject([{ for: 'redis', orders: 1 }]);
+    {
+      await using _steady = await startBeating();
+      expect(await waitsOf(rig)).toMatchObject([{ for: 'turn', orders: 1 }]);
+    }
+    isSteady = true;
+    await sender.beat();
+    expect(await waitsOf(rig)).toMatchObject([{ for: 'turn', orders: 1 }]);
   });
 
   it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {

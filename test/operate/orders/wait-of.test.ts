@@ -43,6 +43,22 @@ type Row = [
 const ROWS: Row[] = [
   ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for a call', ''],
   [
+    'an order under a rate limit whose daemons lose Redis',
+    { state: 'queued' },
+    NOW,
+    { nextTurnAt: NOW + 500, isUnsteady: true },
+    'a connection to Redis that lasts',
+    '',
+  ],
+  [
+    'a retry that is not due while Redis is lost',
+    { state: 'retry', answer },
+    NOW + 9_000,
+    { isUnsteady: true },
+    'its next attempt: the connection was reset',
+    'in 9 s',
+  ],
+  [
     'an order of a held batch',
     { state: 'queued' },
     NOW,
@@ -231,6 +247,7 @@ describe('what an order waits for', () => {
       'first-list': true,
       pause: true,
       'slow-down': true,
+      redis: true,
       retry: true,
       'rate-limit': true,
       turn: true,
