@@ -220,7 +220,7 @@ describe('mistakes', () => {
 });
 
 describe('what is in the inbox and its folders', () => {
-  const { json } = place;
+  const json = (...command: string[]) => place.json(...command);
   const openNow = async (): Promise<string[]> => {
     const { batches } = await get('batches/list?open=true');
     return (batches as { file: string }[]).map(({ file }) => file);
