@@ -52,6 +52,11 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
       .exec();
   }
 
+  /** Remembers the last order of a burst also where no other follows. To be called again and again. */
+  async function tick(): Promise<void> {
+    if (clock.monotonic() - remembered >= spacing) await flush();
+  }
+
   /** Replaces canaries that the list no longer shows because of their age. One caller at a time. */
   async function age(sight: Parameters<typeof ageCanaries>[0]): Promise<void> {
     const before = JSON.parse((await redis.hget(keys.verification, 'absent')) ?? '{}') as Record<
@@ -76,7 +81,7 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
     return judgeEvidence({ ...sight, agedUntil });
   }
 
-  return { remember, flush, all: () => allCanaries({ redis, keys }), judge };
+  return { remember, flush, tick, all: () => allCanaries({ redis, keys }), judge };
 }
 
 /** Every order that a complete list must show, when it is old enough. */

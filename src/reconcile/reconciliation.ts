@@ -1,6 +1,7 @@
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import { codeOf, toError } from '../core/errors.ts';
+import { within } from '../core/semaphore.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { rateLimitOf } from '../deliver/guards.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -111,13 +112,20 @@ export function createReconciliation(
 
   /** With the changes of the last second: without them, a restore of what Redis had before a short run is not noticed. */
   async function end(): Promise<void> {
-    await identity
-      .store()
-      .catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+    // Redis may be lost.
+    const flushed = within(LAST_WAIT, canaries.flush(), clock);
+    await Promise.all([identity.store(), flushed]).catch((error: unknown) =>
+      deliveryTrouble(log, { reason: toError(error).message }),
+    );
+  }
+
+  async function verify(): Promise<void> {
+    await canaries.tick();
+    await verifier.tick();
   }
 
   const readings = {
-    verify: verifier.tick,
+    verify,
     prove: proof.tick,
     refresh: freshList.tick,
     rebuild,
@@ -132,6 +140,9 @@ export function createReconciliation(
     [Symbol.asyncDispose]: end,
   };
 }
+
+/** Milliseconds that the end waits for Redis. */
+const LAST_WAIT = 1_000;
 
 /** Another daemon writes a newer ledger, or changed what it is for. */
 const OUTDATED = ['ledger-newer', 'ledger-of-another-api'];

@@ -450,3 +450,18 @@ describe('of orders in doubt that nothing was created after', () => {
     expect(await stateOf('A')).toBe('refused');
   });
 });
+
+it('the last order of a burst becomes a canary, also where no other follows', async () => {
+  await using store = await openTestRedis();
+  const { redis, keys } = store;
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  const time = { now: () => now, sync: async () => undefined, watched: () => now };
+  const { remember, tick, all } = createCanaries({ redis, keys, clock, time, settle });
+  for (const [i, number] of ['A', 'B', 'C'].entries()) await remember(number, i);
+  await tick();
+  expect((await all()).map(({ number }) => number)).toEqual(['A']);
+  now = settle;
+  await tick();
+  expect((await all()).map(({ number }) => number)).toEqual(['A', 'C']);
+});
