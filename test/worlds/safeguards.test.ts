@@ -60,7 +60,7 @@ const CASES: Case[] = [
   [
     'no journal',
     { people: 30, rollback: 'flush', listForbidden: false, stickyList: 'none' },
-    20,
+    60,
     'sent though withdrawn',
   ],
   ['no fence', { machines: 3, freeze: 0.1, longestFreeze: 600_000 }, 150],
