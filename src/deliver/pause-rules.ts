@@ -190,7 +190,8 @@ export function pauseRemedy(pause: Cause): string {
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
   if (end === 'list') return `It ${listPauseEnd(code)}.`;
   const advice = pauseAdvice(pause);
-  const begin = advice === undefined ? 'Nothing to do: it' : `${upperFirst(advice)}; then it`;
+  const begin =
+    advice === undefined ? 'If it lasts, run po-sync doctor; it' : `${upperFirst(advice)}; then it`;
   return `${begin} ends automatically when the API accepts an order.`;
 }
 

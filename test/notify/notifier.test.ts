@@ -165,9 +165,9 @@ describe('a pause', () => {
       'token-not-accepted',
       'Check that authUrl and baseUrl belong to the same environment, and that their clocks agree; then it ends automatically',
     ],
-    ['http-503', 'Nothing to do: it ends automatically'],
+    ['http-503', 'If it lasts, run po-sync doctor; it ends automatically'],
   ])(
-    'says its code, and what a person must do or that nothing is to do (%s)',
+    'says its code, and what a person must do or where it says more (%s)',
     async (code, remedy) => {
       await two.breaker.trip(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`);
       two.pass(11_000);
