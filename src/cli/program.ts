@@ -142,7 +142,7 @@ function completion(program: Command): CommandDefinition {
     name: 'completion',
     summary: 'Print the completion script of a shell.',
     argument: { flags: '<shell>', key: 'shell', text: SHELLS.join(', ') },
-    examples: ['source <(po-sync completion bash)', 'po-sync completion fish | source'],
+    examples: ['source <(po-sync completion bash)', 'source <(po-sync completion zsh)'],
     exits: [
       ['0', 'printed'],
       ['1', 'the shell is not supported'],

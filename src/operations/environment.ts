@@ -22,13 +22,10 @@ export const STATUS = reading({
 export const EXPLAIN = reading({
   name: 'explain',
   summary: 'Show what is known about one order: files, attempts, outcome.',
-  input: z.strictObject({
-    order: argument('order number'),
-    list: flag("also read the API's list, and show the items that the API has"),
-  }),
+  input: z.strictObject({ order: argument('order number') }),
   output: schemas.history,
   role: 'read',
-  examples: ['po-sync explain PO-4711', 'po-sync explain PO-4711 --list'],
+  examples: ['po-sync explain PO-4711', 'po-sync explain PO-4711 --json'],
   exits: [
     ['0', 'shown'],
     ['1', 'the order is unknown, or Redis is not reachable'],

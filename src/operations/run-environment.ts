@@ -13,7 +13,6 @@ import type { Finding } from '../operate/doctor/finding.ts';
 import { livingDaemons } from '../operate/heartbeat.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../operate/orders/explain-order.ts';
-import type { Item } from '../order/order.ts';
 import type { Act, Done, Plan, Work } from './operation.ts';
 
 type Seen = { status: Status; awaySince?: number };
@@ -25,25 +24,10 @@ export function seenJson({ status, awaySince }: Seen) {
 
 export const seen: Work<object, Seen> = { run: (_, { status }) => status(), json: seenJson };
 
-/** What the API's list has of an order now; `trouble`: why it could not be read. `items` may be left out by the list. */
-export type AtApi = { trouble: string } | { listed: boolean; items?: Item[] };
-
-type Explained = { history: OrderHistory; atApi?: AtApi };
-
-export const explained: Work<{ order: string; list: boolean }, Explained> = {
-  async run({ order, list }, context) {
-    const history = await explainOrder(order, context);
-    return { history, ...(list && { atApi: await readListed(order, context) }) };
-  },
-  json: ({ history, atApi }) => ({ ...historyJson(history), ...(atApi && { atApi }) }),
+export const explained: Work<{ order: string }, OrderHistory> = {
+  run: ({ order }, context) => explainOrder(order, context),
+  json: historyJson,
 };
-
-async function readListed(order: string, { checkList }: OperationContext): Promise<AtApi> {
-  const { listed, trouble = 'it ended too early' } = await checkList(new Set([order]));
-  if (listed === undefined) return { trouble };
-  const { items } = listed.get(order) ?? {};
-  return { listed: listed.has(order), ...(items && { items }) };
-}
 
 /** What `doctor` found. */
 export function findingsJson(findings: readonly Finding[]) {

@@ -312,11 +312,6 @@ export const history = strict({
     waitsFor: strict(wait),
     followedBy: list(text),
   }).optional(),
-  atApi: strict({
-    listed: z.boolean().optional(),
-    items: list(item).optional(),
-    trouble: text.optional(),
-  }).optional(),
   timesListed: whole.optional(),
   operatorActions: list(strict({ at: time, who: text, what: text, after: attempt.optional() })),
   appearances: list(

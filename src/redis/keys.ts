@@ -141,8 +141,6 @@ function daemonKeys(prefix: string) {
     notices: `${prefix}:notices`,
     /** Hash: source → when its last file arrived that could be read and is no fix file. A source without one: its first use. */
     heard: `${prefix}:heard`,
-    /** Stream: what operators did, newest last. */
-    actions: `${prefix}:admin:actions`,
     /** Hash: what all daemons counted in the hour that began at this time; expires. */
     hour: (at: number) => `${prefix}:admin:hour:${at}`,
     /** The key that signs the sessions of the dashboard. */

@@ -9,25 +9,19 @@ import {
   type OrderHistory,
   otherActions,
 } from '../operate/orders/explain-order.ts';
-import type { AtApi } from '../operations/run-environment.ts';
 import type { Closed, DeadLetter } from '../order/dead-letter.ts';
-import { digestOf } from '../order/digest.ts';
 import { byArticle, type Item, itemsIn, type Order } from '../order/order.ts';
 import { actionText, answerLines, closingText } from '../wording/closing.ts';
 import { problemText } from '../wording/problem.ts';
 import { nextStep, twiceOf } from './next-step.ts';
 import type { HistoryEvent, Tone, View } from './view.ts';
 
-/** What is added to a history: where things are, and with `--list` what the API's list has now. */
-export type OrderPlace = Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
-
 /** An order's history: its state, its content, what happened when, and what to do. */
-export function orderView(history: OrderHistory, { atApi, ...place }: OrderPlace): View {
+export function orderView(history: OrderHistory, place: Parameters<typeof nextStep>[1]): View {
   const [tone, text] = stateOf(history);
   const contents = [
     ...twiceOf(history).map((one) => [{ text: one, tone: 'bad' as const }]),
     ...itemTexts(history.state === 'conflict' ? byArticle(itemsOf(history)) : itemsOf(history)),
-    ...atApiTexts(atApi, history),
   ];
   return {
     title: history.order,
@@ -192,22 +186,6 @@ function acceptedEvent({
 }
 
 const linkTo = (batch: string) => ({ text: 'the file', about: { batch } });
-
-/** The items that the API has, below those of the file. */
-function atApiTexts(atApi: AtApi | undefined, history: OrderHistory): string[] {
-  if (atApi === undefined) return [];
-  if ('trouble' in atApi) return [`The API's list could not be read: ${atApi.trouble}.`];
-  if (!atApi.listed) return ["The API's list does not show this order now."];
-  const { items } = atApi;
-  if (items === undefined) return ["The API's list shows this order now, without its items."];
-  const own = itemsOf(history);
-  const isSame = digestOf({ items }) === digestOf({ items: [...own] });
-  const same = isSame ? ', the same items as in the file' : ', other items than in the file';
-  return [
-    `The API's list shows it now${own.length === 0 ? '' : same}:`,
-    ...itemTexts(items).map((text) => `  ${text}`),
-  ];
-}
 
 const ITEMS_SHOWN = 20;
 

@@ -42,16 +42,7 @@ function changingRoutes(): Found[] {
 }
 
 const READING = ['status', 'batches/list', 'dead-letters/list', 'dead-letters/show?id=x'];
-const PAGES = [
-  '/',
-  '/batches',
-  '/dead-letters',
-  '/upload',
-  '/upload/x',
-  '/plans/x',
-  '/sources',
-  '/environment',
-];
+const PAGES = ['/', '/batches', '/dead-letters', '/upload', '/upload/x', '/plans/x', '/sources'];
 
 let place: Workplace;
 let port = 0;

@@ -124,7 +124,6 @@ describe('every page', () => {
       '/order?number=PO-1',
       '/sources',
       '/?picture=week',
-      '/environment',
       '/login',
       '/open',
     ]) {
@@ -225,7 +224,6 @@ describe('a person who operates', () => {
     expect(await page('/order?number=PO-3')).toMatch(new RegExp(`discarded by ${who}`));
     const shown = async () => (await page('/order?number=PO-3')).includes('1 × X-9');
     await until('its items in the history', shown);
-    expect(await page('/environment')).toMatch(/ data-title="what"><div>discard<\/div><\/td>/);
     const late = await fetch(at(`${letter}/fix`), {
       method: 'POST',
       headers: {
@@ -305,7 +303,7 @@ describe('a reader without a login', () => {
     const kept = cookie;
     cookie = '';
     try {
-      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment'])
+      for (const path of ['/', `/batches/${batch}`, '/dead-letters'])
         expect(formsIn(await page(path))).toEqual([]);
       const acted = await fetch(at('/pause'), {
         method: 'POST',
@@ -367,13 +365,7 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
       [path, 200, true],
     );
   }
-  for (const path of [
-    '/batches',
-    '/batches/b',
-    '/dead-letters',
-    '/order?number=PO-1',
-    '/environment',
-  ]) {
+  for (const path of ['/batches', '/batches/b', '/dead-letters', '/order?number=PO-1', '/upload']) {
     const { status, text, refresh } = await load(path);
     expect([path, status, refresh]).toEqual([path, 503, `1; url=${path}`]);
     expect(text).toContain('<h1>Redis is not reachable</h1>');
@@ -387,6 +379,6 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
     expect([path, (await load(path)).status]).toEqual([path, status]);
   }
   await redis.restart();
-  await until('the page is back', async () => (await load('/environment')).status === 200);
+  await until('the page is back', async () => (await load('/upload')).status === 200);
   await until('the overview is back', async () => (await load('/')).text.includes('Delivering'));
 });

@@ -73,7 +73,6 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
   const who = report.by ?? '';
   expect(who).not.toBe('');
-  expect((await person.page('/environment')).text).toContain(`won-der.csv is submitted as batch`);
   expect(await explained('PO-3')).toMatchObject({
     accepted: { batch, by: who },
     appearances: [{ batch, by: who }],
@@ -157,20 +156,6 @@ it('an order that only the list of the API has is not sent', async () => {
     'accepted',
     1,
   ]);
-});
-
-it('a file that nobody sent is on the pages Overview and "Orders that need you" until it is removed', async () => {
-  const upload = await person.upload('left.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
-  for (const page of ['/', '/dead-letters'])
-    expect((await person.page(page)).text).toContain(
-      `1 uploaded file was not sent yet: <a href="${upload.to}">left.csv</a>.`,
-    );
-  const other = await person.upload('left2.csv', `${HEAD}\nPO-32,NEW,A,1\n`);
-  expect((await person.page('/')).text).toContain(
-    '2 uploaded files were not sent yet: <a href="/upload">Show them</a>.',
-  );
-  for (const one of [upload, other]) await remove(one);
-  expect((await person.page('/')).text).not.toContain('not sent yet');
 });
 
 it('the preview of a file that has only a header says so, and has nothing to send', async () => {

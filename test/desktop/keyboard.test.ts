@@ -149,14 +149,11 @@ it('no page has a serious fault, in both themes, on a phone, and while Redis is 
   await look(`/plans/${String(plan.body['id'])}`);
   await look('/dead-letters');
   await look('/sources');
-  for (const to of ['/', '/environment', '/batches', '/login']) await look(to);
+  for (const to of ['/', '/batches', '/login']) await look(to);
   await look('/batches/none');
   await look('/order?number=PO-3');
   await redis.kill();
-  await until(
-    'Redis is not reachable',
-    async () => (await person.page('/environment')).status === 503,
-  );
+  await until('Redis is not reachable', async () => (await person.page('/upload')).status === 503);
   await look('/dead-letters');
   await look('/');
   await look('/sources');

@@ -89,28 +89,3 @@ it('start --once ends after --max-wait while the list fails, says why, and statu
   expect((await once(place)).code).toBe(0);
   expect([...place.stored().values()]).toEqual([1, 1, 1]);
 });
-
-it('explain --list shows the items that the API has beside those of the file, and changes nothing', async () => {
-  await using place = await openWorkplace({ delivery });
-  await byHand(place, 'PO-1');
-  await place.drop('orders.csv', table('PO-1,NEW,OTHER,7', row('PO-2'), 'PO-3,NEW,A,none'));
-  expect((await once(place)).code).toBe(2);
-  const calls = place.events.filter(({ type }) => type === 'stored').length;
-  const explained = async (order: string, ...more: string[]) =>
-    (await place.run(['explain', order, '--list', ...more])).out;
-  const [item] = orderOf('PO-1').items;
-  const own = `${item?.quantity} × ${item?.articleCode}`;
-  expect(await explained('PO-1')).toContain(
-    `The API's list shows it now, other items than in the file:\n    ${own}\n`,
-  );
-  expect(await explained('PO-2')).toContain(`The API's list shows it now:\n    ${own}\n`);
-  expect(await explained('PO-3')).toContain("The API's list does not show this order now.\n");
-  expect(JSON.parse(await explained('PO-1', '--json')).atApi).toEqual({
-    listed: true,
-    items: orderOf('PO-1').items,
-  });
-  expect((await place.run(['explain', 'PO-2'])).out).not.toContain("API's list");
-  expect(place.events.filter(({ type }) => type === 'stored')).toHaveLength(calls);
-  await place.api[Symbol.asyncDispose]();
-  expect(await explained('PO-2')).toMatch(/\n {2}The API's list could not be read: .*\.\n/);
-});

@@ -48,7 +48,7 @@ const CALLS: [command: string, args: string][] = [
   ['resume', ''],
   ['resume', ''],
   ['explain', 'PO-1'],
-  ['explain', 'PO-1 --list'],
+  ['explain', 'PO-1'],
   ['explain', 'PO-2'],
   ['explain', 'PO-5'],
   ['explain', 'PO-7'],

@@ -8,7 +8,6 @@ import { openText } from '../../report/story.ts';
 import { groupTable, letterTable } from '../../views/letter.ts';
 import { KINDS, readLetterPage } from '../api/read-letters.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { unsentNote } from './letter-message.ts';
 import { filterForm, isFiltered, link, nextLink, select, textField } from './parts.ts';
 import { planForm } from './plan-pages.ts';
 import { viewPart } from './view-part.ts';
@@ -36,7 +35,6 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       : html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
-${unsentNote(api)}
 ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. Any other is found by its number on the page ${link('/order', 'Order')}.</p>` : undefined}

@@ -47,7 +47,6 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/order', 'Order'],
   ['/upload', 'Upload'],
   ['/sources', 'Sources'],
-  ['/environment', 'Environment'],
 ];
 
 /** Leads from a page of one thing, which does not exist, to the page of all. */

@@ -1,4 +1,3 @@
-import { counted } from '../../core/format.ts';
 import {
   inProgressRemedy,
   inProgressText,
@@ -30,17 +29,4 @@ export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
 export function inProgressBox(other: OrderInProgress): Html {
   const from = link(batchPath(other.batch), other.file ?? other.batch);
   return html`<div class="box" role="status">${inProgressText(other)}. ${inProgressRemedy(other)} ${from}</div>`;
-}
-
-/** Uploaded files whose preview nobody confirmed: their orders are in no list. */
-export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | undefined {
-  const waiting = uploads
-    .list()
-    .filter(({ state, preview }) => state === 'ready' && preview?.records !== 0);
-  const [one] = waiting;
-  if (one === undefined) return undefined;
-  const [was, it] = waiting.length === 1 ? ['was', 'it'] : ['were', 'each'];
-  const to =
-    waiting.length === 1 ? link(`/upload/${one.id}`, one.name) : link('/upload', 'Show them');
-  return html`<p class="box doubt" role="status">${counted(waiting.length, 'uploaded file')} ${was} not sent yet: ${to}. po-sync removes ${it} an hour after the upload.</p>`;
 }

@@ -1,5 +1,4 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { shellWords } from '../../order/text.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { placeOf } from '../../views/next-step.ts';
 import { orderView } from '../../views/order.ts';
@@ -24,7 +23,7 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const { title, state, blocks } = orderView(history, place);
   const accepted =
     history.accepted &&
-    html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier. For your operator: <code>po-sync explain ${shellWords(title, '--list')}</code> reads the API's list now.</p>`;
+    html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier.</p>`;
   const body = html`<h1>${title}</h1>
 ${form}
 <p>${stateBadge(state)}</p>

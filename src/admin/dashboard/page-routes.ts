@@ -20,7 +20,7 @@ import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
 import { planPage } from './plan-pages.ts';
 import { sourcesPage } from './sources-page.ts';
-import { environmentPage, overviewPage } from './state-pages.ts';
+import { overviewPage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
@@ -43,7 +43,6 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/upload', uploadPage],
   ['/upload/:upload', previewPage],
   ['/sources', sourcesPage],
-  ['/environment', environmentPage],
 ];
 
 /** The pages of the dashboard. They are rendered here and readable without JavaScript. */

@@ -25,6 +25,6 @@ function sourcePart({ name }: Source, config: Config): Html {
 ${table(`Mapping ${key} of ${name}`, ['column', 'is'], rows)}`;
   });
   return html`<h2 id="${name}">${name}</h2>
-<p>${link(`/batches?source=${encodeURIComponent(name)}`, 'Its batches')}, ${link('/environment', 'its configuration')}</p>
+<p>${link(`/batches?source=${encodeURIComponent(name)}`, 'Its batches')}</p>
 ${mappings.length === 0 ? html`<h3>Mapping (none: the names of the API)</h3>` : mappings}`;
 }

@@ -1,9 +1,7 @@
 import { startCommandOf } from '../../config/config.ts';
-import { showConfig } from '../../config/show.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
-import { readActions } from '../../operate/operator-context.ts';
-import { type Html, html, timeText } from '../../report/page/html.ts';
+import { type Html, html } from '../../report/page/html.ts';
 import {
   needsYou,
   statusFacts,
@@ -12,8 +10,7 @@ import {
   statusWaits,
 } from '../../views/status.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { unsentNote } from './letter-message.ts';
-import { actForm, badge, nextLink, table } from './parts.ts';
+import { actForm, badge } from './parts.ts';
 import { hoursIn, picturePart } from './picture-part.ts';
 import { textPart, viewPart } from './view-part.ts';
 
@@ -31,7 +28,7 @@ export async function overviewPage({
   const blocks = (name: string, ...shown: Parameters<typeof viewPart>[0]) => viewPart(shown, name);
   const body = html`<h1>Overview</h1>
 <section class="needs"><h2>What needs you</h2>
-${needs.length === 0 ? html`<p>${badge('good', 'nothing')}</p>` : html`<ul>${needs.map((one) => html`<li>${textPart(one)}</li>`)}</ul>`}${unsentNote(api)}</section>
+${needs.length === 0 ? html`<p>${badge('good', 'nothing')}</p>` : html`<ul>${needs.map((one) => html`<li>${textPart(one)}</li>`)}</ul>`}</section>
 ${mayOperate && status.pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
 ${blocks('Orders that wait', statusWaits(status), ...statusFiles(status))}
 ${picturePart(hours)}
@@ -55,29 +52,4 @@ function switchForm(
   }
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
   return actForm({ action: '/pause', back, button: 'Pause delivery', fields });
-}
-
-/** The environment: what operators did, and the resolved configuration. */
-export async function environmentPage({ api, url }: PageRequest): Promise<Content> {
-  const { config, store } = api.base;
-  const actions = await readActions(store, 20, url.searchParams.get('after') ?? undefined);
-  const acts = actions.items.map(({ at, who, what, on, result }) => [
-    timeText(at),
-    html`${who}`,
-    html`${what}`,
-    html`${on}`,
-    html`${result}`,
-  ]);
-  // Line by line, because a line feed within a text is shown as an escape.
-  const lines = showConfig(config)
-    .split('\n')
-    .map((line) => html`${line}\n`);
-  const body = html`<h1>Environment ${config.environment}</h1>
-<h2>What operators did</h2>
-${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
-${nextLink(url, actions.next)}
-<h2>Configuration</h2>
-<p><code>${config.file}</code>, secrets redacted</p>
-<pre tabindex="0">${lines}</pre>`;
-  return { title: 'Environment', body };
 }

@@ -7,12 +7,11 @@ import { printJson } from '../terminal/print.ts';
 const SCRIPTS = {
   bash: (program: Command) => bashScript(program),
   zsh: (program: Command) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(program)}`,
-  fish: (program: Command) => fishScript(program),
 } as const;
 
 export const SHELLS = Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[];
 
-/** `completion bash|zsh|fish`: prints the script for a shell. Throws PoSyncError `usage-invalid-argument`. */
+/** `completion bash|zsh`: prints the script for a shell. Throws PoSyncError `usage-invalid-argument`. */
 export async function completionCommand(
   args: { shell: string; json: boolean },
   program: Command,
@@ -67,14 +66,4 @@ ${places.map(({ words, commands, options }) => `    '${words}') commands='${comm
 }
 complete -o default -F _po_sync po-sync
 `;
-}
-
-function fishScript(program: Command): string {
-  const places = placesOf(program);
-  const lines = places.map(({ words, commands, options }) => {
-    const seen = words.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
-    const here = words === '' ? `not __fish_seen_subcommand_from ${commands}` : seen.join('; and ');
-    return `complete -c po-sync -n '${here}' -a '${commands} ${options}'`;
-  });
-  return `${lines.join('\n')}\n`;
 }
